@@ -1,0 +1,9 @@
+//! Renders Argo CD Applications into environment branches, inside the git server.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+#![deny(rustdoc::broken_intra_doc_links)]
+
+pub mod diag;
+pub mod path;
+pub mod view;
+pub mod yaml;

@@ -1,0 +1,3 @@
+//! The `git-hydrate` command.
+
+fn main() {}

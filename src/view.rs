@@ -1,0 +1,444 @@
+//! The files of one dry commit: the only door through which an engine sees the outside.
+//!
+//! A [`View`] reads from [`Files`] (a git tree, or memory in tests), follows symbolic links inside the tree as the
+//! file system would, and notes every read: what was there, what was absent, and which directories were listed. With
+//! the Application document and the engine revision, those [`Reads`] are exactly what can change a result.
+//!
+//! Never: a path or link out of the tree, a file above the size limit, a name that is no UTF-8.
+
+mod memory;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::path::RepoPath;
+
+pub use memory::MemoryFiles;
+
+/// The id of a file's content or of a whole directory, as git hashed it (20 or 32 bytes).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentId {
+    bytes: [u8; 32],
+    len: u8,
+}
+
+impl ContentId {
+    /// Takes the bytes of a git object id. Longer ones are cut at 32 bytes, which no id has.
+    pub fn new(id: &[u8]) -> Self {
+        let len = id.len().min(32);
+        let mut bytes = [0; 32];
+        bytes[..len].copy_from_slice(&id[..len]);
+        Self { bytes, len: len as u8 }
+    }
+
+    /// The bytes of the id.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}
+
+impl fmt::Display for ContentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for ContentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// What a directory entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link; its content is the target.
+    Link,
+    /// A git submodule: its files are not in this repository.
+    Submodule,
+}
+
+/// One entry of a directory, links not followed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Entry {
+    /// The name, one component.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// The id of its content.
+    pub id: ContentId,
+}
+
+/// Where a [`View`] reads from. Knows no links: every parent of a path that it is asked for is a directory.
+pub trait Files: Send + Sync {
+    /// The entries of a directory in the order of their names' bytes.
+    ///
+    /// Names that are no UTF-8 are an error: nothing that we render could name them.
+    fn list(&self, dir: &RepoPath, id: ContentId) -> Result<Arc<[Entry]>, String>;
+
+    /// The content of a file, or the target of a link.
+    fn read(&self, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, String>;
+
+    /// The size of a file without reading it.
+    fn size(&self, path: &RepoPath, id: ContentId) -> Result<u64, String>;
+
+    /// The id of the root directory.
+    fn root(&self) -> ContentId;
+}
+
+/// The content of a file.
+#[derive(Debug, Clone)]
+pub struct Blob {
+    /// The id of the content: equal ids, equal bytes.
+    pub id: ContentId,
+    /// The bytes.
+    pub data: Arc<[u8]>,
+}
+
+/// Why a path cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ViewError {
+    /// There is nothing of that name.
+    #[error("{0}: no such file or directory")]
+    Missing(RepoPath),
+    /// A directory, where a file is wanted.
+    #[error("{0}: is a directory")]
+    IsDirectory(RepoPath),
+    /// A file, where a directory is wanted.
+    #[error("{0}: not a directory")]
+    NotDirectory(RepoPath),
+    /// A link that leads out of the repository.
+    #[error("{path}: the symbolic link to `{target}` leads out of the repository")]
+    LinkOutside {
+        /// The link.
+        path: RepoPath,
+        /// What it holds.
+        target: String,
+    },
+    /// More links in a row than any file system follows.
+    #[error("{0}: too many levels of symbolic links")]
+    LinkLoop(RepoPath),
+    /// A submodule, or something below one.
+    #[error("{0}: is a git submodule, whose files are not in this repository")]
+    Submodule(RepoPath),
+    /// A Git LFS pointer where content is wanted.
+    #[error("{0}: is a Git LFS pointer, whose content is not in this repository")]
+    LfsPointer(RepoPath),
+    /// More than the limit for one file.
+    #[error("{path}: {size} bytes, more than the limit of {limit} for one file")]
+    TooLarge {
+        /// The file.
+        path: RepoPath,
+        /// Its size in bytes.
+        size: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The repository could not be read: not a mistake of the dry commit.
+    #[error("reading {path}: {reason}")]
+    Backend {
+        /// What was being read.
+        path: RepoPath,
+        /// What went wrong.
+        reason: String,
+    },
+}
+
+impl ViewError {
+    /// Whether there is simply nothing at the path.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, ViewError::Missing(_))
+    }
+}
+
+/// What a read found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Seen {
+    /// Nothing at this path.
+    Absent,
+    /// Something of this kind; its content was not looked at.
+    Present(Kind),
+    /// A file or link with this content.
+    Content(ContentId),
+    /// A directory whose entries were listed. The id is that of [`listing_id`]: names and kinds, not contents.
+    Listed(ContentId),
+}
+
+/// Everything that was read through a [`View`], by real path. A path can have been seen in more than one way.
+pub type Reads = BTreeMap<(RepoPath, u8), Seen>;
+
+/// How many links may stand in a row: what Linux allows.
+const LINKS_MAX: u32 = 40;
+
+/// The files of one dry commit, with every read noted.
+pub struct View<'a> {
+    files: &'a dyn Files,
+    file_bytes_max: u64,
+    reads: Mutex<Reads>,
+}
+
+impl<'a> View<'a> {
+    /// How large a file may be without a setting: 16 MiB, more than any Kubernetes object can be.
+    pub const FILE_BYTES_MAX: u64 = 16 << 20;
+
+    /// A view that has read nothing yet.
+    pub fn new(files: &'a dyn Files) -> Self {
+        Self::with_limit(files, Self::FILE_BYTES_MAX)
+    }
+
+    /// The same with another limit for the size of one file, in bytes.
+    pub fn with_limit(files: &'a dyn Files, file_bytes_max: u64) -> Self {
+        Self { files, file_bytes_max, reads: Mutex::default() }
+    }
+
+    /// The content of a file; links are followed. A Git LFS pointer is an error, never content.
+    pub fn read(&self, path: &RepoPath) -> Result<Blob, ViewError> {
+        let (real, entry) = self.find(path)?;
+        let Some(entry) = entry else { return Err(ViewError::IsDirectory(path.clone())) };
+        match entry.kind {
+            Kind::File => {}
+            Kind::Submodule => return Err(ViewError::Submodule(path.clone())),
+            Kind::Directory | Kind::Link => return Err(ViewError::IsDirectory(path.clone())),
+        }
+        self.note(&real, Seen::Content(entry.id));
+        let backend = |reason| ViewError::Backend { path: path.clone(), reason };
+        let size = self.files.size(&real, entry.id).map_err(backend)?;
+        if size > self.file_bytes_max {
+            return Err(ViewError::TooLarge { path: path.clone(), size, limit: self.file_bytes_max });
+        }
+        let data = self.files.read(&real, entry.id).map_err(backend)?;
+        if data.len() < 1024 && data.starts_with(b"version https://git-lfs.github.com/spec/") {
+            return Err(ViewError::LfsPointer(path.clone()));
+        }
+        Ok(Blob { id: entry.id, data })
+    }
+
+    /// What is at a path when links are followed: a file, a directory or a submodule; none when there is nothing.
+    ///
+    /// A link that leads nowhere is nothing; one that leads out of the tree is an error.
+    pub fn kind(&self, path: &RepoPath) -> Result<Option<Kind>, ViewError> {
+        match self.find(path) {
+            Ok((real, entry)) => {
+                let kind = entry.map_or(Kind::Directory, |entry| entry.kind);
+                self.note(&real, Seen::Present(kind));
+                Ok(Some(kind))
+            }
+            Err(ViewError::Missing(_) | ViewError::NotDirectory(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The entries of a directory in the order of their names' bytes, links among them not followed.
+    pub fn list(&self, dir: &RepoPath) -> Result<Arc<[Entry]>, ViewError> {
+        let (real, entry) = self.find(dir)?;
+        let id = match &entry {
+            None => self.files.root(),
+            Some(entry) if entry.kind == Kind::Directory => entry.id,
+            Some(entry) if entry.kind == Kind::Submodule => return Err(ViewError::Submodule(dir.clone())),
+            Some(_) => return Err(ViewError::NotDirectory(dir.clone())),
+        };
+        let entries = self.entries(&real, id)?;
+        self.note(&real, Seen::Listed(listing_id(&entries)));
+        Ok(entries)
+    }
+
+    /// The path without links that leads to the same place.
+    pub fn real_path(&self, path: &RepoPath) -> Result<RepoPath, ViewError> {
+        self.find(path).map(|(real, _)| real)
+    }
+
+    /// The id of what is at a path (links followed): equal ids, equal content, for a directory with all below it.
+    ///
+    /// Noted as a read of everything below it.
+    pub fn content_id(&self, path: &RepoPath) -> Result<ContentId, ViewError> {
+        let (real, entry) = self.find(path)?;
+        let id = entry.map_or_else(|| self.files.root(), |entry| entry.id);
+        self.note(&real, Seen::Content(id));
+        Ok(id)
+    }
+
+    /// What was read so far.
+    pub fn reads(&self) -> Reads {
+        self.reads.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Walks to `path` and follows links on the way and at its end. The entry is none for the root.
+    fn find(&self, path: &RepoPath) -> Result<(RepoPath, Option<Entry>), ViewError> {
+        let mut links = 0;
+        let mut real = RepoPath::root();
+        let mut here: Option<Entry> = None;
+        let mut todo: Vec<String> = path.components().rev().map(str::to_owned).collect();
+        while let Some(name) = todo.pop() {
+            if name == ".." {
+                real = real.parent().ok_or_else(|| ViewError::Missing(path.clone()))?;
+                here = self.entry_at(&real)?;
+                continue;
+            }
+            let dir_id = match &here {
+                None => self.files.root(),
+                Some(entry) => match entry.kind {
+                    Kind::Directory => entry.id,
+                    Kind::Submodule => return Err(ViewError::Submodule(real)),
+                    Kind::File | Kind::Link => return Err(ViewError::NotDirectory(path.clone())),
+                },
+            };
+            let entries = self.entries(&real, dir_id)?;
+            let child = real.child(&name).map_err(|_| ViewError::Missing(path.clone()))?;
+            let Ok(index) = entries.binary_search_by(|entry| entry.name.as_str().cmp(&name)) else {
+                self.note(&child, Seen::Absent);
+                return Err(ViewError::Missing(path.clone()));
+            };
+            let entry = entries[index].clone();
+            if entry.kind != Kind::Link {
+                (real, here) = (child, Some(entry));
+                continue;
+            }
+            links += 1;
+            if links > LINKS_MAX {
+                return Err(ViewError::LinkLoop(path.clone()));
+            }
+            self.note(&child, Seen::Content(entry.id));
+            let target = self.link_target(&child, entry.id)?;
+            let outside = || ViewError::LinkOutside { path: child.clone(), target: target.clone() };
+            real.resolve(&target).map_err(|_| outside())?;
+            let components = target.split('/').rev().filter(|name| !name.is_empty() && *name != ".");
+            todo.extend(components.map(str::to_owned));
+            here = self.entry_at(&real)?;
+        }
+        Ok((real, here))
+    }
+
+    /// The entry of a path without links; none for the root.
+    fn entry_at(&self, real: &RepoPath) -> Result<Option<Entry>, ViewError> {
+        let mut dir = RepoPath::root();
+        let mut here: Option<Entry> = None;
+        for name in real.components() {
+            let id = here.as_ref().map_or_else(|| self.files.root(), |entry| entry.id);
+            let entries = self.entries(&dir, id)?;
+            let missing = |_| ViewError::Missing(real.clone());
+            let index = entries.binary_search_by(|entry| entry.name.as_str().cmp(name)).map_err(missing)?;
+            dir = dir.child(name).map_err(|_| ViewError::Missing(real.clone()))?;
+            here = Some(entries[index].clone());
+        }
+        Ok(here)
+    }
+
+    fn entries(&self, dir: &RepoPath, id: ContentId) -> Result<Arc<[Entry]>, ViewError> {
+        self.files.list(dir, id).map_err(|reason| ViewError::Backend { path: dir.clone(), reason })
+    }
+
+    fn link_target(&self, path: &RepoPath, id: ContentId) -> Result<String, ViewError> {
+        let data = self.files.read(path, id).map_err(|reason| ViewError::Backend { path: path.clone(), reason })?;
+        let target = std::str::from_utf8(&data).map_err(|_| ViewError::LinkOutside {
+            path: path.clone(),
+            target: String::from_utf8_lossy(&data).into_owned(),
+        })?;
+        Ok(target.to_owned())
+    }
+
+    fn note(&self, real: &RepoPath, seen: Seen) {
+        let way = match seen {
+            Seen::Absent => 0,
+            Seen::Present(_) => 1,
+            Seen::Content(_) => 2,
+            Seen::Listed(_) => 3,
+        };
+        self.reads.lock().unwrap_or_else(PoisonError::into_inner).insert((real.clone(), way), seen);
+    }
+}
+
+impl fmt::Debug for View<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("View").field("root", &self.files.root()).finish_non_exhaustive()
+    }
+}
+
+/// The id of a listing: the names and kinds of a directory's entries, whatever they contain.
+pub fn listing_id(entries: &[Entry]) -> ContentId {
+    use sha2::{Digest, Sha256};
+    let mut hash = Sha256::new();
+    for entry in entries {
+        hash.update(entry.name.as_bytes());
+        hash.update([0, entry.kind as u8]);
+    }
+    ContentId::new(&hash.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> RepoPath {
+        RepoPath::new(text).expect("plain")
+    }
+
+    fn files() -> MemoryFiles {
+        MemoryFiles::new()
+            .file("apps/web/values.yaml", "a: 1\n")
+            .file("shared/base.yaml", "base")
+            .link("apps/web/base.yaml", "../../shared/base.yaml")
+            .link("apps/shared", "../shared")
+            .link("apps/out", "../../etc/passwd")
+            .link("apps/abs", "/etc/passwd")
+            .link("apps/loop", "loop")
+            .link("apps/nowhere", "not-there")
+            .file("big.bin", "version https://git-lfs.github.com/spec/v1\noid sha256:00\n")
+    }
+
+    #[test]
+    fn reads_follow_links_inside_the_tree() {
+        let files = files();
+        let view = View::new(&files);
+        for name in ["shared/base.yaml", "apps/web/base.yaml", "apps/shared/base.yaml"] {
+            assert_eq!(&*view.read(&path(name)).expect(name).data, b"base", "{name}");
+        }
+        assert_eq!(view.real_path(&path("apps/shared/base.yaml")), Ok(path("shared/base.yaml")));
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_why() {
+        let files = files();
+        let view = View::with_limit(&files, 100);
+        let rows = [
+            ("nothing", "nothing: no such file or directory"),
+            ("apps", "apps: is a directory"),
+            ("apps/web/values.yaml/x", "apps/web/values.yaml/x: not a directory"),
+            ("apps/out", "apps/out: the symbolic link to `../../etc/passwd` leads out of the repository"),
+            ("apps/abs", "apps/abs: the symbolic link to `/etc/passwd` leads out of the repository"),
+            ("apps/loop", "apps/loop: too many levels of symbolic links"),
+            ("apps/nowhere", "apps/nowhere: no such file or directory"),
+            ("big.bin", "big.bin: is a Git LFS pointer, whose content is not in this repository"),
+        ];
+        for (name, expected) in rows {
+            assert_eq!(view.read(&path(name)).expect_err(name).to_string(), expected);
+        }
+        let view = View::with_limit(&files, 3);
+        let error = view.read(&path("shared/base.yaml")).expect_err("above the limit");
+        assert_eq!(error.to_string(), "shared/base.yaml: 4 bytes, more than the limit of 3 for one file");
+    }
+
+    #[test]
+    fn every_read_is_noted() {
+        let files = files();
+        let view = View::new(&files);
+        view.read(&path("apps/web/base.yaml")).expect("is there");
+        view.kind(&path("apps/none")).expect("readable");
+        view.list(&path("apps/web")).expect("is there");
+        let reads = view.reads();
+        let seen: Vec<_> = reads.iter().map(|((path, _), seen)| (path.as_str(), *seen)).collect();
+        assert!(matches!(
+            seen[..],
+            [
+                ("apps/none", Seen::Absent),
+                ("apps/web", Seen::Listed(_)),
+                ("apps/web/base.yaml", Seen::Content(_)),
+                ("shared/base.yaml", Seen::Content(_)),
+            ]
+        ));
+    }
+}

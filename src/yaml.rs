@@ -1,0 +1,5 @@
+//! Go-compatible YAML and JSON.
+
+mod value;
+
+pub use value::{Mapping, Value};

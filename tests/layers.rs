@@ -1,0 +1,112 @@
+//! Arrows between modules point down only, and every test file is part of the runner.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The layers from the bottom up. A module may use whatever stands in a lower layer.
+const LAYERS: &[&[&str]] = &[
+    &["diag", "path"],
+    &["git", "template", "yaml"],
+    &["application", "cache", "manifest", "metadata", "view"],
+    &["directory", "helm", "jsonnet", "kustomize", "plugin"],
+    &["plan", "publish", "render"],
+    &["hydrate"],
+    &["cli", "hook", "report"],
+    &["main"],
+];
+
+/// The arrows that are allowed inside a layer.
+const SIDEWAYS: &[(&str, &str)] = &[
+    ("diag", "path"),
+    ("template", "yaml"),
+    ("kustomize", "helm"),
+    ("manifest", "view"),
+    ("metadata", "application"),
+    ("metadata", "manifest"),
+    ("application", "view"),
+    ("application", "manifest"),
+    ("cli", "hook"),
+    ("cli", "report"),
+    ("hook", "report"),
+];
+
+fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).expect("src is readable") {
+        let path = entry.expect("src is readable").path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+fn module_of(path: &Path) -> String {
+    let first = path.components().next().expect("a file has a name").as_os_str().to_string_lossy();
+    first.trim_end_matches(".rs").to_owned()
+}
+
+/// The modules that a file names by `crate::` or `git_hydrate::` paths, comments left out.
+fn uses(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+        for root in ["crate::", "git_hydrate::"] {
+            for (at, _) in line.match_indices(root) {
+                let rest = &line[at + root.len()..];
+                let names = rest
+                    .strip_prefix('{')
+                    .map_or_else(|| vec![rest], |list| list.split('}').next().unwrap_or_default().split(',').collect());
+                for name in names {
+                    let end = name.trim_start().find(|c: char| !c.is_alphanumeric() && c != '_');
+                    let name = name.trim_start();
+                    found.push(name[..end.unwrap_or(name.len())].to_owned());
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn arrows_between_layers_point_down() {
+    let rank: BTreeMap<&str, usize> =
+        LAYERS.iter().enumerate().flat_map(|(rank, names)| names.iter().map(move |name| (*name, rank))).collect();
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&src, &mut files);
+    assert!(files.len() > 5, "no sources found");
+    let mut wrong = Vec::new();
+    for file in files {
+        let path = file.strip_prefix(&src).expect("below src");
+        let module = module_of(path);
+        if module == "lib" {
+            continue;
+        }
+        let Some(here) = rank.get(module.as_str()) else {
+            wrong.push(format!("{}: `{module}` stands in no layer", path.display()));
+            continue;
+        };
+        for used in uses(&fs::read_to_string(&file).expect("readable")) {
+            let Some(there) = rank.get(used.as_str()) else { continue };
+            let sideways = SIDEWAYS.contains(&(module.as_str(), used.as_str()));
+            if used != module && there >= here && !(there == here && sideways) {
+                wrong.push(format!("{}: `{module}` must not use `{used}`", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_test_file_is_in_the_runner() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let runner = fs::read_to_string(tests.join("runner.rs")).expect("readable");
+    for entry in fs::read_dir(&tests).expect("readable") {
+        let path = entry.expect("readable").path();
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        if path.extension().is_some_and(|extension| extension == "rs") && name != "runner" {
+            assert!(runner.contains(&format!("mod {name};")), "tests/{name}.rs is not listed in tests/runner.rs");
+        }
+    }
+}

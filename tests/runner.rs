@@ -1,0 +1,3 @@
+//! Every test that runs the product as a whole, in one binary: a module a topic.
+
+mod layers;
