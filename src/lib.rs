@@ -3,6 +3,7 @@
 #![deny(missing_docs)]
 #![deny(rustdoc::broken_intra_doc_links)]
 
+pub mod application;
 pub mod diag;
 pub mod path;
 pub mod view;

@@ -1,0 +1,102 @@
+//! The Argo CD `Application` with `spec.sourceHydrator`: what to render, and where the result goes.
+//!
+//! Leaves to others: which Applications a push touches (`plan`), and how a source is rendered (the engines).
+//!
+//! Never: a name, branch or path that was not checked. Every mistake of a document is reported, not the first one only.
+
+mod name;
+mod options;
+mod source;
+
+use crate::diag::Span;
+use crate::path::RepoPath;
+
+pub use name::{AppName, BranchName, NameError};
+pub use options::{
+    Directory, FileParameter, Helm, HelmParameter, Jsonnet, JsonnetVariable, Kustomize, Options, Patch, PatchTarget,
+    Plugin, PluginParameter, PluginVariable, Replicas,
+};
+pub use source::{Source, SourceType, Tool};
+
+/// Whose rules hold where the proposal and Argo CD's own hydrator differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Profile {
+    /// The Manifest Hydrator proposal, made deterministic.
+    #[default]
+    Proposal,
+    /// Argo CD's hydrator, so that a team can move over with an empty diff.
+    Argocd,
+}
+
+/// One Application that is hydrated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Application {
+    /// `metadata.name`.
+    pub name: AppName,
+    /// `metadata.namespace`: where the Application object lives, not where it deploys to.
+    pub namespace: Option<AppName>,
+    /// `spec.project`; `default` when it is left out, as in Argo CD.
+    pub project: String,
+    /// `spec.destination.namespace`.
+    pub destination_namespace: Option<String>,
+    /// `spec.sourceHydrator.drySource`.
+    pub dry: DrySource,
+    /// `spec.sourceHydrator.syncSource.targetBranch`: the branch that is deployed.
+    pub sync_branch: BranchName,
+    /// `spec.sourceHydrator.syncSource.path`: the directory of the hydrated manifests. Never the root.
+    pub sync_path: RepoPath,
+    /// `spec.sourceHydrator.hydrateTo.targetBranch`: the staging branch that receives the commit instead.
+    pub hydrate_to: Option<BranchName>,
+    /// The file of the dry commit that holds the Application.
+    pub file: RepoPath,
+    /// Which Application of the file it is, from 0; items of lists are counted one by one.
+    pub index: usize,
+    /// Where its fields stand.
+    pub places: Places,
+}
+
+impl Application {
+    /// The branch that hydration writes: the staging branch if there is one, else the sync branch.
+    pub fn environment_branch(&self) -> &BranchName {
+        self.hydrate_to.as_ref().unwrap_or(&self.sync_branch)
+    }
+}
+
+/// Where the sources of an Application are, and how they are rendered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DrySource {
+    /// The repository, as written.
+    pub repo_url: String,
+    /// A branch, `HEAD` (also written as the empty text), or something pinned, as written.
+    pub target_revision: String,
+    /// The directory of the sources; the root is allowed.
+    pub path: RepoPath,
+    /// The tool options of the Application itself, without override files.
+    pub options: Options,
+}
+
+/// Where the fields of an [`Application`] stand that rules point at: the values, not the keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// `metadata.name`.
+    pub name: Span,
+    /// `drySource.repoURL`.
+    pub repo_url: Span,
+    /// `drySource.targetRevision`.
+    pub target_revision: Span,
+    /// `drySource.path`.
+    pub dry_path: Span,
+    /// `syncSource.targetBranch`.
+    pub sync_branch: Span,
+    /// `syncSource.path`.
+    pub sync_path: Span,
+    /// `hydrateTo.targetBranch`.
+    pub hydrate_to: Option<Span>,
+}
+
+impl Places {
+    /// Where the environment branch is named.
+    pub fn environment_branch(&self) -> &Span {
+        self.hydrate_to.as_ref().unwrap_or(&self.sync_branch)
+    }
+}
