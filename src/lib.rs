@@ -5,6 +5,7 @@
 
 pub mod application;
 pub mod diag;
+pub mod git;
 pub mod path;
 pub mod view;
 pub mod yaml;

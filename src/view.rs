@@ -7,6 +7,7 @@
 //! Never: a path or link out of the tree, a file above the size limit, a name that is no UTF-8.
 
 mod memory;
+mod tree;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::path::RepoPath;
 
 pub use memory::MemoryFiles;
+pub use tree::TreeFiles;
 
 /// The id of a file's content or of a whole directory, as git hashed it (20 or 32 bytes).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

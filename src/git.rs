@@ -1,0 +1,89 @@
+//! Objects, commits, refs and notes of a git repository: the only module that names the git library.
+//!
+//! Reading goes through [`Repository`]. New objects are collected in an [`ObjectBuffer`], so a run that fails leaves
+//! nothing behind, and are written at its end as git itself would write them: with the fsyncs that `core.fsync` asks
+//! for, the modes of `core.sharedRepository`, one pack when there are many. Refs move afterwards, all in one
+//! transaction of `git update-ref`, which knows every ref backend, hook and lock there is.
+//!
+//! Never: a ref that points at an object which is not durable, a ref that moves without its expected old value.
+
+mod buffer;
+mod commit;
+mod config;
+mod lock;
+mod notes;
+mod pack;
+mod process;
+mod refs;
+mod repository;
+mod store;
+mod transaction;
+mod tree;
+
+use std::fmt;
+
+pub use buffer::ObjectBuffer;
+pub use commit::{Commit, NewCommit, Signature};
+pub use config::{Fsync, Shared};
+pub use lock::Lock;
+pub use notes::Notes;
+pub use process::Git;
+pub use refs::Refs;
+pub use repository::{Location, Repository, object_id};
+pub use transaction::{Expected, RefEdit, TransactionError, update_refs};
+pub use tree::{Mode, TreeChange, TreeEdit, TreeEntry};
+
+/// The id of a git object, SHA-1 or SHA-256.
+pub type ObjectId = gix::ObjectId;
+
+/// What an object is.
+pub type ObjectKind = gix::objs::Kind;
+
+/// The repository could not be read or written: the world failed, not a dry commit.
+#[derive(Debug, thiserror::Error)]
+#[error("{doing}")]
+pub struct Error {
+    doing: String,
+    #[source]
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// Says what was being done, and to what, when `source` came up.
+    pub fn new(doing: impl fmt::Display, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self { doing: doing.to_string(), source: Some(source.into()) }
+    }
+
+    /// A failure without a cause of its own.
+    pub fn message(doing: impl fmt::Display) -> Self {
+        Self { doing: doing.to_string(), source: None }
+    }
+
+    /// The failure and its causes on one line.
+    pub fn chain(&self) -> String {
+        let mut text = self.doing.clone();
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            let next = error.to_string();
+            if !text.ends_with(&next) {
+                text = format!("{text}: {next}");
+            }
+            cause = error.source();
+        }
+        text
+    }
+}
+
+/// Says what was being done when a result went wrong.
+trait Doing<T> {
+    fn doing(self, what: impl FnOnce() -> String) -> Result<T, Error>;
+}
+
+impl<T, E: Into<Box<dyn std::error::Error + Send + Sync>>> Doing<T> for Result<T, E> {
+    fn doing(self, what: impl FnOnce() -> String) -> Result<T, Error> {
+        self.map_err(|error| Error::new(what(), error))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+use std::fs::{File, OpenOptions};
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use super::{Doing as _, Error};
+
+/// The right to hydrate a repository. Only one process has it at a time; the kernel takes it back when that one dies.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+/// How long to wait between two tries: short beside the time of any push.
+const PAUSE: Duration = Duration::from_millis(20);
+
+impl Lock {
+    /// Waits for the lock file `path`. `waiting` is called before each pause with the time waited so far, and ends
+    /// the wait by answering false; the lock is none then.
+    pub fn acquire(path: &Path, mut waiting: impl FnMut(Duration) -> bool) -> Result<Option<Self>, Error> {
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path)
+            .doing(|| format!("locking {}", path.display()))?;
+        let mut waited = Duration::ZERO;
+        loop {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Some(Self { _file: file })),
+                Err(Errno::WOULDBLOCK) if waiting(waited) => std::thread::sleep(PAUSE),
+                Err(Errno::WOULDBLOCK) => return Ok(None),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error).doing(|| format!("locking {}", path.display())),
+            }
+            waited += PAUSE;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_at_a_time() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("lock");
+        let first = Lock::acquire(&path, |_| false).expect("no failure").expect("free");
+        assert!(Lock::acquire(&path, |waited| waited.is_zero()).expect("no failure").is_none());
+        drop(first);
+        assert!(Lock::acquire(&path, |_| false).expect("no failure").is_some());
+    }
+}

@@ -1,0 +1,102 @@
+//! A pack of whole objects and its index, as git reads them.
+//!
+//! Reference: git 2.47 Documentation/gitformat-pack.txt, pack version 2 and index version 2.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+
+use super::{Doing as _, Error, ObjectId, ObjectKind};
+
+/// The bytes of a pack and of its index.
+pub struct Pack {
+    /// What `pack-<id>.pack` holds.
+    pub pack: Vec<u8>,
+    /// What `pack-<id>.idx` holds.
+    pub index: Vec<u8>,
+    /// The id that names the two.
+    pub id: ObjectId,
+}
+
+/// Packs objects whole, none as a difference to another: a repack does that better, later and for all at once.
+pub fn encode(objects: &[(ObjectId, ObjectKind, Vec<u8>)], hash: gix::hash::Kind) -> Result<Pack, Error> {
+    let count = u32::try_from(objects.len()).doing(|| "packing objects".to_owned())?;
+    let mut pack = b"PACK\0\0\0\x02".to_vec();
+    pack.extend(count.to_be_bytes());
+    let mut entries = Vec::with_capacity(objects.len());
+    for (id, kind, content) in objects {
+        let start = pack.len();
+        pack.extend(entry_header(*kind, content.len()));
+        let mut encoder = ZlibEncoder::new(pack, Compression::fast());
+        let written = encoder.write_all(content).and_then(|()| encoder.finish());
+        pack = written.doing(|| "compressing an object".to_owned())?;
+        entries.push((*id, crc32(&pack[start..]), start));
+    }
+    let id = digest(hash, &pack).doing(|| "hashing a pack".to_owned())?;
+    pack.extend(id.as_bytes());
+    let mut index = encode_index(entries, id)?;
+    let index_id = digest(hash, &index).doing(|| "hashing a pack".to_owned())?;
+    index.extend(index_id.as_bytes());
+    Ok(Pack { pack, index, id })
+}
+
+fn encode_index(mut entries: Vec<(ObjectId, u32, usize)>, pack_id: ObjectId) -> Result<Vec<u8>, Error> {
+    entries.sort_unstable_by_key(|(id, ..)| *id);
+    let mut index = b"\xfftOc\0\0\0\x02".to_vec();
+    for first in 0..=u8::MAX {
+        let up_to = entries.partition_point(|(id, ..)| id.as_bytes()[0] <= first);
+        index.extend((up_to as u32).to_be_bytes());
+    }
+    for (id, ..) in &entries {
+        index.extend(id.as_bytes());
+    }
+    for (_, crc, _) in &entries {
+        index.extend(crc.to_be_bytes());
+    }
+    let mut large = Vec::new();
+    for (.., offset) in &entries {
+        match u32::try_from(*offset).ok().filter(|offset| offset >> 31 == 0) {
+            Some(offset) => index.extend(offset.to_be_bytes()),
+            None => {
+                index.extend((1u32 << 31 | (large.len() / 8) as u32).to_be_bytes());
+                large.extend((*offset as u64).to_be_bytes());
+            }
+        }
+    }
+    index.extend(large);
+    index.extend(pack_id.as_bytes());
+    Ok(index)
+}
+
+/// Three bits of kind and the size, four bits first, then seven at a time.
+fn entry_header(kind: ObjectKind, size: usize) -> Vec<u8> {
+    let kind = match kind {
+        ObjectKind::Commit => 1,
+        ObjectKind::Tree => 2,
+        ObjectKind::Blob => 3,
+        ObjectKind::Tag => 4,
+    };
+    let mut header = vec![kind << 4 | (size & 15) as u8];
+    let mut rest = size >> 4;
+    while rest > 0 {
+        if let Some(last) = header.last_mut() {
+            *last |= 0x80;
+        }
+        header.push((rest & 0x7f) as u8);
+        rest >>= 7;
+    }
+    header
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    crc.sum()
+}
+
+fn digest(hash: gix::hash::Kind, bytes: &[u8]) -> gix::Result<ObjectId> {
+    let mut hasher = gix::hash::hasher(hash);
+    hasher.update(bytes);
+    hasher.try_finalize()
+}

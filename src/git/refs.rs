@@ -1,0 +1,94 @@
+use std::collections::BTreeMap;
+
+use super::{Doing as _, Error, ObjectId, Repository, object_id};
+
+/// All refs of a repository at one moment, by full name.
+#[derive(Debug, Clone, Default)]
+pub struct Refs {
+    targets: BTreeMap<String, ObjectId>,
+    links: BTreeMap<String, String>,
+    head: Option<String>,
+}
+
+impl Refs {
+    pub(super) fn read(repository: &Repository) -> Result<Self, Error> {
+        if repository.uses_reftable() { Self::read_by_git(repository) } else { Self::read_files(repository) }
+    }
+
+    /// The object that a ref points at, links followed.
+    pub fn get(&self, name: &str) -> Option<ObjectId> {
+        self.targets.get(name).copied()
+    }
+
+    /// The tip of `refs/heads/<branch>`.
+    pub fn branch(&self, branch: &str) -> Option<ObjectId> {
+        self.get(&format!("refs/heads/{branch}"))
+    }
+
+    /// The refs whose names start with `prefix`, and the rest of their names.
+    pub fn below<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, ObjectId)> {
+        let from = self.targets.range(prefix.to_owned()..);
+        from.map_while(move |(name, id)| name.strip_prefix(prefix).map(|rest| (rest, *id)))
+    }
+
+    /// The full name of the ref that a symbolic ref leads to; the name itself when it is none.
+    pub fn resolve<'a>(&'a self, name: &'a str) -> &'a str {
+        let mut name = name;
+        // git follows five links at most.
+        for _ in 0..5 {
+            match self.links.get(name) {
+                Some(target) => name = target,
+                None => break,
+            }
+        }
+        name
+    }
+
+    /// The branch that `HEAD` names, also when it has no commit yet; none when `HEAD` is detached.
+    pub fn head_branch(&self) -> Option<&str> {
+        self.head.as_deref()?.strip_prefix("refs/heads/")
+    }
+
+    fn read_files(repository: &Repository) -> Result<Self, Error> {
+        repository.with(|library| {
+            let mut refs =
+                Self { head: library.head_name().ok().flatten().map(|name| name.to_string()), ..Self::default() };
+            let platform = library.references().doing(|| "reading refs".to_owned())?;
+            for reference in platform.all().doing(|| "reading refs".to_owned())? {
+                let reference = reference.doing(|| "reading refs".to_owned())?;
+                let name = reference.name().as_bstr().to_string();
+                match reference.target() {
+                    gix::refs::TargetRef::Object(id) => {
+                        refs.targets.insert(name, id.to_owned());
+                    }
+                    gix::refs::TargetRef::Symbolic(target) => {
+                        refs.links.insert(name, target.as_bstr().to_string());
+                    }
+                }
+            }
+            let linked: Vec<_> =
+                refs.links.keys().filter_map(|name| Some((name.clone(), refs.get(refs.resolve(name))?))).collect();
+            refs.targets.extend(linked);
+            Ok(refs)
+        })
+    }
+
+    fn read_by_git(repository: &Repository) -> Result<Self, Error> {
+        let git = repository.git();
+        let listing = git.output(&["for-each-ref", "--format=%(objectname) %(refname) %(symref)"])?;
+        let mut refs = Self::default();
+        for line in String::from_utf8_lossy(&listing).lines() {
+            let mut words = line.split(' ');
+            let (Some(id), Some(name)) = (words.next().and_then(object_id), words.next()) else { continue };
+            refs.targets.insert(name.to_owned(), id);
+            if let Some(target) = words.next().filter(|target| !target.is_empty()) {
+                refs.links.insert(name.to_owned(), target.to_owned());
+            }
+        }
+        refs.head = git
+            .output(&["symbolic-ref", "--quiet", "HEAD"])
+            .ok()
+            .map(|name| String::from_utf8_lossy(&name).trim().to_owned());
+        Ok(refs)
+    }
+}

@@ -1,0 +1,230 @@
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use gix::objs::FindExt;
+
+use super::{Commit, Doing as _, Error, Fsync, Git, ObjectId, ObjectKind, Refs, Shared, TreeEntry};
+
+/// Where a repository is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Location {
+    /// The path is the git directory itself, and git has checked its owner already: inside a hook.
+    Hook,
+    /// The path, or a directory above it, is a repository that belongs to the user.
+    Discover,
+}
+
+/// A repository that is read by any number of threads at once.
+///
+/// What it read stays as it was: objects never change, and refs are read anew by [`Repository::refs`].
+pub struct Repository {
+    shared: gix::ThreadSafeRepository,
+    idle: Mutex<Vec<gix::Repository>>,
+    git_dir: PathBuf,
+    common_dir: PathBuf,
+}
+
+/// How much memory a thread may use for delta bases: without any, each delta chain is resolved again.
+const PACK_CACHE_BYTES: usize = 32 << 20;
+
+impl Repository {
+    /// Opens the repository at `path`.
+    pub fn open(path: &Path, location: Location) -> Result<Self, Error> {
+        let absolute = std::path::absolute(path).doing(|| format!("opening the repository at {}", path.display()))?;
+        let repository = match location {
+            Location::Hook => {
+                let options = gix::open::Options::default().open_path_as_is(true).with(gix::sec::Trust::Full);
+                gix::ThreadSafeRepository::open_opts(absolute, options)
+                    .doing(|| format!("opening the repository at {}", path.display()))?
+            }
+            Location::Discover => {
+                let found = gix::ThreadSafeRepository::discover(absolute)
+                    .doing(|| format!("opening the repository at {}", path.display()))?;
+                if found.to_thread_local().git_dir_trust() != gix::sec::Trust::Full {
+                    return Err(Error::message(format!(
+                        "{} belongs to another user; to trust it: git config --global --add safe.directory '{}'",
+                        path.display(),
+                        path.display()
+                    )));
+                }
+                found
+            }
+        };
+        let local = repository.to_thread_local();
+        let plain = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let (git_dir, common_dir) = (plain(local.git_dir()), plain(local.common_dir()));
+        Ok(Self { shared: repository, idle: Mutex::default(), git_dir, common_dir })
+    }
+
+    /// The git directory, absolute: that of the worktree when this is a linked one.
+    pub fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
+    /// The git directory that all worktrees share, absolute.
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    /// The top of the worktree; none in a bare repository.
+    pub fn worktree(&self) -> Option<PathBuf> {
+        self.with(|repository| repository.workdir().map(Path::to_path_buf))
+    }
+
+    /// A git that works on this repository.
+    pub fn git(&self) -> Git {
+        Git::new(&self.common_dir)
+    }
+
+    /// The id that stands for "no object" here.
+    pub fn null_id(&self) -> ObjectId {
+        self.with(|repository| ObjectId::null(repository.object_hash()))
+    }
+
+    /// The id of the empty tree here.
+    pub fn empty_tree_id(&self) -> ObjectId {
+        self.with(|repository| ObjectId::empty_tree(repository.object_hash()))
+    }
+
+    /// The last value of a configuration key.
+    pub fn config(&self, key: &str) -> Option<String> {
+        self.with(|repository| repository.config_snapshot().string(key).map(|value| value.to_string()))
+    }
+
+    /// A configuration key that is true or false; `None` when it is not set or neither.
+    pub fn config_bool(&self, key: &str) -> Option<bool> {
+        self.with(|repository| repository.config_snapshot().boolean(key))
+    }
+
+    /// A configuration key that is a number, with `k`, `m` and `g` as git reads them.
+    pub fn config_number(&self, key: &str) -> Option<i64> {
+        self.with(|repository| repository.config_snapshot().integer(key))
+    }
+
+    /// What must be flushed to disk before it counts.
+    pub fn fsync(&self) -> Fsync {
+        Fsync::parse(self.config("core.fsync").as_deref())
+    }
+
+    /// Who else may use the files that we write.
+    pub fn shared(&self) -> Shared {
+        Shared::parse(self.config("core.sharedRepository").as_deref())
+    }
+
+    /// Whether refs are kept in tables instead of files.
+    pub fn uses_reftable(&self) -> bool {
+        self.config("extensions.refStorage").is_some_and(|storage| storage.eq_ignore_ascii_case("reftable"))
+    }
+
+    /// All refs as they are now.
+    pub fn refs(&self) -> Result<Refs, Error> {
+        Refs::read(self)
+    }
+
+    /// Whether there is such an object.
+    pub fn has(&self, id: ObjectId) -> bool {
+        self.with(|repository| repository.has_object(id))
+    }
+
+    /// The content of an object of any kind.
+    pub fn object(&self, id: ObjectId) -> Result<(ObjectKind, Vec<u8>), Error> {
+        self.with(|repository| {
+            let mut buffer = Vec::new();
+            let kind = repository.objects.find(&id, &mut buffer).map_err(|error| reading("object", id, error))?.kind;
+            Ok((kind, buffer))
+        })
+    }
+
+    /// The content of a blob.
+    pub fn blob(&self, id: ObjectId) -> Result<Vec<u8>, Error> {
+        match self.object(id)? {
+            (ObjectKind::Blob, content) => Ok(content),
+            (kind, _) => Err(Error::message(format!("reading blob {id}: it is a {kind}"))),
+        }
+    }
+
+    /// The size of an object in bytes, read from its header.
+    pub fn size(&self, id: ObjectId) -> Result<u64, Error> {
+        self.with(|repository| {
+            repository.find_header(id).map(|header| header.size()).map_err(|error| reading("object", id, error))
+        })
+    }
+
+    /// The entries of one directory, in git's order.
+    pub fn tree(&self, id: ObjectId) -> Result<Vec<TreeEntry>, Error> {
+        match self.object(id)? {
+            (ObjectKind::Tree, content) => TreeEntry::list(id, &content),
+            (kind, _) => Err(Error::message(format!("reading tree {id}: it is a {kind}"))),
+        }
+    }
+
+    /// A commit.
+    pub fn commit(&self, id: ObjectId) -> Result<Commit, Error> {
+        match self.object(id)? {
+            (ObjectKind::Commit, content) => Commit::parse(id, &content),
+            (kind, _) => Err(Error::message(format!("reading commit {id}: it is a {kind}"))),
+        }
+    }
+
+    /// The commit that `id` is, or that the tag `id` leads to; none when it is something else.
+    pub fn peel_to_commit(&self, id: ObjectId) -> Result<Option<ObjectId>, Error> {
+        self.with(|repository| {
+            let object = repository.find_object(id).map_err(|error| reading("object", id, error))?;
+            Ok(object.peel_to_kind(ObjectKind::Commit).ok().map(|commit| commit.id))
+        })
+    }
+
+    /// The commit that a revision names, as `git rev-parse` would find it.
+    pub fn rev_parse(&self, revision: &str) -> Result<ObjectId, Error> {
+        self.with(|repository| {
+            let id = repository.rev_parse_single(revision).doing(|| format!("unknown revision `{revision}`"))?;
+            let object = id.object().doing(|| format!("unknown revision `{revision}`"))?;
+            let commit = object.peel_to_kind(ObjectKind::Commit).doing(|| format!("unknown revision `{revision}`"))?;
+            Ok(commit.id)
+        })
+    }
+
+    /// Whether two commits have a common ancestor.
+    pub fn are_related(&self, a: ObjectId, b: ObjectId) -> bool {
+        self.with(|repository| repository.merge_base(a, b).is_ok_and(|base| base.is_some()))
+    }
+
+    /// Whether `ancestor` can be reached from `descendant`, or is the same commit.
+    pub fn is_ancestor(&self, ancestor: ObjectId, descendant: ObjectId) -> bool {
+        self.with(|repository| {
+            repository
+                .merge_base(ancestor, descendant)
+                .is_ok_and(|base| base.is_some_and(|base| base.detach() == ancestor))
+        })
+    }
+
+    /// Hands an idle handle of the library to `read`; there are as many as threads that read at once.
+    pub(super) fn with<T>(&self, read: impl FnOnce(&gix::Repository) -> T) -> T {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let handle = idle.unwrap_or_else(|| {
+            let mut repository = self.shared.to_thread_local();
+            repository
+                .objects
+                .set_pack_cache(|| Box::new(gix::odb::pack::cache::lru::MemoryCappedHashmap::new(PACK_CACHE_BYTES)));
+            repository
+        });
+        let result = read(&handle);
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+        result
+    }
+}
+
+impl std::fmt::Debug for Repository {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Repository").field("git_dir", &self.git_dir).finish_non_exhaustive()
+    }
+}
+
+/// Reads 40 or 64 hexadecimal digits.
+pub fn object_id(text: &str) -> Option<ObjectId> {
+    ObjectId::from_hex(text.trim().as_bytes()).ok()
+}
+
+fn reading(what: &str, id: ObjectId, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    Error::new(format!("reading {what} {id}"), error)
+}

@@ -1,0 +1,128 @@
+//! Puts new objects on disk the way git does: written aside, flushed if the settings ask for it, given its mode, and
+//! renamed into place.
+
+use std::fs::{self, File, Permissions};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+
+use super::{Doing as _, Error, Fsync, ObjectId, ObjectKind, Repository, Shared, pack};
+
+/// From how many objects on one pack is cheaper than a file for each.
+const PACK_OBJECTS_MIN: usize = 40;
+
+/// Holds a new pack's `.keep` file, so that no repack drops it before a ref points at it.
+#[derive(Debug)]
+pub struct Kept {
+    keep: Option<PathBuf>,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if let Some(path) = &self.keep {
+            // A keep file that stays costs some disk space and nothing else.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+struct Store {
+    objects: PathBuf,
+    fsync: Fsync,
+    shared: Shared,
+}
+
+/// Writes objects, loose when they are few, else as one pack. The order must name what an object points at first.
+pub(super) fn write(repository: &Repository, objects: Vec<(ObjectId, ObjectKind, Vec<u8>)>) -> Result<Kept, Error> {
+    let store = Store {
+        objects: repository.common_dir().join("objects"),
+        fsync: repository.fsync(),
+        shared: repository.shared(),
+    };
+    if objects.len() < PACK_OBJECTS_MIN {
+        for (id, kind, content) in &objects {
+            store.write_loose(*id, *kind, content)?;
+        }
+        return Ok(Kept { keep: None });
+    }
+    store.write_pack(&objects, repository.null_id().kind()).map(|keep| Kept { keep: Some(keep) })
+}
+
+impl Store {
+    fn write_loose(&self, id: ObjectId, kind: ObjectKind, content: &[u8]) -> Result<(), Error> {
+        let hex = id.to_string();
+        let dir = self.objects.join(&hex[..2]);
+        let path = dir.join(&hex[2..]);
+        if let Ok(file) = File::options().append(true).open(&path).or_else(|_| File::open(&path)) {
+            // As git does with an object that it has already: young again, so no prune takes it.
+            let now = rustix::fs::Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW };
+            let times = rustix::fs::Timestamps { last_access: now, last_modification: now };
+            if rustix::fs::futimens(&file, &times).is_ok() {
+                return Ok(());
+            }
+        }
+        self.make_dir(&dir)?;
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+        let header = format!("{kind} {}\0", content.len());
+        encoder.write_all(header.as_bytes()).doing(|| format!("writing object {id}"))?;
+        encoder.write_all(content).doing(|| format!("writing object {id}"))?;
+        let bytes = encoder.finish().doing(|| format!("writing object {id}"))?;
+        self.place(&dir, &path, &bytes, self.fsync.loose_objects)
+    }
+
+    /// The pack before its index: a pack without one is not there for git.
+    fn write_pack(&self, objects: &[(ObjectId, ObjectKind, Vec<u8>)], hash: gix::hash::Kind) -> Result<PathBuf, Error> {
+        let pack = pack::encode(objects, hash)?;
+        let dir = self.objects.join("pack");
+        self.make_dir(&dir)?;
+        let name = |extension: &str| dir.join(format!("pack-{}.{extension}", pack.id));
+        let keep = name("keep");
+        self.place(&dir, &keep, b"hydrate\n", false)?;
+        self.place(&dir, &name("pack"), &pack.pack, self.fsync.packs)?;
+        self.place(&dir, &name("idx"), &pack.index, self.fsync.packs)?;
+        if self.fsync.packs {
+            let synced = File::open(&dir).and_then(|dir| dir.sync_all());
+            synced.doing(|| format!("flushing {}", dir.display()))?;
+        }
+        Ok(keep)
+    }
+
+    fn make_dir(&self, dir: &Path) -> Result<(), Error> {
+        match fs::create_dir(dir) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Ok(()),
+            Err(error) => return Err(error).doing(|| format!("making {}", dir.display())),
+        }
+        if self.shared != Shared::Umask {
+            let mode = fs::metadata(dir).doing(|| format!("making {}", dir.display()))?.permissions().mode();
+            let mode = self.shared.directory_mode(mode & 0o7777);
+            fs::set_permissions(dir, Permissions::from_mode(mode)).doing(|| format!("making {}", dir.display()))?;
+        }
+        Ok(())
+    }
+
+    fn place(&self, dir: &Path, path: &Path, bytes: &[u8], sync: bool) -> Result<(), Error> {
+        let mut builder = tempfile::Builder::new();
+        let read_only = Permissions::from_mode(0o444);
+        let mut file = builder
+            .prefix("tmp_obj_")
+            .permissions(read_only)
+            .tempfile_in(dir)
+            .doing(|| format!("writing {}", path.display()))?;
+        file.write_all(bytes).doing(|| format!("writing {}", path.display()))?;
+        if self.shared != Shared::Umask {
+            let mode = file.as_file().metadata().doing(|| format!("writing {}", path.display()))?.permissions().mode();
+            let mode = self.shared.file_mode(mode & 0o7777);
+            file.as_file()
+                .set_permissions(Permissions::from_mode(mode))
+                .doing(|| format!("writing {}", path.display()))?;
+        }
+        if sync {
+            file.as_file().sync_all().doing(|| format!("writing {}", path.display()))?;
+        }
+        file.persist(path).map(drop).map_err(|error| error.error).doing(|| format!("writing {}", path.display()))
+    }
+}

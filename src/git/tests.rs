@@ -1,0 +1,205 @@
+//! What we write is judged by git itself.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::*;
+
+struct Bare {
+    dir: tempfile::TempDir,
+}
+
+impl Bare {
+    fn new(args: &[&str]) -> Self {
+        let bare = Self { dir: tempfile::tempdir().expect("a directory") };
+        bare.git(&[&["init", "-q", "--bare", "-b", "main"], args, &["."]].concat());
+        bare
+    }
+
+    fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    fn git(&self, args: &[&str]) -> String {
+        let mut command = Command::new("git");
+        command
+            .args(args)
+            .current_dir(self.path())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("GIT_CONFIG_NOSYSTEM", "1").env("HOME", self.path());
+        let output = command.output().expect("git runs");
+        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("UTF-8").trim_end().to_owned()
+    }
+
+    fn open(&self) -> Repository {
+        Repository::open(self.path(), Location::Hook).expect("opens")
+    }
+}
+
+fn somebody(seconds: i64) -> Signature {
+    Signature { name: "Some Body".into(), email: "some@example.com".into(), seconds, offset: -(3 * 3600 + 1800) }
+}
+
+fn put(buffer: &ObjectBuffer<'_>, files: &[(&str, &str)]) -> BTreeMap<String, TreeEdit> {
+    let blob = |text: &str| buffer.write_blob(text.as_bytes()).expect("hashes");
+    files.iter().map(|(path, text)| ((*path).to_owned(), TreeEdit::Put(Mode::File, blob(text)))).collect()
+}
+
+fn commit_files(buffer: &ObjectBuffer<'_>, parents: Vec<ObjectId>, files: &[(&str, &str)]) -> ObjectId {
+    let base = parents.first().map_or(buffer.empty_tree_id(), |parent| buffer.commit(*parent).expect("is there").tree);
+    let tree = buffer.edit_tree(base, &put(buffer, files)).expect("edits");
+    let commit =
+        NewCommit { tree, parents, author: somebody(0), committer: somebody(60), message: "a commit\n".into() };
+    buffer.write_commit(&commit).expect("hashes")
+}
+
+fn create(name: &str, new: ObjectId) -> RefEdit {
+    RefEdit { name: name.to_owned(), new: Some(new), expected: Expected::Absent }
+}
+
+fn files_below(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).expect("readable") {
+        let path = entry.expect("readable").path();
+        if path.is_dir() { found.extend(files_below(&path)) } else { found.push(path) }
+    }
+    found
+}
+
+#[test]
+fn what_we_write_is_what_git_reads() {
+    for (args, files) in [
+        (&["--object-format=sha1"][..], 3),
+        (&["--object-format=sha256"], 3),
+        (&["--object-format=sha1"], 300),
+        (&["--object-format=sha256"], 300),
+        (&["--ref-format=reftable"], 3),
+    ] {
+        let bare = Bare::new(args);
+        let repository = bare.open();
+        let buffer = ObjectBuffer::new(&repository);
+        let names: Vec<String> = (0..files).map(|n| format!("dir{}/file{n}", n % 7)).collect();
+        let content: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), name.as_str())).collect();
+        let first = commit_files(&buffer, vec![], &content);
+        let second = commit_files(&buffer, vec![first], &[("dir0/more", "more"), ("zzz", "\u{e9}")]);
+        assert!(!repository.has(first), "nothing is written before the flush");
+        let kept = buffer.flush().expect("writes");
+        update_refs(&repository, &[create("refs/heads/main", second)], "test").expect("moves");
+        drop(kept);
+        assert_eq!(bare.git(&["fsck", "--strict", "--full"]), "", "{args:?} {files}");
+        assert_eq!(bare.git(&["log", "--format=%H %an %ae %cd", "--date=raw", "main"]).lines().count(), 2);
+        assert_eq!(
+            bare.git(&["log", "-1", "--format=%H %an %cd", "--date=raw", "main"]),
+            format!("{second} Some Body 60 -0330")
+        );
+        assert_eq!(bare.git(&["ls-tree", "-r", "--name-only", "main"]).lines().count(), files + 2);
+        let packs = files_below(&bare.path().join("objects/pack")).len();
+        assert_eq!(packs, if files == 300 { 2 } else { 0 }, "{args:?} {files}");
+        let refs = bare.open().refs().expect("reads");
+        assert_eq!((refs.branch("main"), refs.head_branch()), (Some(second), Some("main")));
+    }
+}
+
+#[test]
+fn files_have_the_modes_that_git_gives_them() {
+    use std::os::unix::fs::PermissionsExt;
+    for shared in ["umask", "group", "all", "0640"] {
+        let mode = |path: &Path| std::fs::metadata(path).expect("is there").permissions().mode() & 0o7777;
+        let (ours, theirs) = (Bare::new(&["--shared", "-q"]), Bare::new(&["--shared", "-q"]));
+        for bare in [&ours, &theirs] {
+            bare.git(&["config", "core.sharedRepository", shared]);
+        }
+        let repository = ours.open();
+        let buffer = ObjectBuffer::new(&repository);
+        let id = buffer.write_blob(b"same").expect("hashes");
+        buffer.flush().expect("writes");
+        std::fs::write(theirs.path().join("same"), "same").expect("writes");
+        assert_eq!(theirs.git(&["hash-object", "-w", "same"]), id.to_string());
+        let hex = id.to_string();
+        for name in [format!("objects/{}", &hex[..2]), format!("objects/{}/{}", &hex[..2], &hex[2..])] {
+            assert_eq!(mode(&ours.path().join(&name)), mode(&theirs.path().join(&name)), "{shared} {name}");
+        }
+    }
+}
+
+#[test]
+fn refs_move_together_or_not_at_all() {
+    let bare = Bare::new(&[]);
+    let repository = bare.open();
+    let buffer = ObjectBuffer::new(&repository);
+    let a = commit_files(&buffer, vec![], &[("a", "a")]);
+    let b = commit_files(&buffer, vec![a], &[("b", "b")]);
+    buffer.flush().expect("writes");
+    update_refs(&repository, &[create("refs/heads/x", a), create("refs/notes/n", a)], "test").expect("moves");
+    let edits = [
+        RefEdit { name: "refs/heads/x".into(), new: Some(b), expected: Expected::Is(a) },
+        RefEdit { name: "refs/notes/n".into(), new: Some(b), expected: Expected::Is(b) },
+    ];
+    let error = update_refs(&repository, &edits, "test").expect_err("the second ref is elsewhere");
+    assert!(matches!(error, TransactionError::Raced(_)), "{error:?}");
+    let error = update_refs(&repository, &[create("refs/heads/x", b)], "test").expect_err("is there already");
+    assert!(matches!(error, TransactionError::Raced(_)), "{error:?}");
+    let error = update_refs(&repository, &[create("refs/heads/x/y", b)], "test").expect_err("x is in the way");
+    assert!(matches!(error, TransactionError::Failed(_)), "{error:?}");
+    assert_eq!(repository.refs().expect("reads").branch("x"), Some(a));
+    let gone = RefEdit { name: "refs/heads/x".into(), new: None, expected: Expected::Is(a) };
+    update_refs(&repository, &[gone], "test").expect("deletes");
+    assert_eq!(repository.refs().expect("reads").branch("x"), None);
+}
+
+#[test]
+fn notes_are_git_notes() {
+    let bare = Bare::new(&[]);
+    let repository = bare.open();
+    let buffer = ObjectBuffer::new(&repository);
+    let mut commits = Vec::new();
+    for n in 0..300 {
+        let parents = commits.last().copied().into_iter().collect();
+        commits.push(commit_files(&buffer, parents, &[("n", &n.to_string())]));
+    }
+    let mut notes = Notes::open(None, &buffer).expect("opens");
+    for commit in &commits {
+        notes.set(*commit, format!("note {commit}\n").as_bytes(), &buffer).expect("sets");
+    }
+    let tree = notes.write(&buffer).expect("writes");
+    let message = "notes\n".to_owned();
+    let commit = NewCommit { tree, parents: vec![], author: somebody(0), committer: somebody(0), message };
+    let note_commit = buffer.write_commit(&commit).expect("hashes");
+    buffer.flush().expect("writes");
+    let tip = commits[299];
+    let edits = [create("refs/heads/main", tip), create("refs/notes/hydrator.metadata", note_commit)];
+    update_refs(&repository, &edits, "test").expect("moves");
+    assert_eq!(bare.git(&["notes", "--ref=hydrator.metadata", "list"]).lines().count(), 300);
+    for commit in [commits[0], commits[150], tip] {
+        let shown = bare.git(&["notes", "--ref=hydrator.metadata", "show", &commit.to_string()]);
+        assert_eq!(shown, format!("note {commit}"));
+    }
+    let mut notes = Notes::open(Some(tree), &buffer).expect("opens");
+    assert_eq!(notes.get(tip, &buffer).expect("reads"), Some(format!("note {tip}\n").into_bytes()));
+}
+
+#[test]
+fn edits_touch_only_their_directories() {
+    let bare = Bare::new(&[]);
+    let repository = bare.open();
+    let buffer = ObjectBuffer::new(&repository);
+    let first = commit_files(&buffer, vec![], &[("a/x", "1"), ("a/y", "2"), ("b/c/d", "3"), ("top", "4")]);
+    let tree = buffer.commit(first).expect("is there").tree;
+    let before = buffer.len();
+    let edits = BTreeMap::from([("b/c/d".to_owned(), TreeEdit::Remove), ("a/none".to_owned(), TreeEdit::Remove)]);
+    let edited = buffer.edit_tree(tree, &edits).expect("edits");
+    assert_eq!(buffer.len(), before + 1, "only the root is new");
+    let names: Vec<_> = buffer.tree(edited).expect("reads").into_iter().map(|entry| entry.name).collect();
+    assert_eq!(names, [b"a".to_vec(), b"top".to_vec()], "an empty directory vanishes");
+    let changes = buffer.diff_trees(tree, edited).expect("reads");
+    assert_eq!(changes.iter().map(|change| change.path.as_str()).collect::<Vec<_>>(), ["b/c/d"]);
+    let all = edits_of(&["a/x", "a/y", "top"]);
+    assert_eq!(buffer.edit_tree(edited, &all).expect("edits"), buffer.empty_tree_id());
+}
+
+fn edits_of(paths: &[&str]) -> BTreeMap<String, TreeEdit> {
+    paths.iter().map(|path| ((*path).to_owned(), TreeEdit::Remove)).collect()
+}

@@ -1,0 +1,63 @@
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{ContentId, Entry, Files, Kind};
+use crate::git::{Mode, ObjectId, Repository};
+use crate::path::RepoPath;
+
+/// The files of one git tree. A directory is parsed once, however often it is listed.
+pub struct TreeFiles<'a> {
+    repository: &'a Repository,
+    root: ObjectId,
+    listings: Mutex<HashMap<ContentId, Arc<[Entry]>>>,
+}
+
+impl<'a> TreeFiles<'a> {
+    /// The files of the tree `root`.
+    pub fn new(repository: &'a Repository, root: ObjectId) -> Self {
+        Self { repository, root, listings: Mutex::default() }
+    }
+}
+
+impl Files for TreeFiles<'_> {
+    fn list(&self, _dir: &RepoPath, id: ContentId) -> Result<Arc<[Entry]>, String> {
+        let listings = || self.listings.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entries) = listings().get(&id) {
+            return Ok(entries.clone());
+        }
+        let tree = self.repository.tree(object_id(id)?).map_err(|error| error.chain())?;
+        let entry = |entry: crate::git::TreeEntry| {
+            let name = String::from_utf8(entry.name)
+                .map_err(|error| format!("the name `{}` is not UTF-8", String::from_utf8_lossy(error.as_bytes())))?;
+            let kind = match entry.mode {
+                Mode::File | Mode::Executable => Kind::File,
+                Mode::Directory => Kind::Directory,
+                Mode::Link => Kind::Link,
+                Mode::Submodule => Kind::Submodule,
+            };
+            Ok(Entry { name, kind, id: ContentId::new(entry.id.as_bytes()) })
+        };
+        let mut entries = tree.into_iter().map(entry).collect::<Result<Vec<Entry>, String>>()?;
+        // git sorts a directory as if its name ended in a slash; a view is sorted by plain names.
+        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        let entries: Arc<[Entry]> = entries.into();
+        listings().insert(id, entries.clone());
+        Ok(entries)
+    }
+
+    fn read(&self, _path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, String> {
+        self.repository.blob(object_id(id)?).map(Into::into).map_err(|error| error.chain())
+    }
+
+    fn size(&self, _path: &RepoPath, id: ContentId) -> Result<u64, String> {
+        self.repository.size(object_id(id)?).map_err(|error| error.chain())
+    }
+
+    fn root(&self) -> ContentId {
+        ContentId::new(self.root.as_bytes())
+    }
+}
+
+fn object_id(id: ContentId) -> Result<ObjectId, String> {
+    ObjectId::try_from(id.as_bytes()).map_err(|error| error.to_string())
+}
