@@ -7,5 +7,6 @@ pub mod application;
 pub mod diag;
 pub mod git;
 pub mod path;
+pub mod plugin;
 pub mod view;
 pub mod yaml;

@@ -1,3 +1,13 @@
 //! The `git-hydrate` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+use git_hydrate::plugin::confine;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args_os().skip(1).peekable();
+    if args.next_if(|arg| arg == confine::ARGUMENT).is_some() {
+        return confine::main(args);
+    }
+    ExitCode::SUCCESS
+}

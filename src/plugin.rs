@@ -1,0 +1,20 @@
+//! Programs that are not ours: the official tools (`exec`) and plugins.
+//!
+//! The only place that starts a process. Each runs in its own process group with an empty environment, no open
+//! descriptors but its output, limits on time and output, and confined by the kernel: it reads the system's
+//! directories and what it is given, writes below one scratch directory, opens no socket, and ends with us.
+//!
+//! Confinement needs system calls between `fork` and `exec`, which safe code cannot make. So the program is started
+//! through our own binary, as `git-hydrate __confine POLICY -- PROGRAM ARGS`: [`confine::main`] restricts itself,
+//! single-threaded, and then becomes the program.
+//!
+//! Not confined: how long a program's own reads take, modes and times of files of the same user, and, on a kernel
+//! older than 6.12, signals to processes of the same user.
+
+mod calls;
+pub mod confine;
+mod policy;
+mod runner;
+
+pub use policy::{Limits, Restriction};
+pub use runner::{Call, Error, Output, Runner, Settings};
