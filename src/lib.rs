@@ -6,6 +6,7 @@
 pub mod application;
 pub mod diag;
 pub mod git;
+pub mod manifest;
 pub mod path;
 pub mod plugin;
 pub mod view;

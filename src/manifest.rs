@@ -1,0 +1,204 @@
+//! Kubernetes objects: what every engine hands on, and `manifest.yaml`, which is made of them.
+//!
+//! A [`Manifest`] is one object with a kind. Engines make them; [`sort`] gives the order in which the proposal writes them,
+//! and [`Key`] tells whether two of them are one object for the API server.
+
+use std::fmt;
+
+use crate::yaml::Value;
+
+/// One Kubernetes object: a mapping whose `kind` is a string that is not empty.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Manifest(Value);
+
+/// Why a value is no Kubernetes object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotAManifest {
+    /// It is a string, a list, a number …
+    #[error("a Kubernetes object is a mapping, not {0}")]
+    NotAMapping(&'static str),
+    /// No `kind`, or one that is no string or empty.
+    #[error("`kind` is missing")]
+    NoKind,
+}
+
+impl Manifest {
+    /// Takes a mapping that has a `kind`.
+    ///
+    /// A missing `apiVersion`, name or namespace is let through, as in Argo CD: it is the API server that judges those.
+    pub fn new(object: Value) -> Result<Self, NotAManifest> {
+        let sort = match &object {
+            Value::Mapping(_) => {
+                let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
+                return if kind.is_empty() { Err(NotAManifest::NoKind) } else { Ok(Self(object)) };
+            }
+            Value::Null => "null",
+            Value::Bool(_) => "a boolean",
+            Value::Int(_) | Value::Uint(_) | Value::Float(_) => "a number",
+            Value::String(_) => "a string",
+            Value::Sequence(_) => "a list",
+        };
+        Err(NotAManifest::NotAMapping(sort))
+    }
+
+    /// The whole object; always a [`Value::Mapping`].
+    pub fn object(&self) -> &Value {
+        &self.0
+    }
+
+    /// The whole object; always a [`Value::Mapping`].
+    pub fn into_object(self) -> Value {
+        self.0
+    }
+
+    /// `apiVersion`, empty when there is none.
+    pub fn api_version(&self) -> &str {
+        self.text(&["apiVersion"])
+    }
+
+    /// The part of `apiVersion` before its last `/`: `apps` of `apps/v1`, empty for the core group.
+    pub fn group(&self) -> &str {
+        self.api_version().rsplit_once('/').map_or("", |(group, _)| group)
+    }
+
+    /// `kind`, never empty.
+    pub fn kind(&self) -> &str {
+        self.text(&["kind"])
+    }
+
+    /// `metadata.namespace`, empty when there is none.
+    pub fn namespace(&self) -> &str {
+        self.text(&["metadata", "namespace"])
+    }
+
+    /// `metadata.name`, empty when there is none (`generateName`).
+    pub fn name(&self) -> &str {
+        self.text(&["metadata", "name"])
+    }
+
+    /// What the API server knows this object by; none for an object without a name, of which there may be many.
+    pub fn key(&self) -> Option<Key> {
+        let name = self.name();
+        (!name.is_empty()).then(|| Key {
+            group: self.group().to_owned(),
+            kind: self.kind().to_owned(),
+            namespace: self.namespace().to_owned(),
+            name: name.to_owned(),
+        })
+    }
+
+    fn text(&self, keys: &[&str]) -> &str {
+        self.0.at(keys).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn place(&self) -> [&str; 4] {
+        [self.namespace(), self.name(), self.group(), self.kind()]
+    }
+}
+
+/// Sorts by namespace, name, group and kind, each by its bytes; a missing one is empty and so comes first.
+///
+/// Objects that agree in all four keep their order.
+///
+/// Reference: the order that the Manifest Hydrator proposal asks for. Argo CD itself keeps the order of its tools.
+pub fn sort(manifests: &mut [Manifest]) {
+    manifests.sort_by(|a, b| a.place().cmp(&b.place()));
+}
+
+/// The identity of an object: two manifests with one key in the same cluster overwrite each other.
+///
+/// The version is no part of it: `apps/v1` and `apps/v1beta1` name the same Deployment.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key {
+    /// The API group, empty for the core group.
+    pub group: String,
+    /// The kind.
+    pub kind: String,
+    /// The namespace as written, empty when there is none.
+    pub namespace: String,
+    /// The name, never empty.
+    pub name: String,
+}
+
+/// `Deployment.apps web/api`; without its group or its namespace when there is none.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.kind)?;
+        if !self.group.is_empty() {
+            write!(f, ".{}", self.group)?;
+        }
+        f.write_str(" ")?;
+        if !self.namespace.is_empty() {
+            write!(f, "{}/", self.namespace)?;
+        }
+        f.write_str(&self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::Mapping;
+
+    fn mapping(entries: &[(&str, Value)]) -> Value {
+        Value::Mapping(entries.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
+    }
+
+    fn manifest(api_version: &str, kind: &str, namespace: &str, name: &str) -> Manifest {
+        let mut metadata = Mapping::new();
+        for (key, value) in [("namespace", namespace), ("name", name)] {
+            if !value.is_empty() {
+                metadata.insert(key.to_owned(), value.into());
+            }
+        }
+        let entries = [("apiVersion", api_version.into()), ("kind", kind.into()), ("metadata", metadata.into())];
+        Manifest::new(mapping(&entries)).expect("has a kind")
+    }
+
+    #[test]
+    fn a_manifest_is_a_mapping_with_a_kind() {
+        let rows = [
+            (Value::Null, Err(NotAManifest::NotAMapping("null"))),
+            (Value::from("text"), Err(NotAManifest::NotAMapping("a string"))),
+            (Value::from(Vec::new()), Err(NotAManifest::NotAMapping("a list"))),
+            (mapping(&[]), Err(NotAManifest::NoKind)),
+            (mapping(&[("kind", Value::Int(1))]), Err(NotAManifest::NoKind)),
+            (mapping(&[("kind", "".into())]), Err(NotAManifest::NoKind)),
+            (mapping(&[("kind", "Pod".into())]), Ok(())),
+        ];
+        for (object, expected) in rows {
+            assert_eq!(Manifest::new(object.clone()).map(|_| ()), expected, "{object:?}");
+        }
+    }
+
+    #[test]
+    fn keys() {
+        let rows = [
+            (manifest("apps/v1", "Deployment", "web", "api"), Some("Deployment.apps web/api")),
+            (manifest("apps/v1beta1", "Deployment", "web", "api"), Some("Deployment.apps web/api")),
+            (manifest("v1", "Namespace", "", "web"), Some("Namespace web")),
+            (manifest("batch/v1", "Job", "web", ""), None),
+        ];
+        for (manifest, expected) in rows {
+            assert_eq!(manifest.key().map(|key| key.to_string()).as_deref(), expected);
+        }
+    }
+
+    #[test]
+    fn the_order_of_the_proposal() {
+        let sorted = [
+            manifest("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "a"),
+            manifest("v1", "Namespace", "", "web"),
+            manifest("v1", "Service", "api", "z"),
+            manifest("v1", "ConfigMap", "web", "a"),
+            manifest("v1", "Service", "web", "a"),
+            manifest("apps/v1", "Deployment", "web", "a"),
+            manifest("batch/v1", "Job", "web", "a"),
+            manifest("v1", "ConfigMap", "web", "a-b"),
+        ];
+        let mut shuffled = sorted.to_vec();
+        shuffled.reverse();
+        sort(&mut shuffled);
+        assert_eq!(shuffled, sorted);
+    }
+}
