@@ -4,6 +4,7 @@
 #![deny(rustdoc::broken_intra_doc_links)]
 
 pub mod application;
+pub mod cli;
 pub mod diag;
 pub mod git;
 pub mod manifest;

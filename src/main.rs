@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use git_hydrate::cli;
 use git_hydrate::plugin::confine;
 
 fn main() -> ExitCode {
@@ -9,5 +10,5 @@ fn main() -> ExitCode {
     if args.next_if(|arg| arg == confine::ARGUMENT).is_some() {
         return confine::main(args);
     }
-    ExitCode::SUCCESS
+    cli::run()
 }

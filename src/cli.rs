@@ -1,0 +1,85 @@
+//! The command line: arguments as types, one file a subcommand, each a thin wrapper over an operation.
+//!
+//! A subcommand answers what its exit code shall say, as an [`Outcome`], and prints what it found itself. Whatever it
+//! hands up as an error is printed here, in the form of git's own messages.
+
+mod completions;
+mod man;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// Renders Argo CD Applications into environment branches, inside the git server and on your machine.
+#[derive(Debug, Parser)]
+#[command(name = "git-hydrate", bin_name = "git hydrate", version, max_term_width = 100)]
+#[command(disable_help_subcommand = true, subcommand_value_name = "COMMAND", arg_required_else_help = true)]
+struct Arguments {
+    /// Print JSON, for programs.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print the completions of a shell.
+    Completions(completions::Arguments),
+    /// Print the manual page, or write all pages into a directory.
+    Man(man::Arguments),
+}
+
+/// What the exit code says of a command that ran to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// Nothing to complain of: 0.
+    Done,
+}
+
+/// The command was asked for what it cannot do: exit code 2, as for arguments that cannot be parsed.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct WrongUse(String);
+
+/// Runs the command that this process's arguments name.
+///
+/// The exit code is 0 when it is done, 1 when it found differences or failed, 2 when it was used wrongly.
+pub fn run() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error),
+    };
+    match command(arguments) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::complain(&format!("{error:#}"));
+            ExitCode::from(if error.is::<WrongUse>() { 2 } else { 1 })
+        }
+    }
+}
+
+fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
+    match arguments.command {
+        Some(Command::Completions(arguments)) => completions::run(&arguments),
+        Some(Command::Man(arguments)) => man::run(&arguments),
+        None => Err(WrongUse("no command".to_owned()).into()),
+    }
+}
+
+/// Prints what clap has to say: help and version on standard output, mistakes on standard error.
+fn usage(error: &clap::Error) -> ExitCode {
+    // The reader of our help may go away: that is no failure.
+    drop(error.print());
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
+        _ => ExitCode::from(2),
+    }
+}
+
+/// The whole command line under the name of its program, for manual pages and completions.
+fn command_line() -> clap::Command {
+    Arguments::command().name("git-hydrate").bin_name("git-hydrate")
+}

@@ -1,0 +1,19 @@
+//! Standard output and standard error, without a panic when their reader goes away.
+
+use std::io::{ErrorKind, Write};
+
+/// Prints a result.
+pub(super) fn print(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        // Whoever closes the pipe has read enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => Ok(result?),
+    }
+}
+
+/// Says on standard error that the command failed, and why.
+pub(super) fn complain(message: &str) {
+    // Nobody is left to be told when this fails.
+    drop(std::io::stderr().lock().write_all(format!("error: {message}\n").as_bytes()));
+}
