@@ -7,6 +7,7 @@ pub mod application;
 pub mod cli;
 pub mod diag;
 pub mod git;
+pub mod glob;
 pub mod manifest;
 pub mod path;
 pub mod plugin;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The layers from the bottom up. A module may use whatever stands in a lower layer.
 const LAYERS: &[&[&str]] = &[
     &["diag", "path"],
-    &["git", "template", "yaml"],
+    &["git", "glob", "template", "yaml"],
     &["application", "cache", "manifest", "metadata", "view"],
     &["directory", "helm", "jsonnet", "kustomize", "plugin"],
     &["plan", "publish", "render"],
