@@ -1,5 +1,6 @@
 use std::fmt;
 
+use gix::bstr::ByteSlice as _;
 use gix::objs::CommitRef;
 
 use super::{Doing as _, Error, ObjectId, ObjectKind, Repository};
@@ -26,7 +27,8 @@ impl fmt::Display for Signature {
     }
 }
 
-/// A commit as it is stored.
+/// A commit as it is stored, its text decoded as git shows it: by the encoding that it names, else as UTF-8; each byte
+/// that can't be decoded is U+FFFD.
 #[derive(Debug, Clone)]
 pub struct Commit {
     /// Its id.
@@ -39,19 +41,18 @@ pub struct Commit {
     pub author: Signature,
     /// Who made the commit.
     pub committer: Signature,
-    /// The message as bytes; UTF-8 unless the commit says otherwise.
-    pub message: Vec<u8>,
-    /// The encoding that the commit names for its message.
-    pub encoding: Option<String>,
+    /// The message up to its first NUL, where git's own strings end.
+    pub message: String,
 }
 
 impl Commit {
     pub(super) fn parse(id: ObjectId, content: &[u8]) -> Result<Self, Error> {
         let commit = CommitRef::from_bytes(content, id.kind()).doing(|| format!("reading commit {id}"))?;
+        let encoding = commit.encoding.map(|encoding| encoding.to_str_lossy().to_ascii_lowercase());
+        let text = |bytes: &[u8]| decode(bytes, encoding.as_deref());
         let signature = |raw: &[u8]| {
             let signature = gix::actor::SignatureRef::from_bytes(raw).ok();
             let time = signature.as_ref().and_then(|signature| signature.time().ok()).unwrap_or_default();
-            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             Signature {
                 name: signature.map(|signature| text(signature.name)).unwrap_or_default(),
                 email: signature.map(|signature| text(signature.email)).unwrap_or_default(),
@@ -65,10 +66,28 @@ impl Commit {
             parents: commit.parents().collect(),
             author: signature(commit.author),
             committer: signature(commit.committer),
-            message: commit.message.to_vec(),
-            encoding: commit.encoding.map(|encoding| encoding.to_string()),
+            message: text(commit.message.split(|&b| b == 0).next().unwrap_or_default()),
         })
     }
+}
+
+fn decode(bytes: &[u8], encoding: Option<&str>) -> String {
+    let decoded = match encoding {
+        None | Some("utf-8" | "utf8") => None,
+        // The library takes it for windows-1252, as browsers do; iconv, which git uses, doesn't.
+        Some("iso-8859-1" | "iso8859-1" | "latin-1" | "latin1") => Some(bytes.iter().map(|&b| char::from(b)).collect()),
+        Some(label) => encoding_rs::Encoding::for_label_no_replacement(label.as_bytes())
+            .and_then(|encoding| encoding.decode_without_bom_handling_and_without_replacement(bytes))
+            .map(std::borrow::Cow::into_owned),
+    };
+    decoded.unwrap_or_else(|| {
+        let mut text = String::new();
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+        }
+        text
+    })
 }
 
 /// A commit that is to be written.
@@ -126,5 +145,37 @@ impl Repository {
         }
         let parent = gix::objs::CommitRefIter::from_bytes(&content, id.kind()).parent_ids().next();
         Ok(parent.filter(|parent| self.has(*parent)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_decoded_as_git_shows_it() {
+        // `git log --format='%an|%B'` of git 2.47 for commits with this header and these bytes.
+        let rows: &[(&str, &[u8], &str)] = &[
+            ("", "Jörg".as_bytes(), "Jörg"),
+            ("encoding ISO-8859-1\n", b"J\xf6rg", "Jörg"),
+            ("encoding windows-1252\n", b"J\xf6rg \x80", "Jörg €"),
+            ("encoding Shift_JIS\n", b"\x93\xfa\x96{", "日本"),
+            ("encoding unheard-of\n", "Jörg".as_bytes(), "Jörg"),
+            ("", b"J\xf6rg \xe2\x82", "J\u{fffd}rg \u{fffd}\u{fffd}"),
+            ("", b"J\0rg", "J"),
+        ];
+        for (header, bytes, expected) in rows {
+            let mut object = format!("tree {}\n", "1".repeat(40)).into_bytes();
+            for role in ["author", "committer"] {
+                let name: Vec<u8> = bytes.iter().copied().filter(|&b| b != 0).collect();
+                object.extend([role.as_bytes(), b" ", &name, b" <j@x> 1711535524 +0100\n"].concat());
+            }
+            object.extend([header.as_bytes(), b"\n", bytes, b"\n"].concat());
+            let commit = Commit::parse(ObjectId::null(gix::hash::Kind::Sha1), &object).expect("a commit");
+            assert_eq!(commit.message.trim_end(), *expected, "{header:?}");
+            if !bytes.contains(&0) {
+                assert_eq!(commit.author.name, *expected, "{header:?}");
+            }
+        }
     }
 }
