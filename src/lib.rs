@@ -9,6 +9,7 @@ pub mod diag;
 pub mod git;
 pub mod glob;
 pub mod manifest;
+pub mod metadata;
 pub mod path;
 pub mod plugin;
 pub mod view;

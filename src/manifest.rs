@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::yaml::Value;
+use crate::yaml::{Mapping, Value};
 
 /// One Kubernetes object: a mapping whose `kind` is a string that is not empty.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,6 +87,35 @@ impl Manifest {
         })
     }
 
+    /// Does what setting Argo CD's tracking id and removing it again does, so that bytes are equal to Argo CD's.
+    ///
+    /// Without the annotations of a tracking id, no annotations are left behind, also where there were none before; and
+    /// an object without `metadata` gets it, empty. A CustomResourceDefinition stays as it is.
+    ///
+    /// Reference: argo-cd 3.6 util/argo/resource_tracking.go, with its default method `annotation`.
+    pub fn remove_tracking(&mut self) {
+        if self.kind() == "CustomResourceDefinition" && self.group() == "apiextensions.k8s.io" {
+            return;
+        }
+        let Value::Mapping(object) = &mut self.0 else { return };
+        let metadata = object.entry("metadata".to_owned()).or_insert(Value::Null);
+        if metadata.is_null() {
+            *metadata = Value::Mapping(Mapping::new());
+        }
+        let Value::Mapping(metadata) = metadata else { return };
+        let without = match metadata.get_mut("annotations") {
+            Some(Value::Mapping(annotations)) => {
+                annotations.remove("argocd.argoproj.io/tracking-id");
+                annotations.remove("argocd.argoproj.io/installation-id");
+                annotations.is_empty()
+            }
+            annotations => annotations.is_some_and(|annotations| annotations.is_null()),
+        };
+        if without {
+            metadata.remove("annotations");
+        }
+    }
+
     fn text(&self, keys: &[&str]) -> &str {
         self.0.at(keys).and_then(Value::as_str).unwrap_or_default()
     }
@@ -138,7 +167,6 @@ impl fmt::Display for Key {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::Mapping;
 
     fn mapping(entries: &[(&str, Value)]) -> Value {
         Value::Mapping(entries.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
@@ -181,6 +209,33 @@ mod tests {
         ];
         for (manifest, expected) in rows {
             assert_eq!(manifest.key().map(|key| key.to_string()).as_deref(), expected);
+        }
+    }
+
+    #[test]
+    fn what_tracking_leaves_behind() {
+        let annotated = |annotations: Value| {
+            let metadata = mapping(&[("annotations", annotations), ("name", "a".into())]);
+            mapping(&[("kind", "Pod".into()), ("metadata", metadata)])
+        };
+        let named = mapping(&[("kind", "Pod".into()), ("metadata", mapping(&[("name", "a".into())]))]);
+        let id = ("argocd.argoproj.io/tracking-id", Value::from("a:b"));
+        let installation = ("argocd.argoproj.io/installation-id", Value::from("c"));
+        let other = ("other", Value::from("kept"));
+        let crd =
+            mapping(&[("apiVersion", "apiextensions.k8s.io/v1".into()), ("kind", "CustomResourceDefinition".into())]);
+        let rows = [
+            (annotated(mapping(&[])), named.clone()),
+            (annotated(Value::Null), named.clone()),
+            (annotated(mapping(&[id.clone(), installation])), named.clone()),
+            (annotated(mapping(&[id, other.clone()])), annotated(mapping(&[other]))),
+            (mapping(&[("kind", "Pod".into())]), mapping(&[("kind", "Pod".into()), ("metadata", mapping(&[]))])),
+            (crd.clone(), crd),
+        ];
+        for (object, expected) in rows {
+            let mut manifest = Manifest::new(object).expect("has a kind");
+            manifest.remove_tracking();
+            assert_eq!(manifest.into_object(), expected);
         }
     }
 

@@ -1,0 +1,40 @@
+//! What a hydrated commit says of itself: `hydrator.metadata`, `README.md`, the commit message, the note.
+//!
+//! [`DryCommit`] is the commit that was rendered, as git shows it; [`Settings`] is what an admin may choose.
+//!
+//! Pure: no file, clock, environment or repository is touched, so equal arguments give equal bytes on every machine.
+//! Never panics on what was pushed, and never fails on it either, except where a template of the settings does.
+
+mod address;
+pub mod contract;
+mod dry;
+mod json;
+mod message;
+mod read;
+mod reference;
+mod settings;
+mod template;
+mod time;
+mod trailers;
+mod url;
+mod writer;
+
+pub use address::Address;
+pub use dry::DryCommit;
+pub use message::{Trailers, allowed_removals};
+pub use read::{NOTES_REF, Provenance, UnreadableMetadata, note, read_note};
+pub use reference::Reference;
+pub use settings::{Identity, IdentityError, Settings};
+pub use time::Time;
+pub use writer::{
+    ARGOCD_README, COMMIT_MESSAGE_TEMPLATE, COMMIT_MESSAGE_VALUES, DEFAULT_COMMIT_MESSAGE, Files, Origin,
+    PROPOSAL_README, PathContent, README_TEMPLATE, README_VALUES, Writer, commit_date,
+};
+
+/// The revision of the code that makes the bytes of a hydrated commit: the trailer `Hydrate-Engine`.
+///
+/// Raise it by one in the commit that changes a byte of what is written for some dry commit: a manifest as an engine
+/// renders it, a file of this module, a commit message. Leave it when only speed, errors or reports change, or when
+/// what used to be refused is now rendered. A raised revision alone makes no hydrated commit; `verify` uses it to tell
+/// "made by revision N" from tampering.
+pub const ENGINE_REVISION: u32 = 1;

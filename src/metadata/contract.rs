@@ -1,0 +1,163 @@
+//! The rules that readers of hydrated branches hold a `hydrator.metadata` and a note to.
+//!
+//! Breaking one stops GitOps Promoter or Argo CD, or makes them do the wrong thing in silence. Works on files of any
+//! hydrator, so that `verify` can tell why a promotion stands still.
+//!
+//! Reference: GitOps Promoter 7456cfed internal/git/git.go, api/v1alpha1/changetransferpolicy_types.go.
+
+use serde_json::Value;
+
+use super::json::{Fields, NotText};
+use super::read::full_id;
+use super::time::Time;
+use super::url::is_web_url;
+
+/// How much text one file may bring into the status of an object: it is stored a dozen times in each.
+const BYTES_MAX: usize = 128 << 10;
+
+/// A rule that is broken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// Not one JSON object: a failed reconcile for the file; a note is taken for none.
+    #[error("not a JSON object: {0}")]
+    NotJson(String),
+    /// More than fits into the status of an object.
+    #[error("{0} bytes, more than the {BYTES_MAX} that a status can hold many times over")]
+    TooLarge(usize),
+    /// A key twice, in one case or several: the last one counts, for Go.
+    #[error("`{0}` is given more than once")]
+    Repeated(&'static str),
+    /// A value of another type.
+    #[error("`{0}` is not of the type that readers expect")]
+    WrongType(String),
+    /// No `drySha`.
+    #[error("`drySha` is missing")]
+    NoDryCommit,
+    /// Short, in upper case, or no id: the status is refused.
+    #[error("`{key}` is {text:?}, not the full id of a commit in lower case")]
+    NotAnId {
+        /// Where.
+        key: String,
+        /// What is there.
+        text: String,
+    },
+    /// Empty or not RFC 3339: a failed reconcile. Left out, it is fine.
+    #[error("`{key}` is {text:?}, no date as RFC 3339 has it")]
+    NotADate {
+        /// Where.
+        key: String,
+        /// What is there.
+        text: String,
+    },
+    /// Not a web URL: the status is refused. Left out, it is fine.
+    #[error("`{key}` is {text:?}, no http or https URL")]
+    NotAWebUrl {
+        /// Where.
+        key: String,
+        /// What is there.
+        text: String,
+    },
+}
+
+/// What is wrong with the `hydrator.metadata` that a promoter reads; empty when nothing is.
+pub fn check_metadata(text: &[u8]) -> Vec<Problem> {
+    let mut problems = Problems(Vec::new());
+    if text.len() > BYTES_MAX {
+        problems.0.push(Problem::TooLarge(text.len()));
+    }
+    let Some(fields) = problems.parse(text) else { return problems.0 };
+    problems.dry_commit(&fields);
+    for key in ["repoURL", "author", "date", "subject", "body", "references"] {
+        problems.once(&fields, key);
+    }
+    for key in ["repoURL", "author", "subject", "body"] {
+        problems.text(&fields, "", key);
+    }
+    problems.date(&fields, "");
+    match fields.get("references") {
+        None => {}
+        Some(Value::Array(references)) => {
+            for (index, reference) in references.iter().enumerate() {
+                problems.reference(&format!("references[{index}]"), reference);
+            }
+        }
+        Some(_) => problems.0.push(Problem::WrongType("references".to_owned())),
+    }
+    problems.0
+}
+
+/// What is wrong with the note of a hydrated commit; empty when nothing is. Only its `drySha` is used.
+pub fn check_note(text: &[u8]) -> Vec<Problem> {
+    let mut problems = Problems(Vec::new());
+    if let Some(fields) = problems.parse(text) {
+        problems.dry_commit(&fields);
+    }
+    problems.0
+}
+
+struct Problems(Vec<Problem>);
+
+impl Problems {
+    fn parse(&mut self, text: &[u8]) -> Option<Fields> {
+        Fields::parse(text).map_err(|error| self.0.push(Problem::NotJson(error.to_string()))).ok()
+    }
+
+    fn dry_commit(&mut self, fields: &Fields) {
+        self.once(fields, "drySha");
+        match self.text(fields, "", "drySha") {
+            Some("") => self.0.push(Problem::NoDryCommit),
+            Some(text) => self.id("drySha".to_owned(), text),
+            None => {}
+        }
+    }
+
+    fn reference(&mut self, place: &str, reference: &Value) {
+        let Some(outer) = Fields::of(reference) else {
+            return self.0.push(Problem::WrongType(place.to_owned()));
+        };
+        let Some(commit) = outer.get("commit") else { return };
+        let place = format!("{place}.commit.");
+        let Some(fields) = Fields::of(commit) else {
+            return self.0.push(Problem::WrongType(place.trim_end_matches('.').to_owned()));
+        };
+        for key in ["author", "subject", "body"] {
+            self.text(&fields, &place, key);
+        }
+        self.date(&fields, &place);
+        if let Some(text) = self.text(&fields, &place, "sha").filter(|text| !text.is_empty()) {
+            self.id(format!("{place}sha"), text);
+        }
+        if let Some(text) = self.text(&fields, &place, "repoURL").filter(|text| !text.is_empty() && !is_web_url(text)) {
+            self.0.push(Problem::NotAWebUrl { key: format!("{place}repoURL"), text: text.to_owned() });
+        }
+    }
+
+    fn once(&mut self, fields: &Fields, key: &'static str) {
+        if fields.count(key) > 1 {
+            self.0.push(Problem::Repeated(key));
+        }
+    }
+
+    fn text<'f>(&mut self, fields: &'f Fields, place: &str, key: &'static str) -> Option<&'f str> {
+        let found = fields.text(key);
+        found.map_err(|NotText(key)| self.0.push(Problem::WrongType(format!("{place}{key}")))).ok()
+    }
+
+    fn id(&mut self, key: String, text: &str) {
+        if full_id(text).is_none() {
+            self.0.push(Problem::NotAnId { key, text: text.to_owned() });
+        }
+    }
+
+    fn date(&mut self, fields: &Fields, place: &str) {
+        let Some(value) = fields.get("date") else { return };
+        let key = format!("{place}date");
+        match value.as_str() {
+            None => self.0.push(Problem::WrongType(key)),
+            Some(text) if Time::from_rfc3339(text).is_none() => {
+                self.0.push(Problem::NotADate { key, text: text.to_owned() });
+            }
+            Some(_) => {}
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Commit messages: cleaned as git cleans them, with a trailer block of our own at the end.
+
+use std::fmt;
+
+use crate::application::BranchName;
+use crate::git::{ObjectId, object_id};
+
+use super::trailers::{self, Divider, SCISSORS, Trailer, WHITE_SPACE};
+
+/// What a hydrated commit says of how it was made: the last lines of its message.
+///
+/// They are written in the order of the fields, each once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trailers {
+    /// `Hydrate-Branch`: the branch that the commit was made on, so that no two branches ever share a commit.
+    pub branch: BranchName,
+    /// `Hydrate-Dry`: the dry commit.
+    pub dry_commit: ObjectId,
+    /// `Hydrate-Dry-Branch`: the branch of the dry commit.
+    pub dry_branch: BranchName,
+    /// `Hydrate-Settings`: the commit of `refs/hydrate/config` with the settings, when there are any.
+    pub settings_commit: Option<ObjectId>,
+    /// `Hydrate-Engine`: [`ENGINE_REVISION`](super::ENGINE_REVISION) of the hydrator.
+    pub engine: u32,
+}
+
+const BRANCH: &str = "Hydrate-Branch";
+const DRY: &str = "Hydrate-Dry";
+const DRY_BRANCH: &str = "Hydrate-Dry-Branch";
+const SETTINGS: &str = "Hydrate-Settings";
+const ENGINE: &str = "Hydrate-Engine";
+
+impl Trailers {
+    /// Reads the trailers of a commit message; none unless its trailer block has all that are always there.
+    ///
+    /// The trailer block is git's: the last paragraph, so that text above it counts for nothing. Of a key that is
+    /// repeated the last one counts.
+    pub fn read(message: &str) -> Option<Self> {
+        let trailers = trailers::parse(message, Divider::IsText);
+        let value = |key| {
+            let named = trailers.iter().rev().find(|trailer| trailer.key == key);
+            named.map(|trailer| trailer.value.as_str())
+        };
+        Some(Self {
+            branch: BranchName::new(value(BRANCH)?).ok()?,
+            dry_commit: object_id(value(DRY)?)?,
+            dry_branch: BranchName::new(value(DRY_BRANCH)?).ok()?,
+            settings_commit: value(SETTINGS).map(|id| object_id(id).ok_or(())).transpose().ok()?,
+            engine: value(ENGINE)?.parse().ok()?,
+        })
+    }
+}
+
+/// The lines of the trailers, each with its newline.
+impl fmt::Display for Trailers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{BRANCH}: {}", self.branch.as_str())?;
+        writeln!(f, "{DRY}: {}", self.dry_commit)?;
+        writeln!(f, "{DRY_BRANCH}: {}", self.dry_branch.as_str())?;
+        if let Some(settings_commit) = self.settings_commit {
+            writeln!(f, "{SETTINGS}: {settings_commit}")?;
+        }
+        writeln!(f, "{ENGINE}: {}", self.engine)
+    }
+}
+
+/// The branches that a dry commit allows to be emptied: its trailers `Hydrate-Allow-Removal`, in their order.
+pub fn allowed_removals(message: &str) -> Vec<String> {
+    let named = |trailer: &Trailer| trailer.key.eq_ignore_ascii_case("Hydrate-Allow-Removal");
+    trailers::parse(message, Divider::IsText).into_iter().filter(named).map(|trailer| trailer.value).collect()
+}
+
+/// Strips white space from the ends of lines and the text, and makes one of several blank lines; a final newline.
+///
+/// Empty for a text without a line. A NUL, at which git's strings end, becomes U+FFFD.
+///
+/// Reference: `git commit --cleanup=whitespace`, git 2.47 strbuf.c `strbuf_stripspace`.
+pub(super) fn clean(text: &str) -> String {
+    let mut cleaned = String::with_capacity(text.len());
+    let mut blank_before = false;
+    for line in text.split('\n').map(|line| line.trim_end_matches(WHITE_SPACE)) {
+        if line.is_empty() {
+            blank_before = true;
+            continue;
+        }
+        if blank_before && !cleaned.is_empty() {
+            cleaned.push('\n');
+        }
+        blank_before = false;
+        cleaned.push_str(&line.replace('\0', "\u{fffd}"));
+        cleaned.push('\n');
+    }
+    cleaned
+}
+
+/// A cleaned text with `trailers` at its end: in its own trailer block, if it has one, so that `Co-authored-by` stays
+/// a trailer, else in a paragraph of their own.
+///
+/// Lines of the text that would be read as one of ours, as a promoter's, or as the end of the message are quoted.
+pub(super) fn with_trailers(text: &str, trailers: &Trailers) -> String {
+    let mut message = String::with_capacity(text.len() + 512);
+    for line in text.lines() {
+        if is_reserved(line) {
+            message.push_str("> ");
+        }
+        message.push_str(line);
+        message.push('\n');
+    }
+    let block = trailers::block(&message, Divider::IsText);
+    if block.is_empty() || block.end != message.len() {
+        message.push('\n');
+    }
+    message + &trailers.to_string()
+}
+
+/// Whether git, a promoter or we would take a line for something that no template may write.
+fn is_reserved(line: &str) -> bool {
+    let ends_message = line.strip_prefix("---").is_some_and(|rest| rest.is_empty() || rest.starts_with(WHITE_SPACE));
+    ends_message || line == SCISSORS || trailers::key_and_value(line).is_some_and(|(key, _)| is_reserved_key(key))
+}
+
+/// Ours, and those by which GitOps Promoter tells what it promoted. Keys match in any case.
+///
+/// Reference: GitOps Promoter 7456cfed api/v1alpha1/constants.go.
+fn is_reserved_key(key: &str) -> bool {
+    const PREFIXES: [&str; 3] = ["hydrate-", "commit-status-active-", "commit-status-proposed-"];
+    const KEYS: [&str; 10] = [
+        "pull-request-id",
+        "pull-request-url",
+        "pull-request-source-branch",
+        "pull-request-target-branch",
+        "pull-request-creation-time",
+        "pull-request-merge-time",
+        "sha-dry-active",
+        "sha-dry-proposed",
+        "sha-hydrated-active",
+        "sha-hydrated-proposed",
+    ];
+    let key = key.to_ascii_lowercase();
+    PREFIXES.iter().any(|prefix| key.starts_with(prefix)) || KEYS.contains(&key.as_str())
+}
