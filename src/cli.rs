@@ -4,13 +4,17 @@
 //! hands up as an error is printed here, in the form of git's own messages.
 
 mod completions;
+mod install;
 mod man;
 mod output;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::git::{Location, Repository};
 
 /// Renders Argo CD Applications into environment branches, inside the git server and on your machine.
 #[derive(Debug, Parser)]
@@ -26,6 +30,10 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Have a server hydrate what is pushed, or a clone fetch what it needs.
+    Install(install::Arguments),
+    /// Take away what was installed; the hooks that were there before come back.
+    Uninstall(install::UninstallArguments),
     /// Print the completions of a shell.
     Completions(completions::Arguments),
     /// Print the manual page, or write all pages into a directory.
@@ -37,6 +45,8 @@ enum Command {
 enum Outcome {
     /// Nothing to complain of: 0.
     Done,
+    /// Differences, mistakes, or something left to do: 1.
+    Found,
 }
 
 /// The command was asked for what it cannot do: exit code 2, as for arguments that cannot be parsed.
@@ -54,6 +64,7 @@ pub fn run() -> ExitCode {
     };
     match command(arguments) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Found) => ExitCode::from(1),
         Err(error) => {
             output::complain(&format!("{error:#}"));
             ExitCode::from(if error.is::<WrongUse>() { 2 } else { 1 })
@@ -62,7 +73,10 @@ pub fn run() -> ExitCode {
 }
 
 fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
+    let json = arguments.json;
     match arguments.command {
+        Some(Command::Install(arguments)) => install::install(&arguments, json),
+        Some(Command::Uninstall(arguments)) => install::uninstall(&arguments, json),
         Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Man(arguments)) => man::run(&arguments),
         None => Err(WrongUse("no command".to_owned()).into()),
@@ -77,6 +91,17 @@ fn usage(error: &clap::Error) -> ExitCode {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
         _ => ExitCode::from(2),
     }
+}
+
+/// The repository that the user means: the one at `path` or around it, the one that `GIT_DIR` names when git was told,
+/// else the one around the current directory.
+fn repository(path: Option<&Path>) -> anyhow::Result<Repository> {
+    let named = std::env::var_os("GIT_DIR").filter(|_| path.is_none());
+    Ok(match named {
+        // As git does: whoever names a repository trusts it.
+        Some(git_dir) => Repository::open(Path::new(&git_dir), Location::Hook)?,
+        None => Repository::open(path.unwrap_or(Path::new(".")), Location::Discover)?,
+    })
 }
 
 /// The whole command line under the name of its program, for manual pages and completions.

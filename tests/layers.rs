@@ -12,6 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["directory", "helm", "jsonnet", "kustomize", "plugin"],
     &["plan", "publish", "render"],
     &["hydrate"],
+    &["install"],
     &["cli", "hook", "report"],
     &["main"],
 ];

@@ -1,4 +1,6 @@
 //! Every test that runs the product as a whole, in one binary: a module a topic.
 
+mod install;
 mod layers;
 mod plugin;
+mod support;

@@ -3,13 +3,18 @@
 use std::io::{ErrorKind, Write};
 
 /// Prints a result.
-pub(super) fn print(bytes: &[u8]) -> anyhow::Result<()> {
+pub(super) fn print(text: impl AsRef<[u8]>) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+    match stdout.write_all(text.as_ref()).and_then(|()| stdout.flush()) {
         // Whoever closes the pipe has read enough.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => Ok(result?),
     }
+}
+
+/// Prints a result as JSON: one document, on lines of its own.
+pub(super) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    print(&(serde_json::to_string_pretty(value)? + "\n"))
 }
 
 /// Says on standard error that the command failed, and why.

@@ -1,0 +1,115 @@
+//! `git hydrate install` and `git hydrate uninstall`.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+
+use super::{Outcome, WrongUse, output};
+use crate::git::{Location, Repository};
+use crate::install::{Installer, SERVER_HOOKS, State, Step};
+
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("what").required(true))]
+pub(super) struct Arguments {
+    /// Hydrate each push to this repository.
+    #[arg(long, value_name = "REPOSITORY", num_args = 0..=1, default_missing_value = ".", group = "what")]
+    server: Option<PathBuf>,
+    /// Have `git fetch` bring the settings and notes of the server into this clone.
+    #[arg(long, group = "what")]
+    client: bool,
+    /// Print the script of a hook, for places where you install it yourself.
+    #[arg(long, value_name = "HOOK", group = "what")]
+    print: Option<String>,
+    /// The remote that is the server's repository.
+    #[arg(long, value_name = "REMOTE", default_value = "origin", requires = "client")]
+    remote: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct UninstallArguments {
+    /// The repository, a server's or a clone; the current one unless given.
+    repository: Option<PathBuf>,
+}
+
+pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
+    if let Some(name) = &arguments.print {
+        let names = || SERVER_HOOKS.iter().map(|hook| hook.name).collect::<Vec<_>>().join(", ");
+        let hook = SERVER_HOOKS.iter().find(|hook| hook.name == name);
+        let hook = hook.ok_or_else(|| WrongUse(format!("there is no hook `{name}`; there are: {}", names())))?;
+        output::print(hook.installed(&binary()?))?;
+        return Ok(Outcome::Done);
+    }
+    let repository = match &arguments.server {
+        Some(path) => server_repository(path)?,
+        None => super::repository(None)?,
+    };
+    let mut installer = Installer::new(&repository)?;
+    if arguments.server.is_some() {
+        installer.server(&binary()?)?;
+    } else {
+        if repository.config(&format!("remote.{}.url", arguments.remote)).is_none() {
+            return Err(WrongUse(format!("there is no remote `{}`: name it by --remote", arguments.remote)).into());
+        }
+        installer.client(&arguments.remote)?;
+    }
+    tell(&installer.steps(), json)
+}
+
+pub(super) fn uninstall(arguments: &UninstallArguments, json: bool) -> anyhow::Result<Outcome> {
+    let repository = super::repository(arguments.repository.as_deref())?;
+    let mut installer = Installer::new(&repository)?;
+    installer.uninstall()?;
+    tell(&installer.steps(), json)
+}
+
+fn tell(steps: &[Step], json: bool) -> anyhow::Result<Outcome> {
+    if json {
+        output::print_json(&steps)?;
+    } else {
+        let mut text = String::new();
+        for Step { state, what, advice } in steps {
+            text.push_str(&format!("{state:8} {what}\n"));
+            text.extend(advice.iter().map(|advice| format!("{:8} {advice}\n", "")));
+        }
+        output::print(&text)?;
+    }
+    let refused = steps.iter().any(|step| step.state == State::Refused);
+    Ok(if refused { Outcome::Found } else { Outcome::Done })
+}
+
+/// Opens the repository that stands at `path` itself, not above it, and that we may write as its owner.
+pub(super) fn server_repository(path: &Path) -> anyhow::Result<Repository> {
+    let real = path.canonicalize().with_context(|| format!("no repository at {}", path.display()))?;
+    let owner = real.metadata()?.uid();
+    let user = rustix::process::geteuid().as_raw();
+    let repository = Repository::open(&real, Location::Discover);
+    let shared = repository.as_ref().is_ok_and(|repository| repository.config("core.sharedRepository").is_some());
+    if owner != user && !shared {
+        // What we write must stay writable for the user that git runs as.
+        let path = real.display();
+        bail!("{path} belongs to user {owner}; as that user: sudo -u '#{owner}' git hydrate install --server {path}");
+    }
+    let repository = repository?;
+    if real != repository.git_dir() && Some(&real) != repository.worktree().as_ref() {
+        return Err(WrongUse(format!("no repository at {}", path.display())).into());
+    }
+    Ok(repository)
+}
+
+/// The path under which this program will be found next time: as PATH names it, so that an update which moves a link
+/// there is followed, else where it is.
+fn binary() -> anyhow::Result<PathBuf> {
+    let here = std::env::current_exe().context("finding this program")?;
+    let here = here.canonicalize().unwrap_or(here);
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let named = std::env::split_paths(&search)
+        .filter(|dir| dir.is_absolute())
+        .map(|dir| dir.join("git-hydrate"))
+        .find(|path| path.canonicalize().is_ok_and(|real| real == here));
+    let binary = named.unwrap_or(here);
+    if binary.to_str().is_none() {
+        bail!("{}: the path of this program is not UTF-8", binary.display());
+    }
+    Ok(binary)
+}

@@ -1,0 +1,98 @@
+//! The repository's own git configuration, and what of it we have set.
+
+use std::collections::BTreeMap;
+
+use crate::git::{Error, Git, Repository};
+
+/// Lists the keys outside `hydrate.*` and `hook.hydrate.*` that we set where nothing was: these go when we go.
+const OURS: &str = "hydrate.installed";
+
+/// The configuration of one repository: its own file, neither the user's nor the system's.
+#[derive(Debug)]
+pub(super) struct Config {
+    git: Git,
+    values: BTreeMap<String, Vec<String>>,
+}
+
+impl Config {
+    pub(super) fn read(repository: &Repository) -> Result<Self, Error> {
+        let git = repository.git();
+        let listing = git.output(&["config", "--local", "--list", "-z"])?;
+        let mut values = BTreeMap::<String, Vec<String>>::new();
+        for entry in listing.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+            let entry = String::from_utf8_lossy(entry);
+            // A key without `=` stands for true.
+            let (key, value) = entry.split_once('\n').unwrap_or((&entry, "true"));
+            values.entry(key.to_owned()).or_default().push(value.to_owned());
+        }
+        Ok(Self { git, values })
+    }
+
+    /// All values of a key, in the order of the file. Section and name in lower case, as git lists them.
+    pub(super) fn get(&self, key: &str) -> &[String] {
+        self.values.get(key).map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds a value to those of a key, unless it is there already; answers whether it was added.
+    pub(super) fn add(&mut self, key: &str, value: &str) -> Result<bool, Error> {
+        if self.get(key).iter().any(|there| there == value) {
+            return Ok(false);
+        }
+        self.git.output(&["config", "--local", "--add", key, value])?;
+        self.values.entry(key.to_owned()).or_default().push(value.to_owned());
+        Ok(true)
+    }
+
+    /// Makes `value` the only value of a key; answers whether it was another before.
+    pub(super) fn set(&mut self, key: &str, value: &str) -> Result<bool, Error> {
+        if self.get(key) == [value] {
+            return Ok(false);
+        }
+        self.git.output(&["config", "--local", "--replace-all", key, value])?;
+        self.values.insert(key.to_owned(), vec![value.to_owned()]);
+        Ok(true)
+    }
+
+    /// Adds a value that [`Config::withdraw`] takes away again; answers whether it was added.
+    pub(super) fn lend(&mut self, key: &str, value: &str) -> Result<bool, Error> {
+        let added = self.add(key, value)?;
+        if added {
+            self.add(OURS, &format!("{key}={value}"))?;
+        }
+        Ok(added)
+    }
+
+    /// Takes away what was lent and is still as it was, and answers each as `key=value`.
+    pub(super) fn withdraw(&mut self) -> Result<Vec<String>, Error> {
+        let lent = self.get(OURS).to_vec();
+        let mut withdrawn = Vec::new();
+        for entry in lent {
+            let Some((key, value)) = entry.split_once('=') else { continue };
+            if self.remove(key, value)? {
+                withdrawn.push(entry);
+            }
+        }
+        self.clear(OURS)?;
+        Ok(withdrawn)
+    }
+
+    /// Takes away all values of a key; answers whether there were any.
+    pub(super) fn clear(&mut self, key: &str) -> Result<bool, Error> {
+        if self.values.remove(key).is_none() {
+            return Ok(false);
+        }
+        self.git.output(&["config", "--local", "--unset-all", key])?;
+        Ok(true)
+    }
+
+    fn remove(&mut self, key: &str, value: &str) -> Result<bool, Error> {
+        let Some(values) = self.values.get_mut(key) else { return Ok(false) };
+        let before = values.len();
+        values.retain(|there| there != value);
+        if values.len() == before {
+            return Ok(false);
+        }
+        self.git.output(&["config", "--local", "--fixed-value", "--unset-all", key, value])?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,133 @@
+//! Where a hook goes, so that whatever is there already goes on running.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::config::Config;
+use super::hook::{Hook, Owner};
+use super::{Error, Io as _, Version};
+use crate::git::Repository;
+
+/// The name of our script among those of others.
+const NAME: &str = "hydrate";
+
+/// Where a hook goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The file that git runs.
+    File(PathBuf),
+    /// A file of its own beside those of others, in a directory that a hosting platform or a script runs through.
+    Beside(PathBuf),
+    /// git's configuration, where hooks do not get into each other's way.
+    Config,
+    /// None that is ours to touch: why, and what an admin may do.
+    Nowhere {
+        /// Why.
+        reason: String,
+        /// What to do.
+        advice: String,
+    },
+}
+
+impl Place {
+    /// Finds the place of `hook`.
+    pub(super) fn of(hook: &Hook, repository: &Repository, config: &Config, git: Version) -> Result<Self, Error> {
+        let dirs = Directories::of(hook, repository)?;
+        let own = dirs.file.parent().is_some_and(|dir| is_below(dir, repository.common_dir()));
+        let there = content(&dirs.file)?;
+        let runs_through = there.as_ref().is_some_and(|text| String::from_utf8_lossy(text).contains(".d"));
+        if dirs.is_gitlab(config) {
+            return Ok(Self::Beside(dirs.gitlab));
+        }
+        if own && runs_through && dirs.beside.parent().is_some_and(Path::is_dir) {
+            return Ok(Self::Beside(dirs.beside));
+        }
+        if git >= Version::WITH_CONFIG_HOOKS {
+            return Ok(Self::Config);
+        }
+        let print = format!("git hydrate install --print {} ", hook.name);
+        if repository.common_dir().join("gl-conf").exists() {
+            return Ok(Self::Nowhere {
+                reason: format!("gitolite keeps the hooks of this repository, so its {} is left alone", hook.name),
+                advice: format!(
+                    "{print}>LOCAL_CODE/hooks/repo-specific/hydrate, make it executable, add `option hook.{} = hydrate` \
+                     to the repository in gitolite.conf, then run: gitolite setup",
+                    hook.name
+                ),
+            });
+        }
+        if !own {
+            return Ok(Self::Nowhere {
+                reason: format!("hooks are taken from {}, which other repositories may use too", dirs.dir().display()),
+                advice: format!(
+                    "unset core.hooksPath here, or add to {} what this prints: {print}",
+                    dirs.file.display()
+                ),
+            });
+        }
+        match there.as_deref().map(Owner::of) {
+            Some(Owner::Manager(name)) => Ok(Self::Nowhere {
+                reason: format!("{} was written by {name}, which may write it anew", dirs.file.display()),
+                advice: format!("have {name} run, with the hook's input: git-hydrate hook {}", hook.name),
+            }),
+            _ => Ok(Self::File(dirs.file)),
+        }
+    }
+
+    /// All places where `hook` may have been put, now or by another version of us.
+    pub(super) fn all(hook: &Hook, repository: &Repository) -> Result<Vec<Self>, Error> {
+        let dirs = Directories::of(hook, repository)?;
+        let mut places = vec![Self::Beside(dirs.gitlab), Self::Beside(dirs.beside), Self::Config];
+        if dirs.file.parent().is_some_and(|dir| is_below(dir, repository.common_dir())) {
+            places.push(Self::File(dirs.file));
+        }
+        Ok(places)
+    }
+}
+
+/// The files that could be a hook of one repository.
+struct Directories {
+    file: PathBuf,
+    beside: PathBuf,
+    gitlab: PathBuf,
+}
+
+impl Directories {
+    fn of(hook: &Hook, repository: &Repository) -> Result<Self, Error> {
+        let answer = repository.git().output(&["rev-parse", "--git-path", "hooks"])?;
+        let hooks = PathBuf::from(String::from_utf8_lossy(&answer).trim_end_matches('\n'));
+        // A relative `core.hooksPath` starts where git runs the hooks of a push: in the git directory.
+        let hooks = repository.common_dir().join(hooks);
+        let several = format!("{}.d", hook.name);
+        Ok(Self {
+            file: hooks.join(hook.name),
+            beside: hooks.join(&several).join(NAME),
+            gitlab: repository.common_dir().join("custom_hooks").join(several).join(NAME),
+        })
+    }
+
+    fn dir(&self) -> &Path {
+        self.file.parent().unwrap_or(&self.file)
+    }
+
+    fn is_gitlab(&self, config: &Config) -> bool {
+        !config.get("gitlab.fullpath").is_empty() || self.gitlab.ancestors().nth(2).is_some_and(Path::is_dir)
+    }
+}
+
+/// The content of a hook; none when there is no such file. A link is followed; one that leads nowhere is empty.
+pub(super) fn content(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    if fs::symlink_metadata(path).is_err() {
+        return Ok(None);
+    }
+    match fs::read(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Some(Vec::new())),
+        result => result.doing(|| format!("reading {}", path.display())).map(Some),
+    }
+}
+
+/// Whether `dir` is in `top` once links are followed. A directory that is still to be made is judged by its parents.
+fn is_below(dir: &Path, top: &Path) -> bool {
+    let real = dir.ancestors().find_map(|there| there.canonicalize().ok());
+    real.is_some_and(|real| real.starts_with(top))
+}

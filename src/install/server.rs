@@ -1,0 +1,171 @@
+//! The hooks of a server, and the settings that go with them.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use super::hook::{Hook, KEPT_SUFFIX, Owner, SERVER_HOOKS};
+use super::place::{Place, content};
+use super::{Error, Installer, Io as _, State};
+
+/// The section of git's configuration that holds our hook, one name a hook.
+const SECTION: &str = "hook.hydrate";
+
+impl Installer<'_> {
+    /// Has git run the program at `binary` after each push.
+    pub fn server(&mut self, binary: &Path) -> Result<(), Error> {
+        for hook in SERVER_HOOKS {
+            let place = Place::of(hook, self.repository, &self.config, self.git)?;
+            for other in Place::all(hook, self.repository)? {
+                if other != place {
+                    self.take_away(hook, &other)?;
+                }
+            }
+            self.put(hook, place, binary)?;
+        }
+        if self.repository.config("core.logAllRefUpdates").is_none() {
+            self.config.lend("core.logallrefupdates", "true")?;
+            self.step(State::Done, "core.logAllRefUpdates = true: the reflogs tell who moved a branch");
+        }
+        Ok(())
+    }
+
+    /// Takes away what [`Installer::server`] and [`Installer::client`] did.
+    pub fn uninstall(&mut self) -> Result<(), Error> {
+        for hook in SERVER_HOOKS {
+            for place in Place::all(hook, self.repository)? {
+                self.take_away(hook, &place)?;
+            }
+        }
+        for entry in self.config.withdraw()? {
+            self.step(State::Done, format!("{entry}: taken away"));
+        }
+        if self.steps.is_empty() {
+            self.step(State::Already, "nothing of ours is installed");
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, hook: &Hook, place: Place, binary: &Path) -> Result<(), Error> {
+        match place {
+            Place::File(file) => self.put_file(hook, &file, &kept(&file), binary),
+            Place::Beside(file) => self.put_file(hook, &file, &file, binary),
+            Place::Config => {
+                let event = self.config.set(&format!("{SECTION}.event"), hook.name)?;
+                let command = self.config.set(&format!("{SECTION}.command"), &hook.command(binary))?;
+                let state = if event || command { State::Done } else { State::Already };
+                self.step(state, format!("{SECTION} runs {} after a push", binary.display()));
+                Ok(())
+            }
+            Place::Nowhere { reason, advice } => {
+                self.advise(State::Refused, reason, advice);
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes the script `file`. One of somebody else is renamed to `kept` first.
+    fn put_file(&mut self, hook: &Hook, file: &Path, kept: &Path, binary: &Path) -> Result<(), Error> {
+        let script = hook.installed(binary);
+        let told = self.told(file);
+        match content(file)? {
+            None => self.write(file, &script)?,
+            Some(there) => match Owner::of(&there) {
+                Owner::Us if there == script.as_bytes() && is_executable(file) => {
+                    self.step(State::Already, format!("{told} runs {}", binary.display()));
+                    return Ok(());
+                }
+                Owner::Us => self.write(file, &script)?,
+                Owner::Edited => {
+                    let advice = format!("move {} away, then install again", file.display());
+                    self.advise(State::Refused, format!("{told} is ours, but was edited since; it is kept"), advice);
+                    return Ok(());
+                }
+                Owner::Other | Owner::Manager(_) if kept == file || fs::symlink_metadata(kept).is_ok() => {
+                    let (file, kept) = (file.display(), kept.display());
+                    let advice = format!("join {file} and {kept} into one of them, then install again");
+                    self.advise(State::Refused, format!("{told} is somebody else's; it is kept"), advice);
+                    return Ok(());
+                }
+                Owner::Other | Owner::Manager(_) => {
+                    // The hook stays in place until ours takes it over, so that no push finds none. A file system
+                    // without hard links gets a moment without.
+                    if fs::hard_link(file, kept).is_err() {
+                        fs::rename(file, kept).doing(|| format!("renaming {}", file.display()))?;
+                    }
+                    self.write(file, &script)?;
+                    let kept = self.told(kept);
+                    self.step(State::Done, format!("{told} is kept as {kept}, which runs first"));
+                }
+            },
+        }
+        self.step(State::Done, format!("{told} runs {}", binary.display()));
+        Ok(())
+    }
+
+    fn take_away(&mut self, hook: &Hook, place: &Place) -> Result<(), Error> {
+        let (file, kept) = match place {
+            Place::Config => {
+                let event = self.config.clear(&format!("{SECTION}.event"))?;
+                if self.config.clear(&format!("{SECTION}.command"))? || event {
+                    self.step(State::Done, format!("{SECTION}: taken away"));
+                }
+                return Ok(());
+            }
+            Place::Nowhere { .. } => return Ok(()),
+            Place::Beside(file) => (file, None),
+            Place::File(file) => (file, Some(kept(file)).filter(|kept| fs::symlink_metadata(kept).is_ok())),
+        };
+        let Some(there) = content(file)? else { return Ok(()) };
+        let told = self.told(file);
+        match (Owner::of(&there), kept) {
+            (Owner::Us, Some(kept)) => {
+                fs::rename(&kept, file).doing(|| format!("renaming {}", kept.display()))?;
+                self.step(State::Done, format!("{told} is again what it was before"));
+            }
+            (Owner::Us, None) => {
+                fs::remove_file(file).doing(|| format!("removing {}", file.display()))?;
+                self.step(State::Done, format!("{told}: taken away"));
+            }
+            (Owner::Edited, _) => {
+                let advice = format!("take the call of `git-hydrate hook {}` out of {}", hook.name, file.display());
+                self.advise(State::Refused, format!("{told} is ours, but was edited since; it is kept"), advice);
+            }
+            (Owner::Other | Owner::Manager(_), _) => {}
+        }
+        Ok(())
+    }
+
+    /// Writes an executable script as a whole, whatever was there, with the modes that the repository asks for.
+    fn write(&self, file: &Path, script: &str) -> Result<(), Error> {
+        let writing = || format!("writing {}", file.display());
+        let shared = self.repository.shared();
+        let dir = file.parent().unwrap_or(file);
+        if !dir.is_dir() {
+            fs::create_dir_all(dir).doing(writing)?;
+            let mode = fs::metadata(dir).doing(writing)?.permissions().mode();
+            set_mode(dir, shared.directory_mode(mode)).doing(writing)?;
+        }
+        let mut new = tempfile::NamedTempFile::new_in(dir).doing(writing)?;
+        new.write_all(script.as_bytes()).doing(writing)?;
+        set_mode(new.path(), shared.file_mode(0o755)).doing(writing)?;
+        new.persist(file).map_err(|error| error.error).doing(writing)?;
+        Ok(())
+    }
+}
+
+/// What the hook `file` is called once ours stands in its place.
+fn kept(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(KEPT_SUFFIX);
+    name.into()
+}
+
+fn is_executable(file: &Path) -> bool {
+    fs::metadata(file).is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
+}
+
+fn set_mode(path: &Path, mode: u32) -> std::io::Result<()> {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}

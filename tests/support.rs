@@ -1,0 +1,186 @@
+//! Real repositories, real pushes: what the tests of the whole product stand on.
+//!
+//! A [`Lab`] is a temporary directory with its own home, a cleared environment, a fixed identity and a clock that
+//! ticks once a commit. In it stand [`Repo`]s: bare ones with our hook installed, and clones that push to them.
+
+use std::cell::Cell;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::rc::Rc;
+
+/// The program under test.
+pub const BINARY: &str = env!("CARGO_BIN_EXE_git-hydrate");
+
+/// A directory of repositories that nothing outside of it can change.
+#[derive(Clone)]
+pub struct Lab {
+    dir: Rc<tempfile::TempDir>,
+    clock: Rc<Cell<u64>>,
+}
+
+/// A repository, and what one can do in it.
+#[derive(Clone)]
+pub struct Repo {
+    pub path: PathBuf,
+    lab: Lab,
+}
+
+/// What a program answered.
+#[derive(Debug)]
+pub struct Answer {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Lab {
+    pub fn new() -> Self {
+        let lab = Self { dir: Rc::new(tempfile::tempdir().expect("a directory")), clock: Rc::default() };
+        fs::create_dir(lab.path("home")).expect("made");
+        fs::create_dir(lab.path("bin")).expect("made");
+        lab
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// An empty bare repository `dry.git`, made by `git init` with further arguments.
+    pub fn bare(&self, args: &[&str]) -> Repo {
+        let repo = Repo { path: self.path("dry.git"), lab: self.clone() };
+        fs::create_dir(&repo.path).expect("made");
+        repo.git(&[&["init", "-q", "--bare"], args].concat());
+        repo
+    }
+
+    /// A bare repository whose pushes are hydrated.
+    pub fn server(&self) -> Repo {
+        let repo = self.bare(&[]);
+        repo.hydrate(&["install", "--server"]).success();
+        repo
+    }
+
+    /// Puts an executable script first on the PATH of everything that runs in the lab.
+    pub fn program(&self, name: &str, script: &str) {
+        executable(&self.path("bin").join(name), script);
+    }
+
+    /// A command with the environment of the lab and nothing else.
+    pub fn command(&self, program: &str, dir: &Path) -> Command {
+        let product = Path::new(BINARY).parent().expect("a directory");
+        let inherited = std::env::var_os("PATH").unwrap_or_default();
+        let path = [self.path("bin"), product.to_owned()].into_iter().chain(std::env::split_paths(&inherited));
+        let date = format!("{} +0200", 1_700_000_000 + 60 * self.clock.get());
+        let mut command = Command::new(program);
+        command.current_dir(dir).env_clear();
+        command.env("PATH", std::env::join_paths(path).expect("no colon in a path"));
+        command.env("HOME", self.path("home")).env("TMPDIR", self.dir.path());
+        command.env("TZ", "UTC").env("LC_ALL", "C");
+        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_TERMINAL_PROMPT", "0");
+        for (key, value) in [("init.defaultBranch", "main"), ("advice.detachedHead", "false")] {
+            let count = command.get_envs().filter(|(name, _)| name.to_string_lossy().contains("_KEY_")).count();
+            command.env(format!("GIT_CONFIG_KEY_{count}"), key).env(format!("GIT_CONFIG_VALUE_{count}"), value);
+            command.env("GIT_CONFIG_COUNT", (count + 1).to_string());
+        }
+        for role in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{role}_NAME"), "Dev Eloper").env(format!("GIT_{role}_EMAIL"), "dev@example.com");
+            command.env(format!("GIT_{role}_DATE"), &date);
+        }
+        command
+    }
+}
+
+impl Repo {
+    /// What `git` prints, without the line break at its end; it must succeed.
+    pub fn git(&self, args: &[&str]) -> String {
+        self.run("git", args).success().stdout.trim_end_matches('\n').to_owned()
+    }
+
+    /// What `git hydrate` answers.
+    pub fn hydrate(&self, args: &[&str]) -> Answer {
+        self.run("git", &[&["hydrate"], args].concat())
+    }
+
+    pub fn run(&self, program: &str, args: &[&str]) -> Answer {
+        let output = self.lab.command(program, &self.path).args(args).output();
+        Answer::new(output.unwrap_or_else(|error| panic!("{program}: {error}")))
+    }
+
+    /// A clone beside this repository; the next one of a team when there is one.
+    pub fn clone_to(&self, name: &str) -> Repo {
+        let clone = Repo { path: self.lab.path(name), lab: self.lab.clone() };
+        self.git(&["clone", "-q", ".", clone.path.to_str().expect("UTF-8")]);
+        clone
+    }
+
+    /// Writes files and commits all there is; one without content is removed. Answers the commit's id.
+    pub fn commit(&self, message: &str, files: &[(&str, &str)]) -> String {
+        for (path, content) in files {
+            let path = self.path.join(path);
+            fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+            if content.is_empty() { fs::remove_file(path) } else { fs::write(path, content) }.expect("written");
+        }
+        self.lab.clock.set(self.lab.clock.get() + 1);
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "-q", "--allow-empty", "-m", message]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    /// Pushes the branch that is checked out, and answers what the pusher saw.
+    pub fn push(&self) -> Answer {
+        self.run("git", &["push", "origin", "HEAD"])
+    }
+
+    /// Writes a hook, as an admin would.
+    pub fn hook(&self, path: &str, script: &str) {
+        let path = self.path.join(path);
+        fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+        executable(&path, script);
+    }
+
+    /// The content of a file of the repository itself, such as a hook; none when there is none.
+    pub fn file(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.path.join(path)).ok()
+    }
+
+    /// The names in a directory of the repository itself, sorted.
+    pub fn names(&self, dir: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path.join(dir)).expect("readable");
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.expect("readable").file_name().into_string().expect("UTF-8")).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Answer {
+    fn new(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    /// The answer again; the test fails unless the exit code is 0.
+    #[track_caller]
+    pub fn success(self) -> Self {
+        self.exits(0)
+    }
+
+    /// The answer again; the test fails unless the exit code is `code`.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{}{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// What the remote said in a push, line by line, without the mark and the padding that git adds.
+    pub fn remote(&self) -> Vec<&str> {
+        self.stderr.lines().filter_map(|line| line.strip_prefix("remote:")).map(str::trim).collect()
+    }
+}
+
+fn executable(path: &Path, script: &str) {
+    fs::write(path, script).expect("written");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("set");
+}
