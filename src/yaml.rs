@@ -1,5 +1,110 @@
-//! Go-compatible YAML and JSON.
+//! Go-compatible YAML and JSON: every byte that is read or written goes through here.
+//!
+//! Three forms of a document, each made from the one before it:
+//!
+//! 1. Text. [`parse`] reads it, [`emit_nodes`] writes nodes, [`emit_v2`] and [`emit_v3`] write values.
+//! 2. [`Node`]: what is written, with places, order, styles, comments and anchors. For who reports on a place, or
+//!    edits a document.
+//! 3. [`Value`]: what it means as JSON. [`Node::to_value`] makes it, in one of two [`Dialect`]s.
+//!
+//! Which Go library is behind which tool: Helm's `fromYaml` and `toYaml`, Argo CD's sources and the output of
+//! `kustomize build` go through sigs.k8s.io/yaml ([`sigs`]), that is go-yaml v2; Argo CD's `manifest.yaml` and Helm's
+//! `toYamlPretty` are written by go-yaml v3 ([`emit_v3`], sequences indented); Kustomize works on go-yaml v3's nodes.
+//!
+//! Guarantees: no input makes it panic or run without end; [`Limits`] bound size, depth and what aliases blow up.
+//! Where it differs on purpose: go-yaml v3 hangs on some comments between a key and a broken sequence, here that is an
+//! error; the order of keys for which go-yaml v2 is undecided is always the same here.
 
+mod alias;
+mod compose;
+mod convert;
+mod emit;
+mod error;
+mod input;
+pub mod json;
+mod node;
+mod number;
+mod parse;
+mod quote;
+mod resolve;
+mod scan;
+pub mod sigs;
+mod sort;
+mod timestamp;
 mod value;
 
+#[cfg(test)]
+mod tests;
+
+pub use alias::resolve_aliases;
+pub use emit::{Sequences, emit_node, emit_nodes, emit_v2, emit_v3, emit_v3_documents};
+pub use error::{Error, Mark};
+pub use node::{Comments, Data, Node, Style, Tag};
+pub use number::format_float;
+pub use quote::{is_print, quote};
+pub use resolve::Dialect;
 pub use value::{Mapping, Value};
+
+/// How much a text may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The size of the text.
+    pub bytes: usize,
+    /// Collections inside each other.
+    pub depth: u32,
+    /// Scalars and collections of the whole stream; in a value, those of aliases count each time.
+    pub nodes: usize,
+}
+
+impl Default for Limits {
+    /// Far more than any manifest needs: 64 MiB, 500 levels, 4 million nodes.
+    fn default() -> Self {
+        Self { bytes: 64 << 20, depth: 500, nodes: 4_000_000 }
+    }
+}
+
+/// Reads all documents of `text`, as go-yaml v3 does.
+///
+/// One node for each document; an empty document is a null scalar, a text without any document gives none. UTF-8, or
+/// UTF-16 with a byte order mark.
+///
+/// # Errors
+///
+/// The text is no YAML, an alias has no anchor, or a limit is passed.
+pub fn parse(text: &[u8], limits: &Limits) -> Result<Vec<Node>, Error> {
+    compose::compose(text, Dialect::V3, limits, usize::MAX)
+}
+
+/// Reads the first document of `text`, as go-yaml's `Unmarshal` does: what stands behind it is not even looked at.
+///
+/// # Errors
+///
+/// As [`parse`].
+pub fn parse_first(text: &[u8], limits: &Limits) -> Result<Option<Node>, Error> {
+    Ok(compose::compose(text, Dialect::V3, limits, 1)?.pop())
+}
+
+/// Reads all documents of `text` and gives what each means.
+///
+/// # Errors
+///
+/// As [`parse`] and [`Node::to_value`], in the words of `dialect`.
+pub fn decode(text: &[u8], dialect: Dialect, limits: &Limits) -> Result<Vec<Value>, Error> {
+    compose::compose(text, dialect, limits, usize::MAX)?.iter().map(|node| node.to_value(dialect, limits)).collect()
+}
+
+impl Node {
+    /// What this document means as JSON: aliases and merge keys resolved, keys as strings.
+    ///
+    /// V2 is what sigs.k8s.io/yaml gives: of duplicate keys the last one wins, numbers and booleans become string keys.
+    /// V3 is what kyaml's `MarshalJSON` gives: timestamps are written out, a key below the outermost mapping has to be
+    /// a string.
+    ///
+    /// # Errors
+    ///
+    /// A key or a tagged scalar can't be what it should, a float is no number, an alias holds itself, in V3 a key stands
+    /// twice; or a limit is passed.
+    pub fn to_value(&self, dialect: Dialect, limits: &Limits) -> Result<Value, Error> {
+        convert::to_value(self, dialect, limits)
+    }
+}

@@ -1,0 +1,432 @@
+//! Nodes to values: tags, merge keys, aliases, keys to strings.
+//!
+//! Reference: go-yaml v2.4.3 and v3.0.4 decode.go; sigs.k8s.io/yaml v1.6.0 yaml.go, `convertToJSONableObject`;
+//! kyaml 0.21.1 yaml/rnode.go, `MarshalJSON`.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::error::Error;
+use super::node::{Data, Node, Style, Tag};
+use super::number::{format_float, format_float_32};
+use super::quote::quote;
+use super::resolve::{self, Dialect, Plain};
+use super::value::{Mapping, Value};
+use super::{Limits, Mark, timestamp};
+
+type Result<T> = std::result::Result<T, Error>;
+
+/// What one document means as JSON.
+pub(super) fn to_value(root: &Node, dialect: Dialect, limits: &Limits) -> Result<Value> {
+    let mut converter = Converter {
+        dialect,
+        limits,
+        anchors: HashMap::new(),
+        depth: 0,
+        nodes: 0,
+        decoded: 0,
+        aliased: 0,
+        mistakes: Vec::new(),
+    };
+    let value = converter.node(root)?;
+    let Some((_, mark)) = converter.mistakes.first() else { return Ok(value) };
+    let mark = *mark;
+    let lines: Vec<String> = converter.mistakes.into_iter().map(|(line, _)| format!("\n  {line}")).collect();
+    Err(Error::yaml(format!("unmarshal errors:{}", lines.concat()), Some(mark)))
+}
+
+struct Converter<'a> {
+    dialect: Dialect,
+    limits: &'a Limits,
+    anchors: HashMap<&'a str, Anchor>,
+    depth: u32,
+    /// Values so far, those of aliases counted each time.
+    nodes: usize,
+    /// The same, as go-yaml counts to find documents that blow up by their aliases.
+    decoded: usize,
+    aliased: usize,
+    /// What go-yaml collects and tells at the end.
+    mistakes: Vec<(String, Mark)>,
+}
+
+enum Anchor {
+    /// Its node is being read: an alias to it would hold itself.
+    Open,
+    Known {
+        value: Value,
+        tag: Tag,
+        is_mapping: bool,
+        size: usize,
+        depth: u32,
+    },
+}
+
+impl<'a> Converter<'a> {
+    fn node(&mut self, node: &'a Node) -> Result<Value> {
+        self.count(1, node.mark)?;
+        let before = self.nodes;
+        if let Some(name) = &node.anchor {
+            self.anchors.insert(name, Anchor::Open);
+        }
+        let value = match &node.data {
+            Data::Alias(name) => return self.alias(name, node),
+            Data::Scalar(text) => self.scalar(node, text)?,
+            Data::Sequence(items) => {
+                self.enter(node.mark)?;
+                let items = items.iter().map(|item| self.node(item)).collect::<Result<_>>()?;
+                self.depth -= 1;
+                Value::Sequence(items)
+            }
+            Data::Mapping(entries) => {
+                self.enter(node.mark)?;
+                let mapping = self.mapping(entries)?;
+                self.depth -= 1;
+                Value::Mapping(mapping)
+            }
+        };
+        if let Some(name) = &node.anchor {
+            let anchor = Anchor::Known {
+                value: value.clone(),
+                tag: node.resolved_tag(self.dialect),
+                is_mapping: matches!(node.data, Data::Mapping(_)),
+                size: self.nodes - before + 1,
+                depth: depth_of(&value),
+            };
+            self.anchors.insert(name, anchor);
+        }
+        Ok(value)
+    }
+
+    fn enter(&mut self, mark: Mark) -> Result<()> {
+        self.depth += 1;
+        self.check_depth(self.depth, mark)
+    }
+
+    fn check_depth(&self, depth: u32, mark: Mark) -> Result<()> {
+        if depth > self.limits.depth {
+            return Err(Error::too_deep(mark));
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, nodes: usize, mark: Mark) -> Result<()> {
+        self.nodes = self.nodes.saturating_add(nodes);
+        self.decoded = self.decoded.saturating_add(nodes);
+        if self.nodes > self.limits.nodes {
+            return Err(Error::too_many_nodes(mark));
+        }
+        Ok(())
+    }
+
+    fn alias(&mut self, name: &str, node: &Node) -> Result<Value> {
+        // The limits come first: the copy may be large.
+        let (size, depth) = match self.anchors.get(name) {
+            None => return Err(Error::yaml(format!("unknown anchor '{name}' referenced"), Some(node.mark))),
+            Some(Anchor::Open) => {
+                return Err(Error::yaml(format!("anchor '{name}' value contains itself"), Some(node.mark)));
+            }
+            Some(Anchor::Known { size, depth, .. }) => (*size, *depth),
+        };
+        self.check_depth(self.depth.saturating_add(depth), node.mark)?;
+        self.count(size, node.mark)?;
+        self.aliased += size;
+        if self.aliased > 100 && self.decoded > 1000 && self.aliased as f64 / self.decoded as f64 > self.alias_share() {
+            return Err(Error::yaml("document contains excessive aliasing", Some(node.mark)));
+        }
+        match self.anchors.get(name) {
+            Some(Anchor::Known { value, .. }) => Ok(value.clone()),
+            _ => Ok(Value::Null),
+        }
+    }
+
+    /// How much of a document may come from aliases: less, the larger it is.
+    fn alias_share(&self) -> f64 {
+        const LOW: f64 = 400_000.0;
+        const HIGH: f64 = 4_000_000.0;
+        let decoded = (self.decoded as f64).clamp(LOW, HIGH);
+        0.99 - 0.89 * ((decoded - LOW) / (HIGH - LOW))
+    }
+
+    fn scalar(&self, node: &Node, text: &str) -> Result<Value> {
+        let plain = match &node.tag {
+            Some(tag) if node.tagged => match self.tagged(tag, text, node)? {
+                Ok(plain) => plain,
+                Err(value) => return Ok(value),
+            },
+            _ if node.is_text() => Plain::Str,
+            _ => resolve::plain(text, self.dialect),
+        };
+        Ok(match plain {
+            Plain::Null => Value::Null,
+            Plain::Bool(value) => Value::Bool(value),
+            Plain::Int(value) => Value::Int(value),
+            Plain::Uint(value) => Value::Uint(value),
+            Plain::Float(value) if value.is_finite() => Value::Float(value),
+            Plain::Float(value) => {
+                let message = format!("json: unsupported value: {}", format_float(value));
+                return Err(Error::bare(message, Some(node.mark)));
+            }
+            Plain::Timestamp if self.dialect == Dialect::V3 => match timestamp::parse(text) {
+                Some(time) if time.is_rfc_3339() => Value::String(time.to_string()),
+                _ => {
+                    let message = "json: error calling MarshalJSON for type time.Time: Time.MarshalJSON: timezone \
+                                   hour outside of range [0,23]";
+                    return Err(Error::bare(message, Some(node.mark)));
+                }
+            },
+            Plain::Timestamp | Plain::Str => Value::String(text.to_owned()),
+        })
+    }
+
+    /// What `text` is under a tag that is written out: a kind to read it as, or the value itself.
+    fn tagged(&self, tag: &Tag, text: &str, node: &Node) -> Result<std::result::Result<Plain, Value>> {
+        match tag {
+            Tag::Str => return Ok(Ok(Plain::Str)),
+            Tag::Binary => return self.binary(text, node).map(Err),
+            Tag::Merge | Tag::Seq | Tag::Map | Tag::Other(_) => return Ok(Ok(Plain::Str)),
+            Tag::Null | Tag::Bool | Tag::Int | Tag::Float | Tag::Timestamp => {}
+        }
+        let plain = resolve::resolve(text, self.dialect, *tag == Tag::Timestamp);
+        match (plain, plain.tag()) {
+            (plain, found) if found == *tag => Ok(Ok(plain)),
+            (Plain::Int(value), _) if *tag == Tag::Float => Ok(Ok(Plain::Float(value as f64))),
+            (_, found) => Err(Error::yaml(format!("cannot decode {found} `{text}` as a {tag}"), Some(node.mark))),
+        }
+    }
+
+    fn binary(&self, text: &str, node: &Node) -> Result<Value> {
+        // Go's decoder skips line breaks.
+        let text: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
+        match data_encoding::BASE64.decode(text.as_bytes()) {
+            Ok(bytes) => Ok(Value::String(lossy(&bytes).into_owned())),
+            Err(_) => Err(Error::yaml("!!binary value contains invalid base64 data", Some(node.mark))),
+        }
+    }
+
+    fn mapping(&mut self, entries: &'a [(Node, Node)]) -> Result<Mapping> {
+        match self.dialect {
+            Dialect::V2 => self.mapping_v2(entries),
+            Dialect::V3 => self.mapping_v3(entries),
+        }
+    }
+
+    /// Later entries replace earlier ones, merged ones included.
+    fn mapping_v2(&mut self, entries: &'a [(Node, Node)]) -> Result<Mapping> {
+        let mut mapping = Mapping::new();
+        for (key, value) in entries {
+            if is_merge(key) {
+                for merged in self.merged(value)?.into_iter().rev() {
+                    mapping.extend(merged);
+                }
+                continue;
+            }
+            let name = self.node(key)?;
+            if let Value::Sequence(_) | Value::Mapping(_) = name {
+                return Err(invalid_key(&name, self.dialect, key.mark));
+            }
+            let value = self.node(value)?;
+            let name = match name {
+                Value::String(name) => name,
+                Value::Int(number) => number.to_string(),
+                Value::Float(number) => format_float_32(number),
+                Value::Bool(value) => value.to_string(),
+                Value::Null => return Err(unsupported_key("%!s(<nil>)", &name, &value, key.mark)),
+                Value::Uint(_) => return Err(unsupported_key("uint64", &name, &value, key.mark)),
+                // Refused above.
+                Value::Sequence(_) | Value::Mapping(_) => continue,
+            };
+            mapping.insert(name, value);
+        }
+        Ok(mapping)
+    }
+
+    /// Duplicate keys are mistakes; entries of the mapping itself go before those that are merged.
+    fn mapping_v3(&mut self, entries: &'a [(Node, Node)]) -> Result<Mapping> {
+        if !self.are_unique(entries) {
+            return Ok(Mapping::new());
+        }
+        let top = self.depth == 1;
+        let mut mapping = Mapping::new();
+        let mut merge = None;
+        let mut unprintable = None;
+        for (key, value) in entries {
+            if is_merge(key) {
+                merge = Some(value);
+                continue;
+            }
+            let name = self.node(key)?;
+            if let Value::Sequence(_) | Value::Mapping(_) = name {
+                return Err(invalid_key(&name, self.dialect, key.mark));
+            }
+            let tag = self.tag_of(key);
+            let value = self.node(value)?;
+            let name = match name {
+                Value::String(name) if tag == Tag::Str || tag == Tag::Merge => name,
+                // kyaml reads the outermost mapping into strings.
+                Value::Null if top => continue,
+                _ if top => self.text_of(key),
+                _ => {
+                    unprintable.get_or_insert(key.mark);
+                    continue;
+                }
+            };
+            mapping.insert(name, value);
+        }
+        if let Some(value) = merge {
+            for merged in self.merged(value)? {
+                for (name, value) in merged {
+                    mapping.entry(name).or_insert(value);
+                }
+            }
+        }
+        match unprintable {
+            Some(mark) => Err(Error::bare("json: unsupported type: map[interface {}]interface {}", Some(mark))),
+            None => Ok(mapping),
+        }
+    }
+
+    fn tag_of(&self, key: &Node) -> Tag {
+        match &key.data {
+            Data::Alias(name) => match self.anchors.get(name.as_str()) {
+                Some(Anchor::Known { tag, .. }) => tag.clone(),
+                _ => Tag::Null,
+            },
+            _ => key.resolved_tag(self.dialect),
+        }
+    }
+
+    /// The text of a key that is no string.
+    fn text_of(&self, key: &Node) -> String {
+        match &key.data {
+            Data::Scalar(text) => text.clone(),
+            Data::Alias(name) => match self.anchors.get(name.as_str()) {
+                Some(Anchor::Known { value, .. }) => go_syntax(value, self.dialect),
+                _ => String::new(),
+            },
+            Data::Sequence(_) | Data::Mapping(_) => String::new(),
+        }
+    }
+
+    /// Notes keys that stand twice. All lists and all mappings count as the same key, as in go-yaml.
+    fn are_unique(&mut self, entries: &[(Node, Node)]) -> bool {
+        let mut seen: HashMap<(u8, &str), u32> = HashMap::with_capacity(entries.len());
+        let mut unique = true;
+        for (key, _) in entries {
+            let name = match &key.data {
+                Data::Scalar(text) => (0, text.as_str()),
+                Data::Alias(name) => (1, name.as_str()),
+                Data::Sequence(_) => (2, ""),
+                Data::Mapping(_) => (3, ""),
+            };
+            match seen.get(&name) {
+                None => {
+                    seen.insert(name, key.mark.line);
+                }
+                Some(first) => {
+                    let line = key.mark.line;
+                    let message = format!("line {line}: mapping key {} already defined at line {first}", quote(name.1));
+                    self.mistakes.push((message, key.mark));
+                    unique = false;
+                }
+            }
+        }
+        unique
+    }
+
+    /// The mappings that a merge key names, the strongest first.
+    fn merged(&mut self, node: &'a Node) -> Result<Vec<Mapping>> {
+        let nodes = match &node.data {
+            Data::Sequence(items) => items.as_slice(),
+            _ => std::slice::from_ref(node),
+        };
+        let mut found = Vec::new();
+        for node in nodes {
+            let is_mapping = match &node.data {
+                Data::Mapping(_) => true,
+                Data::Alias(name) => match self.anchors.get(name.as_str()) {
+                    Some(Anchor::Known { is_mapping, .. }) => *is_mapping,
+                    _ => true,
+                },
+                Data::Scalar(_) | Data::Sequence(_) => false,
+            };
+            if !is_mapping {
+                let message = "map merge requires map or sequence of maps as the value";
+                return Err(Error::yaml(message, Some(node.mark)));
+            }
+            if let Value::Mapping(mapping) = self.node(node)? {
+                found.push(mapping);
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn is_merge(key: &Node) -> bool {
+    let Data::Scalar(text) = &key.data else { return false };
+    text == "<<"
+        && match &key.tag {
+            Some(Tag::Merge) => true,
+            Some(Tag::Other(tag)) if &**tag == "!" => true,
+            _ => !key.tagged && key.style == Style::Plain && key.tag != Some(Tag::Str),
+        }
+}
+
+fn depth_of(value: &Value) -> u32 {
+    let children = match value {
+        Value::Sequence(items) => items.iter().map(depth_of).max(),
+        Value::Mapping(mapping) => mapping.values().map(depth_of).max(),
+        _ => return 0,
+    };
+    children.unwrap_or(0) + 1
+}
+
+fn invalid_key(key: &Value, dialect: Dialect, mark: Mark) -> Error {
+    Error::yaml(format!("invalid map key: {}", go_syntax(key, dialect)), Some(mark))
+}
+
+fn unsupported_key(kind: &str, key: &Value, value: &Value, mark: Mark) -> Error {
+    let (key, value) = (go_syntax(key, Dialect::V2), go_syntax(value, Dialect::V2));
+    Error::bare(format!("unsupported map key of type: {kind}, key: {key}, value: {value}"), Some(mark))
+}
+
+/// A value as Go's `%#v` prints what go-yaml has read.
+fn go_syntax(value: &Value, dialect: Dialect) -> String {
+    let inner = |value: &Value| match value {
+        Value::Null => "interface {}(nil)".to_owned(),
+        value => go_syntax(value, dialect),
+    };
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Int(value) => value.to_string(),
+        Value::Uint(value) => format!("{value:#x}"),
+        Value::Float(value) => format_float(*value),
+        Value::String(text) => quote(text),
+        Value::Sequence(items) => {
+            let items: Vec<String> = items.iter().map(inner).collect();
+            format!("[]interface {{}}{{{}}}", items.join(", "))
+        }
+        Value::Mapping(mapping) => {
+            let entries: Vec<String> =
+                mapping.iter().map(|(key, value)| format!("{}:{}", quote(key), inner(value))).collect();
+            let key = match dialect {
+                Dialect::V2 => "interface {}",
+                Dialect::V3 => "string",
+            };
+            format!("map[{key}]interface {{}}{{{}}}", entries.join(", "))
+        }
+    }
+}
+
+/// Bytes as a string in JSON: Go replaces each byte that is no UTF-8.
+pub(super) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    Cow::Owned(text)
+}

@@ -1,0 +1,317 @@
+//! A YAML document as it is written: order, styles, comments, anchors.
+
+use std::fmt;
+
+use super::Mark;
+use super::resolve::{self, Dialect};
+
+/// A part of a document as it is written.
+///
+/// Equality compares all but [`Node::mark`].
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// What kind of value this is. A parsed node always has one: written out, or that of its text; a node that was
+    /// made may have none, and then gets that of its text.
+    pub tag: Option<Tag>,
+    /// Whether the tag is written out.
+    pub tagged: bool,
+    /// How it is written.
+    pub style: Style,
+    /// The name by which aliases refer to it.
+    pub anchor: Option<Box<str>>,
+    /// Where it starts; line 0 when it was not parsed.
+    pub mark: Mark,
+    /// The comments around it.
+    pub comments: Comments,
+    /// What it holds.
+    pub data: Data,
+}
+
+/// What a [`Node`] holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Data {
+    /// A text: without quotes, escapes and indentation.
+    Scalar(String),
+    /// A list.
+    Sequence(Vec<Node>),
+    /// Keys and values in the order of the source; nothing is said of duplicates.
+    Mapping(Vec<(Node, Node)>),
+    /// The name of an anchor further up in the stream.
+    Alias(String),
+}
+
+/// How a node is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Style {
+    /// A scalar without quotes, a collection in block style. Written so where it can be.
+    #[default]
+    Plain,
+    /// `'…'`
+    SingleQuoted,
+    /// `"…"`
+    DoubleQuoted,
+    /// `|`
+    Literal,
+    /// `>`
+    Folded,
+    /// A collection as `[…]` or `{…}`.
+    Flow,
+}
+
+/// The kind of a node's value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tag {
+    /// `!!null`
+    Null,
+    /// `!!bool`
+    Bool,
+    /// `!!str`
+    Str,
+    /// `!!int`
+    Int,
+    /// `!!float`
+    Float,
+    /// `!!timestamp`
+    Timestamp,
+    /// `!!binary`
+    Binary,
+    /// `!!merge`: the key `<<`.
+    Merge,
+    /// `!!seq`
+    Seq,
+    /// `!!map`
+    Map,
+    /// Any other, in its short form: `!name`, `!!name`, or a URI.
+    Other(Box<str>),
+}
+
+const LONG: &str = "tag:yaml.org,2002:";
+
+impl Tag {
+    /// The tag that is written `text`, in its long or short form.
+    pub fn new(text: &str) -> Self {
+        let name = text.strip_prefix(LONG).or_else(|| text.strip_prefix("!!"));
+        match name {
+            Some("null") => Tag::Null,
+            Some("bool") => Tag::Bool,
+            Some("str") => Tag::Str,
+            Some("int") => Tag::Int,
+            Some("float") => Tag::Float,
+            Some("timestamp") => Tag::Timestamp,
+            Some("binary") => Tag::Binary,
+            Some("merge") => Tag::Merge,
+            Some("seq") => Tag::Seq,
+            Some("map") => Tag::Map,
+            Some(name) => Tag::Other(format!("!!{name}").into()),
+            None => Tag::Other(text.into()),
+        }
+    }
+
+    /// The short form: `!!str`, `!name`.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Tag::Null => "!!null",
+            Tag::Bool => "!!bool",
+            Tag::Str => "!!str",
+            Tag::Int => "!!int",
+            Tag::Float => "!!float",
+            Tag::Timestamp => "!!timestamp",
+            Tag::Binary => "!!binary",
+            Tag::Merge => "!!merge",
+            Tag::Seq => "!!seq",
+            Tag::Map => "!!map",
+            Tag::Other(text) => text,
+        }
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The comments around a node, with their `#`; several lines are joined by LF. Empty text is no comment.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Comments(Option<Box<Texts>>);
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Texts {
+    head: String,
+    line: String,
+    foot: String,
+    document_head: String,
+    document_foot: String,
+}
+
+macro_rules! comment {
+    ($get:ident, $set:ident, $what:literal) => {
+        #[doc = $what]
+        pub fn $get(&self) -> &str {
+            self.0.as_ref().map_or("", |texts| &texts.$get)
+        }
+
+        #[doc = concat!("Sets the comment: ", $what)]
+        pub fn $set(&mut self, text: impl Into<String>) {
+            let text = text.into();
+            if self.0.is_some() || !text.is_empty() {
+                self.0.get_or_insert_default().$get = text;
+            }
+        }
+    };
+}
+
+impl Comments {
+    comment!(head, set_head, "The lines above the node.");
+    comment!(line, set_line, "The end of the node's line.");
+    comment!(foot, set_foot, "The lines below the node, before an empty line.");
+    comment!(document_head, set_document_head, "On the root: the first lines of the document.");
+    comment!(document_foot, set_document_foot, "On the root: the last lines of the document.");
+
+    /// Whether there is none at all.
+    pub fn is_empty(&self) -> bool {
+        self.0.as_ref().is_none_or(|texts| **texts == Texts::default())
+    }
+}
+
+impl Node {
+    fn new(tag: Option<Tag>, data: Data) -> Self {
+        Self {
+            tag,
+            tagged: false,
+            style: Style::Plain,
+            anchor: None,
+            mark: Mark::default(),
+            comments: Comments::default(),
+            data,
+        }
+    }
+
+    /// A scalar that means what its text says: `"5"` is a number.
+    pub fn scalar(text: impl Into<String>) -> Self {
+        Self::new(None, Data::Scalar(text.into()))
+    }
+
+    /// A string: written with quotes where it would be read as something else.
+    pub fn string(text: impl Into<String>) -> Self {
+        Self::new(Some(Tag::Str), Data::Scalar(text.into()))
+    }
+
+    /// `null`
+    pub fn null() -> Self {
+        Self::new(Some(Tag::Null), Data::Scalar("null".to_owned()))
+    }
+
+    /// A list in block style.
+    pub fn sequence(items: Vec<Node>) -> Self {
+        Self::new(Some(Tag::Seq), Data::Sequence(items))
+    }
+
+    /// A mapping in block style.
+    pub fn mapping(entries: Vec<(Node, Node)>) -> Self {
+        Self::new(Some(Tag::Map), Data::Mapping(entries))
+    }
+
+    /// The value of the first entry with the key `key`, when this is a mapping that has one.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.as_mapping()?.iter().find(|(name, _)| name.as_str() == Some(key)).map(|(_, value)| value)
+    }
+
+    /// As [`Node::get`], to change it.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        let Data::Mapping(entries) = &mut self.data else { return None };
+        entries.iter_mut().find(|(name, _)| name.as_str() == Some(key)).map(|(_, value)| value)
+    }
+
+    /// The node that is reached through `keys`, each in the mapping before it.
+    pub fn at(&self, keys: &[&str]) -> Option<&Node> {
+        keys.iter().try_fold(self, |node, key| node.get(key))
+    }
+
+    /// The text, when this is a scalar of any kind.
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.data {
+            Data::Scalar(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The items, when this is a list.
+    pub fn as_sequence(&self) -> Option<&[Node]> {
+        match &self.data {
+            Data::Sequence(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The entries, when this is a mapping.
+    pub fn as_mapping(&self) -> Option<&[(Node, Node)]> {
+        match &self.data {
+            Data::Mapping(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// Whether this is `null`, `~` or nothing, read as `dialect` does.
+    pub fn is_null(&self, dialect: Dialect) -> bool {
+        self.resolved_tag(dialect) == Tag::Null
+    }
+
+    /// What it is, for messages: "a string", "a mapping".
+    pub fn kind_name(&self) -> &'static str {
+        match &self.data {
+            Data::Sequence(_) => "a list",
+            Data::Mapping(_) => "a mapping",
+            Data::Alias(_) => "an alias",
+            Data::Scalar(_) => match self.resolved_tag(Dialect::V3) {
+                Tag::Null => "null",
+                Tag::Bool => "a boolean",
+                Tag::Int | Tag::Float => "a number",
+                _ => "a string",
+            },
+        }
+    }
+
+    /// The kind of the value as `dialect` reads it: the tag, or without one that of the text.
+    ///
+    /// An alias has none of its own and gives `!!merge` never: its target must be asked.
+    pub fn resolved_tag(&self, dialect: Dialect) -> Tag {
+        match &self.data {
+            Data::Sequence(_) => self.tag.clone().unwrap_or(Tag::Seq),
+            Data::Mapping(_) => self.tag.clone().unwrap_or(Tag::Map),
+            Data::Alias(_) => Tag::Other("".into()),
+            Data::Scalar(text) => match &self.tag {
+                Some(tag) if self.tagged => tag.clone(),
+                _ if self.is_text() => Tag::Str,
+                _ => resolve::plain(text, dialect).tag(),
+            },
+        }
+    }
+
+    /// Whether this is a scalar that is a string whatever its text: by its quotes, or because it was made as one.
+    pub(super) fn is_text(&self) -> bool {
+        let Data::Scalar(text) = &self.data else { return false };
+        if self.tagged {
+            return false;
+        }
+        match self.style {
+            Style::SingleQuoted | Style::DoubleQuoted | Style::Literal | Style::Folded => true,
+            // A plain text with a line break can only be written as a literal.
+            Style::Plain | Style::Flow => {
+                text.contains('\n')
+                    || (self.tag == Some(Tag::Str) && resolve::plain(text, Dialect::V3).tag() != Tag::Str)
+            }
+        }
+    }
+}
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        self.tag == other.tag
+            && self.tagged == other.tagged
+            && self.style == other.style
+            && self.anchor == other.anchor
+            && self.comments == other.comments
+            && self.data == other.data
+    }
+}

@@ -1,0 +1,667 @@
+//! Tokens to events: the grammar of YAML.
+//!
+//! A state machine with its own stack, as libyaml's. An event has the comments that belong to it.
+//!
+//! Reference: go-yaml v3.0.4 parserc.go.
+
+use std::borrow::Cow;
+
+use super::Dialect;
+use super::error::{Fault, Mark};
+use super::input::Input;
+use super::node::Style;
+use super::scan::{Place, Position, Result, Scanner, TokenKind};
+
+#[derive(Debug, PartialEq)]
+pub(super) enum EventKind<'a> {
+    StreamEnd,
+    DocumentStart,
+    DocumentEnd,
+    Alias(&'a str),
+    Scalar { value: Cow<'a, str>, style: Style },
+    SequenceStart { flow: bool },
+    SequenceEnd,
+    MappingStart { flow: bool },
+    MappingEnd,
+}
+
+#[derive(Debug)]
+pub(super) struct Event<'a> {
+    pub kind: EventKind<'a>,
+    pub mark: Mark,
+    pub anchor: Option<&'a str>,
+    /// As it was written, its handle replaced by the prefix; empty if there is none.
+    pub tag: Cow<'a, str>,
+    pub comments: EventComments,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct EventComments {
+    pub head: String,
+    pub line: String,
+    pub foot: String,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum State {
+    DocumentStart { implicit: bool },
+    DocumentContent,
+    DocumentEnd,
+    Node { block: bool, indentless_sequence: bool },
+    BlockSequenceEntry { first: bool },
+    IndentlessSequenceEntry,
+    BlockMappingKey { first: bool },
+    BlockMappingValue,
+    FlowSequenceEntry { first: bool },
+    FlowSequencePairKey,
+    FlowSequencePairValue,
+    FlowSequencePairEnd,
+    FlowMappingKey { first: bool },
+    FlowMappingValue { empty: bool },
+    End,
+}
+
+pub(super) struct Parser<'a> {
+    scanner: Scanner<'a>,
+    state: State,
+    states: Vec<State>,
+    /// Where the collections start that are open.
+    starts: Vec<Position>,
+    tag_directives: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    /// Comments that wait for their event.
+    comments: EventComments,
+    /// The head of a collection that is the entry of a sequence.
+    stem: Option<String>,
+}
+
+/// What is needed of a token to decide by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    StreamEnd,
+    Directive,
+    DocumentStart,
+    DocumentEnd,
+    BlockSequenceStart,
+    BlockMappingStart,
+    BlockEnd,
+    FlowSequenceStart,
+    FlowSequenceEnd,
+    FlowMappingStart,
+    FlowMappingEnd,
+    BlockEntry,
+    FlowEntry,
+    Key,
+    Value,
+    Alias,
+    Anchor,
+    Tag,
+    Scalar,
+}
+
+fn kind_of(kind: &TokenKind<'_>) -> Option<Next> {
+    Some(match kind {
+        TokenKind::StreamStart => return None,
+        TokenKind::StreamEnd => Next::StreamEnd,
+        TokenKind::VersionDirective { .. } | TokenKind::TagDirective { .. } => Next::Directive,
+        TokenKind::DocumentStart => Next::DocumentStart,
+        TokenKind::DocumentEnd => Next::DocumentEnd,
+        TokenKind::BlockSequenceStart => Next::BlockSequenceStart,
+        TokenKind::BlockMappingStart => Next::BlockMappingStart,
+        TokenKind::BlockEnd => Next::BlockEnd,
+        TokenKind::FlowSequenceStart => Next::FlowSequenceStart,
+        TokenKind::FlowSequenceEnd => Next::FlowSequenceEnd,
+        TokenKind::FlowMappingStart => Next::FlowMappingStart,
+        TokenKind::FlowMappingEnd => Next::FlowMappingEnd,
+        TokenKind::BlockEntry => Next::BlockEntry,
+        TokenKind::FlowEntry => Next::FlowEntry,
+        TokenKind::Key => Next::Key,
+        TokenKind::Value => Next::Value,
+        TokenKind::Alias(_) => Next::Alias,
+        TokenKind::Anchor(_) => Next::Anchor,
+        TokenKind::Tag { .. } => Next::Tag,
+        TokenKind::Scalar { .. } => Next::Scalar,
+    })
+}
+
+impl<'a> Parser<'a> {
+    /// A parser of `input`, which keeps what is wrong behind the text for itself.
+    pub fn new(input: &'a mut Input<'_>, dialect: Dialect) -> Self {
+        let fault = input.fault.take();
+        Self {
+            scanner: Scanner::new(&input.text, fault, dialect),
+            state: State::DocumentStart { implicit: true },
+            states: Vec::new(),
+            starts: Vec::new(),
+            tag_directives: Vec::new(),
+            comments: EventComments::default(),
+            stem: None,
+        }
+    }
+
+    /// The next event. After the end of the stream, that again.
+    pub fn next(&mut self) -> Result<Event<'a>> {
+        self.step().map_err(|fault| self.scanner.faulty(fault))
+    }
+
+    fn step(&mut self) -> Result<Event<'a>> {
+        match self.state {
+            State::DocumentStart { implicit } => self.document_start(implicit),
+            State::DocumentContent => self.document_content(),
+            State::DocumentEnd => self.document_end(),
+            State::Node { block, indentless_sequence } => self.node(block, indentless_sequence),
+            State::BlockSequenceEntry { first } => self.block_sequence_entry(first),
+            State::IndentlessSequenceEntry => self.indentless_sequence_entry(),
+            State::BlockMappingKey { first } => self.block_mapping_key(first),
+            State::BlockMappingValue => self.block_mapping_value(),
+            State::FlowSequenceEntry { first } => self.flow_sequence_entry(first),
+            State::FlowSequencePairKey => self.flow_sequence_pair_key(),
+            State::FlowSequencePairValue => self.flow_sequence_pair_value(),
+            State::FlowSequencePairEnd => self.flow_sequence_pair_end(),
+            State::FlowMappingKey { first } => self.flow_mapping_key(first),
+            State::FlowMappingValue { empty } => self.flow_mapping_value(empty),
+            State::End => Ok(event(EventKind::StreamEnd, Position::default())),
+        }
+    }
+
+    /// The kind and the place of the next token; gathers the comments up to it.
+    fn peek(&mut self) -> Result<(Next, Position)> {
+        let token = loop {
+            let token = self.scanner.peek()?;
+            match kind_of(&token.kind) {
+                Some(kind) => break (kind, token.start),
+                None => drop(self.scanner.next()?),
+            }
+        };
+        self.gather_comments(token.1.index, token.0 != Next::BlockEnd);
+        Ok(token)
+    }
+
+    /// Takes the next token, of which only its end matters.
+    fn skip(&mut self) -> Result<Position> {
+        self.scanner.next().map(|token| token.end)
+    }
+
+    fn gather_comments(&mut self, index: i64, heads: bool) {
+        while let Some(comment) = self.scanner.take_comment(index, heads) {
+            let all = match comment.place {
+                Place::Head => &mut self.comments.head,
+                Place::Line => &mut self.comments.line,
+                Place::Foot => &mut self.comments.foot,
+            };
+            if !all.is_empty() {
+                all.push('\n');
+            }
+            all.push_str(&comment.text);
+        }
+    }
+
+    fn take_comments(&mut self) -> EventComments {
+        self.stem = None;
+        std::mem::take(&mut self.comments)
+    }
+
+    fn pop_state(&mut self) {
+        self.state = self.states.pop().unwrap_or(State::End);
+    }
+
+    fn empty_scalar(&mut self, at: Position) -> Event<'a> {
+        event(EventKind::Scalar { value: Cow::Borrowed(""), style: Style::Plain }, at)
+    }
+
+    // Documents
+
+    fn document_start(&mut self, implicit: bool) -> Result<Event<'a>> {
+        let (mut next, mut at) = self.peek()?;
+        if !implicit {
+            while next == Next::DocumentEnd {
+                self.skip()?;
+                (next, at) = self.peek()?;
+            }
+        }
+        match next {
+            Next::StreamEnd => {
+                self.state = State::End;
+                Ok(event(EventKind::StreamEnd, at))
+            }
+            Next::Directive | Next::DocumentStart => self.explicit_document(at),
+            _ if !implicit => self.explicit_document(at),
+            _ => {
+                self.process_directives()?;
+                self.states.push(State::DocumentEnd);
+                self.state = State::Node { block: true, indentless_sequence: false };
+                let head = self.split_document_head();
+                let comments = EventComments { head, ..EventComments::default() };
+                Ok(Event { comments, ..event(EventKind::DocumentStart, at) })
+            }
+        }
+    }
+
+    fn explicit_document(&mut self, start: Position) -> Result<Event<'a>> {
+        self.process_directives()?;
+        let (next, at) = self.peek()?;
+        if next != Next::DocumentStart {
+            return Err(Fault::parser(None, "did not find expected <document start>", at.mark()));
+        }
+        self.states.push(State::DocumentEnd);
+        self.state = State::DocumentContent;
+        self.skip()?;
+        Ok(event(EventKind::DocumentStart, start))
+    }
+
+    /// Of the comment at the start of a document, what stands above its last empty line belongs to the document.
+    fn split_document_head(&mut self) -> String {
+        let head = &mut self.comments.head;
+        let mut breaks = head.bytes().enumerate().skip(1).filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at);
+        let bytes = head.as_bytes();
+        let split = breaks.rfind(|at| at + 1 == bytes.len() || bytes.get(at - 1) == Some(&b'\n'));
+        let Some(at) = split else { return String::new() };
+        let end = if at + 1 == bytes.len() { at } else { at - 1 };
+        let rest = head.split_off(at + 1);
+        let mut document = std::mem::replace(head, rest);
+        document.truncate(end);
+        document
+    }
+
+    fn document_content(&mut self) -> Result<Event<'a>> {
+        let (next, at) = self.peek()?;
+        match next {
+            Next::Directive | Next::DocumentStart | Next::DocumentEnd | Next::StreamEnd => {
+                self.pop_state();
+                Ok(self.empty_scalar(at))
+            }
+            _ => self.node(true, false),
+        }
+    }
+
+    fn document_end(&mut self) -> Result<Event<'a>> {
+        let (next, at) = self.peek()?;
+        if next == Next::DocumentEnd {
+            self.skip()?;
+        }
+        self.tag_directives.clear();
+        self.state = State::DocumentStart { implicit: false };
+        let mut comments = self.take_comments();
+        if comments.foot.is_empty() {
+            comments.foot = std::mem::take(&mut comments.head);
+        }
+        Ok(Event { comments, ..event(EventKind::DocumentEnd, at) })
+    }
+
+    fn process_directives(&mut self) -> Result<()> {
+        let mut version = false;
+        while self.peek()?.0 == Next::Directive {
+            let token = self.scanner.next()?;
+            let fault = |message| Err(Fault::parser(None, message, token.start.mark()));
+            match token.kind {
+                TokenKind::VersionDirective { .. } if version => return fault("found duplicate %YAML directive"),
+                TokenKind::VersionDirective { major: 1, minor: 1 } => version = true,
+                TokenKind::VersionDirective { .. } => return fault("found incompatible YAML document"),
+                TokenKind::TagDirective { handle, prefix } => {
+                    if self.tag_directives.iter().any(|(known, _)| *known == handle) {
+                        return fault("found duplicate %TAG directive");
+                    }
+                    self.tag_directives.push((Cow::Borrowed(handle), prefix));
+                }
+                _ => {}
+            }
+        }
+        for (handle, prefix) in [("!", "!"), ("!!", "tag:yaml.org,2002:")] {
+            if !self.tag_directives.iter().any(|(known, _)| known == handle) {
+                self.tag_directives.push((Cow::Borrowed(handle), Cow::Borrowed(prefix)));
+            }
+        }
+        Ok(())
+    }
+
+    // Nodes
+
+    fn node(&mut self, block: bool, indentless_sequence: bool) -> Result<Event<'a>> {
+        let (mut next, start) = self.peek()?;
+        if next == Next::Alias {
+            let token = self.scanner.next()?;
+            let TokenKind::Alias(name) = token.kind else { return Err(no_content(start, start)) };
+            self.pop_state();
+            let comments = self.take_comments();
+            return Ok(Event { comments, ..event(EventKind::Alias(name), start) });
+        }
+        let mut at = start;
+        let mut anchor = None;
+        let mut tag = None;
+        loop {
+            match next {
+                Next::Anchor if anchor.is_none() => {
+                    if let TokenKind::Anchor(name) = self.scanner.next()?.kind {
+                        anchor = Some(name);
+                    }
+                }
+                Next::Tag if tag.is_none() => {
+                    if let TokenKind::Tag { handle, suffix } = self.scanner.next()?.kind {
+                        tag = Some((handle, suffix, at));
+                    }
+                }
+                _ => break,
+            }
+            (next, at) = self.peek()?;
+        }
+        let tag = match tag {
+            None => Cow::Borrowed(""),
+            Some((handle, suffix, tag_at)) => self.resolve_handle(handle, suffix, start, tag_at)?,
+        };
+        let empty_text = anchor.is_some() || !tag.is_empty();
+        let event = |kind| Event { kind, mark: start.mark(), anchor, tag, comments: EventComments::default() };
+        match next {
+            Next::BlockEntry if indentless_sequence => {
+                self.state = State::IndentlessSequenceEntry;
+                Ok(event(EventKind::SequenceStart { flow: false }))
+            }
+            Next::Scalar => {
+                let mut event = event(EventKind::SequenceEnd);
+                event.comments = self.take_comments();
+                if let TokenKind::Scalar { value, style } = self.scanner.next()?.kind {
+                    event.kind = EventKind::Scalar { value, style };
+                }
+                self.pop_state();
+                Ok(event)
+            }
+            Next::FlowSequenceStart => {
+                self.state = State::FlowSequenceEntry { first: true };
+                let mut event = event(EventKind::SequenceStart { flow: true });
+                event.comments = self.take_comments();
+                Ok(event)
+            }
+            Next::FlowMappingStart => {
+                self.state = State::FlowMappingKey { first: true };
+                let mut event = event(EventKind::MappingStart { flow: true });
+                event.comments = self.take_comments();
+                Ok(event)
+            }
+            Next::BlockSequenceStart if block => {
+                self.state = State::BlockSequenceEntry { first: true };
+                let mut event = event(EventKind::SequenceStart { flow: false });
+                event.comments.head = self.stem.take().unwrap_or_default();
+                Ok(event)
+            }
+            Next::BlockMappingStart if block => {
+                self.state = State::BlockMappingKey { first: true };
+                let mut event = event(EventKind::MappingStart { flow: false });
+                event.comments.head = self.stem.take().unwrap_or_default();
+                Ok(event)
+            }
+            _ if empty_text => {
+                self.pop_state();
+                Ok(event(EventKind::Scalar { value: Cow::Borrowed(""), style: Style::Plain }))
+            }
+            _ => Err(no_content(start, at)),
+        }
+    }
+
+    fn resolve_handle(
+        &self,
+        handle: &str,
+        suffix: Cow<'a, str>,
+        start: Position,
+        tag_at: Position,
+    ) -> Result<Cow<'a, str>> {
+        if handle.is_empty() {
+            return Ok(suffix);
+        }
+        match self.tag_directives.iter().find(|(known, _)| known == handle) {
+            Some((_, prefix)) => Ok(Cow::Owned(format!("{prefix}{suffix}"))),
+            None => Err(Fault::parser(Some(start.mark()), "found undefined tag handle", tag_at.mark())),
+        }
+    }
+
+    // Block collections
+
+    /// Takes the token that opens a collection and keeps its place.
+    fn open(&mut self) -> Result<()> {
+        let (_, at) = self.peek()?;
+        self.starts.push(at);
+        self.skip()?;
+        Ok(())
+    }
+
+    fn unclosed(&mut self, message: &'static str, at: Position) -> Box<Fault> {
+        Fault::parser(self.starts.pop().map(Position::mark), message, at.mark())
+    }
+
+    fn block_sequence_entry(&mut self, first: bool) -> Result<Event<'a>> {
+        if first {
+            self.open()?;
+        }
+        let (next, at) = self.peek()?;
+        match next {
+            Next::BlockEntry => {
+                let end = self.skip_entry()?;
+                match self.peek()?.0 {
+                    Next::BlockEntry | Next::BlockEnd => {
+                        self.state = State::BlockSequenceEntry { first: false };
+                        Ok(self.empty_scalar(end))
+                    }
+                    _ => {
+                        self.states.push(State::BlockSequenceEntry { first: false });
+                        self.node(true, false)
+                    }
+                }
+            }
+            Next::BlockEnd => {
+                self.pop_state();
+                self.starts.pop();
+                self.skip()?;
+                Ok(event(EventKind::SequenceEnd, at))
+            }
+            _ => Err(self.unclosed("did not find expected '-' indicator", at)),
+        }
+    }
+
+    /// Takes a `-`. The head above it belongs to the collection behind it, if there is one, not to its first entry.
+    fn skip_entry(&mut self) -> Result<Position> {
+        let head = self.comments.head.len();
+        let end = self.skip()?;
+        if head > 0 && matches!(self.peek()?.0, Next::BlockSequenceStart | Next::BlockMappingStart) {
+            // A line break stands between the head above and what was found since.
+            let rest = self.comments.head.get(head + 1..).unwrap_or_default().to_owned();
+            let mut stem = std::mem::replace(&mut self.comments.head, rest);
+            stem.truncate(head);
+            self.stem = Some(stem);
+        }
+        Ok(end)
+    }
+
+    fn indentless_sequence_entry(&mut self) -> Result<Event<'a>> {
+        let (next, at) = self.peek()?;
+        if next != Next::BlockEntry {
+            self.pop_state();
+            return Ok(event(EventKind::SequenceEnd, at));
+        }
+        let end = self.skip_entry()?;
+        match self.peek()?.0 {
+            Next::BlockEntry | Next::Key | Next::Value | Next::BlockEnd => {
+                self.state = State::IndentlessSequenceEntry;
+                Ok(self.empty_scalar(end))
+            }
+            _ => {
+                self.states.push(State::IndentlessSequenceEntry);
+                self.node(true, false)
+            }
+        }
+    }
+
+    fn block_mapping_key(&mut self, first: bool) -> Result<Event<'a>> {
+        if first {
+            self.open()?;
+        }
+        let (next, at) = self.peek()?;
+        match next {
+            Next::Key => {
+                let end = self.skip()?;
+                match self.peek()?.0 {
+                    Next::Key | Next::Value | Next::BlockEnd => {
+                        self.state = State::BlockMappingValue;
+                        Ok(self.empty_scalar(end))
+                    }
+                    _ => {
+                        self.states.push(State::BlockMappingValue);
+                        self.node(true, true)
+                    }
+                }
+            }
+            Next::BlockEnd => {
+                self.pop_state();
+                self.starts.pop();
+                let comments = self.take_comments();
+                self.skip()?;
+                Ok(Event { comments, ..event(EventKind::MappingEnd, at) })
+            }
+            _ => Err(self.unclosed("did not find expected key", at)),
+        }
+    }
+
+    fn block_mapping_value(&mut self) -> Result<Event<'a>> {
+        let (next, at) = self.peek()?;
+        if next != Next::Value {
+            self.state = State::BlockMappingKey { first: false };
+            return Ok(self.empty_scalar(at));
+        }
+        let end = self.skip()?;
+        match self.peek()?.0 {
+            Next::Key | Next::Value | Next::BlockEnd => {
+                self.state = State::BlockMappingKey { first: false };
+                Ok(self.empty_scalar(end))
+            }
+            _ => {
+                self.states.push(State::BlockMappingKey { first: false });
+                self.node(true, true)
+            }
+        }
+    }
+
+    // Flow collections
+
+    fn flow_sequence_entry(&mut self, first: bool) -> Result<Event<'a>> {
+        if first {
+            self.open()?;
+        }
+        let (mut next, mut at) = self.peek()?;
+        if next != Next::FlowSequenceEnd {
+            if !first {
+                if next != Next::FlowEntry {
+                    return Err(self.unclosed("did not find expected ',' or ']'", at));
+                }
+                self.skip()?;
+                (next, at) = self.peek()?;
+            }
+            match next {
+                Next::Key => {
+                    self.state = State::FlowSequencePairKey;
+                    self.skip()?;
+                    return Ok(event(EventKind::MappingStart { flow: true }, at));
+                }
+                Next::FlowSequenceEnd => {}
+                _ => {
+                    self.states.push(State::FlowSequenceEntry { first: false });
+                    return self.node(false, false);
+                }
+            }
+        }
+        self.close_flow(EventKind::SequenceEnd, at)
+    }
+
+    fn close_flow(&mut self, kind: EventKind<'a>, at: Position) -> Result<Event<'a>> {
+        self.pop_state();
+        self.starts.pop();
+        let comments = self.take_comments();
+        self.skip()?;
+        Ok(Event { comments, ..event(kind, at) })
+    }
+
+    fn flow_sequence_pair_key(&mut self) -> Result<Event<'a>> {
+        match self.peek()?.0 {
+            Next::Value | Next::FlowEntry | Next::FlowSequenceEnd => {
+                // The token is lost, as in libyaml: `[? : a]` can't be read.
+                let end = self.skip()?;
+                self.state = State::FlowSequencePairValue;
+                Ok(self.empty_scalar(end))
+            }
+            _ => {
+                self.states.push(State::FlowSequencePairValue);
+                self.node(false, false)
+            }
+        }
+    }
+
+    fn flow_sequence_pair_value(&mut self) -> Result<Event<'a>> {
+        let (next, at) = self.peek()?;
+        if next == Next::Value {
+            self.skip()?;
+            if !matches!(self.peek()?.0, Next::FlowEntry | Next::FlowSequenceEnd) {
+                self.states.push(State::FlowSequencePairEnd);
+                return self.node(false, false);
+            }
+        }
+        self.state = State::FlowSequencePairEnd;
+        Ok(self.empty_scalar(at))
+    }
+
+    fn flow_sequence_pair_end(&mut self) -> Result<Event<'a>> {
+        let (_, at) = self.peek()?;
+        self.state = State::FlowSequenceEntry { first: false };
+        Ok(event(EventKind::MappingEnd, at))
+    }
+
+    fn flow_mapping_key(&mut self, first: bool) -> Result<Event<'a>> {
+        if first {
+            self.open()?;
+        }
+        let (mut next, mut at) = self.peek()?;
+        if next != Next::FlowMappingEnd {
+            if !first {
+                if next != Next::FlowEntry {
+                    return Err(self.unclosed("did not find expected ',' or '}'", at));
+                }
+                self.skip()?;
+                (next, at) = self.peek()?;
+            }
+            match next {
+                Next::Key => {
+                    self.skip()?;
+                    (next, at) = self.peek()?;
+                    if !matches!(next, Next::Value | Next::FlowEntry | Next::FlowMappingEnd) {
+                        self.states.push(State::FlowMappingValue { empty: false });
+                        return self.node(false, false);
+                    }
+                    self.state = State::FlowMappingValue { empty: false };
+                    return Ok(self.empty_scalar(at));
+                }
+                Next::FlowMappingEnd => {}
+                _ => {
+                    self.states.push(State::FlowMappingValue { empty: true });
+                    return self.node(false, false);
+                }
+            }
+        }
+        self.close_flow(EventKind::MappingEnd, at)
+    }
+
+    fn flow_mapping_value(&mut self, empty: bool) -> Result<Event<'a>> {
+        let (mut next, mut at) = self.peek()?;
+        if !empty && next == Next::Value {
+            self.skip()?;
+            (next, at) = self.peek()?;
+            if next != Next::FlowEntry && next != Next::FlowMappingEnd {
+                self.states.push(State::FlowMappingKey { first: false });
+                return self.node(false, false);
+            }
+        }
+        self.state = State::FlowMappingKey { first: false };
+        Ok(self.empty_scalar(at))
+    }
+}
+
+fn event(kind: EventKind<'_>, at: Position) -> Event<'_> {
+    Event { kind, mark: at.mark(), anchor: None, tag: Cow::Borrowed(""), comments: EventComments::default() }
+}
+
+fn no_content(start: Position, at: Position) -> Box<Fault> {
+    Fault::parser(Some(start.mark()), "did not find expected node content", at.mark())
+}
