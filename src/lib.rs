@@ -13,5 +13,6 @@ pub mod manifest;
 pub mod metadata;
 pub mod path;
 pub mod plugin;
+pub mod template;
 pub mod view;
 pub mod yaml;

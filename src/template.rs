@@ -1,0 +1,51 @@
+//! Go's `text/template` with the Sprig functions, as Helm's charts use them.
+//!
+//! A text is parsed once into [`Parsed`], which any number of threads may share; parsed texts make up a [`Set`], and a
+//! [`Runtime`] executes templates of a set on [`Value`]s: Go's values, with Go's number kinds, shared mutable maps and
+//! printing. Behaviour, messages included, is that of Go 1.26 and Sprig 3.3.0, byte for byte.
+//!
+//! Executing touches nothing outside: no file, clock, random device, environment or network. What Go would take from
+//! there is refused, derived from a seed, or handed in ([`Effects`]). Everything that template code can make large or
+//! endless is counted against [`Limits`], and a deep or cyclic value ends in an error.
+//!
+//! Functions that need a chart (`include`, `tpl`, `lookup`, `required`, `fail`) are `helm`'s; it adds them to
+//! [`Functions`] and reaches its own state through [`Call::host`].
+
+mod convert;
+mod effects;
+mod error;
+mod exec;
+mod float;
+mod funcs;
+mod function;
+mod lex;
+mod limits;
+mod list;
+mod map;
+mod node;
+mod number;
+mod operand;
+mod parse;
+mod print;
+mod quote;
+mod set;
+mod structure;
+#[cfg(test)]
+mod tests;
+mod text;
+mod time;
+mod value;
+
+pub use effects::{Effects, Random};
+pub use error::{Cause, Failure, Level, Limit, ParseError, Place, Refused};
+pub use exec::{Call, Runtime};
+pub use function::{Function, Functions, Handler, Int, Methods, Param, Rest, Return, Type};
+pub use limits::{Limits, VALUE_DEPTH_MAX};
+pub use list::{List, ListType};
+pub use map::{Element, Entries, Map, MapType};
+pub use operand::Operand;
+pub use set::{Parsed, Set};
+pub use structure::{Field, Stringer, Struct, StructType};
+pub use text::Text;
+pub use time::Time;
+pub use value::{IntType, Kind, UintType, Value};

@@ -1,0 +1,212 @@
+//! What can go wrong, level by level, in Go's words.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::quote::quote_str;
+
+/// Template text that can't be parsed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("template: {template}:{line}: {message}")]
+pub struct ParseError {
+    /// The name under which the text was parsed.
+    pub template: Arc<str>,
+    /// 1-based.
+    pub line: u32,
+    /// What Go says of it.
+    pub message: String,
+}
+
+/// Where in a template text something stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The name under which the text was parsed: for charts the path of the file, in which it may be one of many
+    /// definitions.
+    pub template: Arc<str>,
+    /// 1-based.
+    pub line: u32,
+    /// 0-based, in bytes, as Go counts.
+    pub column: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.template, self.line, self.column)
+    }
+}
+
+/// One template on the way to a failure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Level {
+    /// Where execution stood.
+    pub place: Place,
+    /// The template that was being executed: a definition, or the file itself.
+    pub executing: Arc<str>,
+    /// The text of the node, as Go prints it.
+    pub node: String,
+    /// The function that failed, when one did; the next level is inside of it.
+    pub calling: Option<String>,
+    /// What that function puts before the error it met, such as `error during tpl function execution for "…": `.
+    pub prefix: String,
+}
+
+/// The root of a failure.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Cause {
+    /// The template engine itself: a field of nil, a wrong argument type.
+    #[error("{0}")]
+    Engine(String),
+    /// A function's own error.
+    #[error("{0}")]
+    Function(String),
+    /// The chart's author said so with `fail` or `required`.
+    #[error("{0}")]
+    Raised(String),
+    /// A text handed to a function such as `tpl` is no template.
+    #[error(transparent)]
+    Parse(#[from] ParseError),
+    /// The function's result would differ from run to run.
+    #[error("{0}")]
+    Refused(Refused),
+    /// A limit was reached.
+    #[error("{0}")]
+    Limit(Limit),
+}
+
+/// A function that was not run, because rendering must repeat.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Needs randomness.
+    #[error("`{0}` is random: its result would change with every render")]
+    Random(String),
+    /// Needs the clock.
+    #[error("`{0}` reads the clock: its result would change with every render")]
+    Clock(String),
+    /// Can't be made to repeat even when an admin allows it.
+    #[error("`{0}` can't be made to repeat: {1}")]
+    Unrepeatable(String, &'static str),
+}
+
+impl Refused {
+    /// The function.
+    pub fn function(&self) -> &str {
+        match self {
+            Refused::Random(name) | Refused::Clock(name) | Refused::Unrepeatable(name, _) => name,
+        }
+    }
+}
+
+/// A limit that template code ran into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Limit {
+    /// Too many steps.
+    #[error("template execution takes more than {0} steps")]
+    Steps(u64),
+    /// Too much text and too many values made.
+    #[error("template execution makes more than {0} bytes")]
+    Bytes(u64),
+    /// Templates, calls and control structures nested too deep.
+    #[error("templates nest deeper than {0} levels")]
+    Depth(u32),
+    /// A value that holds others too deep, or itself.
+    #[error("a value nests deeper than {0} levels, or holds itself")]
+    ValueDepth(u32),
+    /// The caller's time is up.
+    #[error("template execution takes too long")]
+    Time,
+}
+
+/// Why template code stopped: a cause, and the templates that lead to it.
+///
+/// A function fails with one that has no levels of its own; the engine adds a level for each template that it leaves.
+/// Displays as Go prints it, all in one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure(Box<Inner>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Inner {
+    prefix: String,
+    /// Innermost first, because that is how they come.
+    levels: Vec<Level>,
+    cause: Cause,
+}
+
+impl Failure {
+    /// A failure by its cause.
+    pub fn new(cause: Cause) -> Self {
+        Self(Box::new(Inner { prefix: String::new(), levels: Vec::new(), cause }))
+    }
+
+    /// A function's own error.
+    pub fn message(text: impl Into<String>) -> Self {
+        Self::new(Cause::Function(text.into()))
+    }
+
+    /// The same with a text before everything so far, as a function puts it when it passes on an error.
+    pub fn within(mut self, prefix: &str) -> Self {
+        self.0.prefix.insert_str(0, prefix);
+        self
+    }
+
+    /// The root.
+    pub fn cause(&self) -> &Cause {
+        &self.0.cause
+    }
+
+    /// The templates that were being executed, outermost first. Empty for a failure outside any template.
+    pub fn levels(&self) -> impl ExactSizeIterator<Item = &Level> {
+        self.0.levels.iter().rev()
+    }
+
+    /// What stands before the outermost level; empty unless a function added it last.
+    pub fn prefix(&self) -> &str {
+        &self.0.prefix
+    }
+
+    /// Adds the level of the template that is being left.
+    pub(super) fn leave(mut self, place: Place, executing: Arc<str>, node: String, calling: Option<String>) -> Self {
+        let prefix = std::mem::take(&mut self.0.prefix);
+        self.0.levels.push(Level { place, executing, node, calling, prefix });
+        self
+    }
+}
+
+impl From<Cause> for Failure {
+    fn from(cause: Cause) -> Self {
+        Self::new(cause)
+    }
+}
+
+impl From<Limit> for Failure {
+    fn from(limit: Limit) -> Self {
+        Self::new(Cause::Limit(limit))
+    }
+}
+
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        Self::new(Cause::Refused(refused))
+    }
+}
+
+impl From<ParseError> for Failure {
+    fn from(error: ParseError) -> Self {
+        Self::new(Cause::Parse(error))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.prefix)?;
+        for level in self.levels() {
+            write!(f, "template: {}: executing {} at <{}>: ", level.place, quote_str(&level.executing), level.node)?;
+            if let Some(function) = &level.calling {
+                write!(f, "error calling {function}: ")?;
+            }
+            f.write_str(&level.prefix)?;
+        }
+        write!(f, "{}", self.0.cause)
+    }
+}
+
+impl std::error::Error for Failure {}

@@ -1,0 +1,201 @@
+//! Executes templates.
+//!
+//! The shape is Go's: `at` remembers the node that is being worked on, so that whatever fails has a place; operands tell
+//! nothing from nil and an interface from what is in it, because messages and printing do.
+
+mod call;
+mod eval;
+mod walk;
+
+use std::any::Any;
+use std::sync::Arc;
+
+use super::effects::{Effects, Random, Source};
+use super::error::{Cause, Failure, Limit};
+use super::function::Function;
+use super::limits::{Budget, Limits};
+use super::node::{Block, Spot, Tree};
+use super::operand::Operand;
+use super::set::Set;
+use super::text::Text;
+use super::value::Value;
+
+/// What a render needs beside its templates and data: what is left of its limits, what randomness and the clock give,
+/// and the host's own state. One serves all templates of a render, one after the other.
+pub struct Runtime {
+    budget: Budget,
+    effects: Source,
+    depth: u32,
+    host: Box<dyn Any>,
+}
+
+impl Runtime {
+    /// A runtime without host state.
+    pub fn new(limits: Limits, effects: Effects) -> Self {
+        Self { budget: Budget::new(limits), effects: Source::new(effects), depth: 0, host: Box::new(()) }
+    }
+
+    /// The same with state for the host's own functions, which reach it by [`Call::host`].
+    pub fn with_host<T: 'static>(mut self, host: T) -> Self {
+        self.host = Box::new(host);
+        self
+    }
+
+    /// The same with somebody to ask now and then whether time is up.
+    pub fn with_deadline(mut self, is_time_up: impl Fn() -> bool + 'static) -> Self {
+        self.budget.set_deadline(Box::new(is_time_up));
+        self
+    }
+
+    /// The host's state, when it is a `T`.
+    pub fn host<T: 'static>(&mut self) -> Option<&mut T> {
+        self.host.downcast_mut()
+    }
+
+    /// Executes the template `name` of a set and returns what it prints.
+    ///
+    /// Fails as Go's `ExecuteTemplate` does, also when there is no such template. What was printed until then is lost.
+    pub fn execute(&mut self, set: &Set, name: &str, data: Value) -> Result<Vec<u8>, Failure> {
+        let Some(tree) = set.get(name) else {
+            let (name, set) = (super::quote::quote_str(name), super::quote::quote_str(set.name()));
+            return Err(Failure::message(format!("template: no template {name} associated with template {set}")));
+        };
+        let tree = Arc::clone(tree);
+        let mut out = Vec::new();
+        let dot = Operand::from(data).settled();
+        let depth = self.depth;
+        let result = Frame::new(self, set, &tree, &mut out, dot.clone()).run(&dot);
+        self.depth = depth;
+        result.map(|()| out)
+    }
+}
+
+/// A variable with its value.
+struct Slot<'f> {
+    name: &'f str,
+    value: Operand,
+}
+
+/// One template being executed.
+struct Frame<'f> {
+    runtime: &'f mut Runtime,
+    set: &'f Set,
+    tree: &'f Tree,
+    out: &'f mut Vec<u8>,
+    /// Innermost last.
+    variables: Vec<Slot<'f>>,
+    /// The node at work.
+    at: &'f dyn Spot,
+}
+
+impl<'f> Frame<'f> {
+    fn new(runtime: &'f mut Runtime, set: &'f Set, tree: &'f Tree, out: &'f mut Vec<u8>, dot: Operand) -> Self {
+        let variables = vec![Slot { name: "$", value: dot }];
+        Frame { runtime, set, tree, out, variables, at: &tree.root }
+    }
+
+    fn run(&mut self, dot: &Operand) -> Result<(), Failure> {
+        let root: &'f Block = &self.tree.root;
+        self.walk_block(dot, root).map(drop)
+    }
+
+    /// The failure at the node at work.
+    fn locate(&self, failure: impl Into<Failure>) -> Failure {
+        self.leave(failure.into(), None)
+    }
+
+    fn leave(&self, failure: Failure, calling: Option<&str>) -> Failure {
+        let place = self.tree.source.place(self.at.at());
+        failure.leave(place, Arc::clone(&self.tree.name), self.at.to_string(), calling.map(str::to_owned))
+    }
+
+    /// Fails with a message of the engine.
+    fn error<T>(&self, message: impl Into<String>) -> Result<T, Failure> {
+        Err(self.locate(Cause::Engine(message.into())))
+    }
+
+    fn step(&mut self) -> Result<(), Failure> {
+        self.runtime.budget.steps(1).map_err(|failure| self.locate(failure))
+    }
+
+    /// Goes one level deeper; every success must be paired with [`Frame::rise`].
+    fn sink(&mut self) -> Result<(), Failure> {
+        self.step()?;
+        let max = self.runtime.budget.depth_max();
+        if self.runtime.depth >= max {
+            return Err(self.locate(Limit::Depth(max)));
+        }
+        self.runtime.depth += 1;
+        Ok(())
+    }
+
+    fn rise(&mut self) {
+        self.runtime.depth -= 1;
+    }
+}
+
+/// A function at work: its way to the engine.
+pub struct Call<'c> {
+    runtime: &'c mut Runtime,
+    set: &'c Set,
+    function: &'c Function,
+    /// Where the call stands.
+    tree: &'c Tree,
+    at: &'c dyn Spot,
+}
+
+impl Call<'_> {
+    /// The name by which the function was called.
+    pub fn name(&self) -> &'static str {
+        self.function.name()
+    }
+
+    /// The templates that the calling one belongs to.
+    pub fn set(&self) -> &Set {
+        self.set
+    }
+
+    /// The host's state.
+    ///
+    /// Fails when the runtime was made with another one, which is a mistake of the host.
+    pub fn host<T: 'static>(&mut self) -> Result<&mut T, Failure> {
+        let name = self.function.name();
+        self.runtime.host().ok_or_else(|| Failure::message(format!("{name} is not available here")))
+    }
+
+    /// Executes a template of the calling one's set: what `include` does.
+    pub fn execute(&mut self, name: &str, data: Value) -> Result<Text, Failure> {
+        self.runtime.execute(self.set, name, data).map(Text::from)
+    }
+
+    /// Executes a template of another set: what `tpl` does with a clone of the set.
+    pub fn execute_in(&mut self, set: &Set, name: &str, data: Value) -> Result<Text, Failure> {
+        self.runtime.execute(set, name, data).map(Text::from)
+    }
+
+    /// Takes steps from the budget: for work that grows with the input.
+    pub fn charge(&mut self, steps: usize) -> Result<(), Failure> {
+        self.runtime.budget.steps(steps as u64)
+    }
+
+    /// Takes bytes from the budget, before they are made: for results that can be larger than the arguments.
+    pub fn charge_bytes(&mut self, bytes: usize) -> Result<(), Failure> {
+        self.runtime.budget.bytes(bytes)
+    }
+
+    /// How many bytes are left.
+    pub fn bytes_left(&self) -> usize {
+        self.runtime.budget.bytes_left()
+    }
+
+    /// The time now, if this function may know it.
+    pub fn now(&self) -> Result<jiff::Timestamp, Failure> {
+        self.runtime.effects.now(self.function.name())
+    }
+
+    /// A stream of random bytes for this call, if this function may have it.
+    pub fn random(&mut self) -> Result<Random, Failure> {
+        let (function, at) = (self.function.name(), self.at);
+        self.runtime.effects.random(function, || format!("{}\0{}", self.tree.name, at))
+    }
+}

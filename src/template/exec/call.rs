@@ -1,0 +1,104 @@
+//! Calls: arguments are counted, evaluated and checked, then the function runs.
+
+use super::super::error::Failure;
+use super::super::function::{Form, Function, Type};
+use super::super::node::{Spot, Term};
+use super::super::operand::Operand;
+use super::super::value::Value;
+use super::{Call, Frame};
+
+impl<'f> Frame<'f> {
+    /// Calls a function or, with a receiver, a method. `last` is what the pipeline hands over.
+    #[expect(clippy::too_many_arguments)]
+    pub(super) fn eval_call(
+        &mut self,
+        dot: &Operand,
+        function: &'f Function,
+        node: &'f dyn Spot,
+        name: &str,
+        receiver: Option<Value>,
+        args: &'f [Term],
+        last: Option<Operand>,
+    ) -> Result<Operand, Failure> {
+        let fixed = function.params().get(usize::from(receiver.is_some())..).unwrap_or_default();
+        let count = args.len() + usize::from(last.is_some());
+        if function.variadic().is_some() {
+            if count < fixed.len() {
+                let (want, got) = (fixed.len(), args.len());
+                return self.error(format!("wrong number of args for {name}: want at least {want} got {got}"));
+            }
+        } else if count != fixed.len() {
+            return self.error(format!("wrong number of args for {name}: want {} got {count}", fixed.len()));
+        }
+        let type_of = |index: usize| fixed.get(index).copied().or(function.variadic()).unwrap_or(Type::Any);
+        self.sink()?;
+        if let Form::And | Form::Or = function.form() {
+            let value = self.eval_logic(dot, function.form() == Form::Or, args, last)?;
+            self.rise();
+            return Ok(value);
+        }
+        let mut values = Vec::with_capacity(count + 1);
+        values.extend(receiver.map(Operand::from));
+        for (index, arg) in args.iter().enumerate() {
+            values.push(self.eval_arg(dot, Some(type_of(index)), arg)?);
+        }
+        if let Some(last) = last {
+            values.push(self.validate(last, Some(type_of(count - 1)))?);
+        }
+        if function.form() == Form::Call {
+            let failure = not_callable(&values, args);
+            self.at = node;
+            return Err(self.leave(failure, Some(name)));
+        }
+        let mut call = Call { runtime: self.runtime, set: self.set, function, tree: self.tree, at: node };
+        let result = function.run(&mut call, values).and_then(|value| {
+            call.charge_bytes(size(&value))?;
+            Ok(value)
+        });
+        let value = result.map_err(|failure| {
+            self.at = node;
+            self.leave(failure, Some(name))
+        })?;
+        self.rise();
+        Ok(value)
+    }
+
+    /// `and` and `or` go no further than they must and give back the operand that decided.
+    fn eval_logic(
+        &mut self,
+        dot: &Operand,
+        is_or: bool,
+        args: &'f [Term],
+        last: Option<Operand>,
+    ) -> Result<Operand, Failure> {
+        let mut value = Operand::Invalid;
+        for arg in args {
+            value = self.eval_arg(dot, Some(Type::Reflect), arg)?;
+            if value.is_true() == is_or {
+                return Ok(value);
+            }
+        }
+        Ok(last.unwrap_or(value))
+    }
+}
+
+/// No value of a template is a function, so `call` always fails.
+fn not_callable(values: &[Operand], args: &[Term]) -> Failure {
+    let Some(value) = values.first().and_then(Operand::value) else { return Failure::message("call of nil") };
+    let name = match (args.first(), value) {
+        (Some(term), _) => (term as &dyn Spot).to_string(),
+        (None, Value::String(text)) => text.to_str().into_owned(),
+        (None, value) => format!("<{} Value>", value.type_name()),
+    };
+    Failure::message(format!("non-function {name} of type {}", value.type_name()))
+}
+
+/// What a result takes from the budget. Maps are charged where they are built: most functions hand on one they got.
+fn size(value: &Operand) -> usize {
+    match value.value() {
+        Some(Value::String(text)) => text.len(),
+        Some(Value::Bytes(bytes)) => bytes.len(),
+        Some(Value::List(list)) => list.len() * size_of::<Value>(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,388 @@
+//! Functions that templates call: a Rust function's signature is its Go signature.
+//!
+//! `fn trunc(length: Int, text: Text) -> Text` is Go's `func(int, string) string`: arguments are counted and their
+//! types checked against it before it runs, with Go's messages. A first parameter `&mut Call` is the engine, not an argument.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::vec::IntoIter;
+
+use super::error::Failure;
+use super::exec::Call;
+use super::list::{List, ListType};
+use super::map::{Map, MapType};
+use super::operand::Operand;
+use super::text::Text;
+use super::value::{IntType, Value};
+
+/// Go's static type of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Type {
+    /// `interface {}`: anything, nil too.
+    Any,
+    /// `reflect.Value`: anything, and nothing at all.
+    Reflect,
+    /// `bool`
+    Bool,
+    /// `int`
+    Int,
+    /// `int64`
+    Int64,
+    /// `float64`
+    Float64,
+    /// `string`
+    String,
+    /// `map[string]interface {}`, nil too.
+    Map,
+    /// `[]interface {}`, nil too.
+    List,
+    /// `time.Duration`
+    Duration,
+    /// `time.Time`
+    Time,
+    /// `sprig.certificate`
+    Certificate,
+}
+
+impl Type {
+    /// As Go prints it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Type::Any => "interface {}",
+            Type::Reflect => "reflect.Value",
+            Type::Bool => "bool",
+            Type::Int => "int",
+            Type::Int64 => "int64",
+            Type::Float64 => "float64",
+            Type::String => "string",
+            Type::Map => "map[string]interface {}",
+            Type::List => "[]interface {}",
+            Type::Duration => "time.Duration",
+            Type::Time => "time.Time",
+            Type::Certificate => "sprig.certificate",
+        }
+    }
+
+    /// Whether nil, and nothing at all, may be passed.
+    pub fn can_be_nil(self) -> bool {
+        matches!(self, Type::Any | Type::Reflect | Type::Map | Type::List)
+    }
+
+    /// Whether a value may be passed as it is.
+    pub fn accepts(self, value: &Value) -> bool {
+        match (self, value) {
+            (Type::Any | Type::Reflect, _) => true,
+            (Type::Bool, Value::Bool(_)) => true,
+            (Type::Int, Value::Int(IntType::Int, _)) => true,
+            (Type::Int64, Value::Int(IntType::Int64, _)) => true,
+            (Type::Duration, Value::Int(IntType::Duration, _)) => true,
+            (Type::Float64, Value::Float(_)) => true,
+            (Type::String, Value::String(_)) => true,
+            (Type::Map, Value::Map(map)) => map.ty().element == super::map::Element::Any,
+            (Type::List, Value::List(list)) => list.ty().element == super::map::Element::Any,
+            (Type::Time, Value::Time(_)) => true,
+            (Type::Certificate, Value::Struct(value)) => value.type_name() == "sprig.certificate",
+            _ => false,
+        }
+    }
+}
+
+/// What runs when a function is called: arguments that fit the signature in, a result or a failure out.
+pub type Run = dyn Fn(&mut Call<'_>, IntoIter<Operand>) -> Result<Operand, Failure> + Send + Sync;
+
+/// A function with its signature.
+#[derive(Clone)]
+pub struct Function {
+    name: &'static str,
+    params: Vec<Type>,
+    variadic: Option<Type>,
+    form: Form,
+    run: Arc<Run>,
+}
+
+/// How a call is evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// All arguments, then the function.
+    Plain,
+    /// `and`: no further than the first that is false.
+    And,
+    /// `or`: no further than the first that is true.
+    Or,
+    /// `call`: the first argument's text is part of the message.
+    Call,
+}
+
+impl Function {
+    /// A Rust function under the name that templates call it by.
+    pub fn new<M>(name: &'static str, function: impl Handler<M>) -> Self {
+        let Signature { params, variadic, run } = function.signature();
+        Self { name, params, variadic, form: Form::Plain, run }
+    }
+
+    pub(super) fn with_form(mut self, form: Form) -> Self {
+        self.form = form;
+        self
+    }
+
+    /// The name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The types of the fixed parameters.
+    pub fn params(&self) -> &[Type] {
+        &self.params
+    }
+
+    /// The type of each argument behind the fixed ones, when any number of them is taken.
+    pub fn variadic(&self) -> Option<Type> {
+        self.variadic
+    }
+
+    pub(super) fn form(&self) -> Form {
+        self.form
+    }
+
+    pub(super) fn run(&self, call: &mut Call<'_>, args: Vec<Operand>) -> Result<Operand, Failure> {
+        (self.run)(call, args.into_iter())
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{:?}{:?}", self.name, self.params, self.variadic)
+    }
+}
+
+/// The functions that a template set knows, by name. Later ones replace earlier ones of the same name.
+#[derive(Debug, Clone, Default)]
+pub struct Functions(BTreeMap<&'static str, Arc<Function>>);
+
+impl Functions {
+    /// None at all.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a Rust function under a name.
+    pub fn add<M>(&mut self, name: &'static str, function: impl Handler<M>) -> &mut Self {
+        self.insert(Function::new(name, function))
+    }
+
+    /// Adds a function.
+    pub fn insert(&mut self, function: Function) -> &mut Self {
+        self.0.insert(function.name, Arc::new(function));
+        self
+    }
+
+    /// The function `name`.
+    pub fn get(&self, name: &str) -> Option<&Arc<Function>> {
+        self.0.get(name)
+    }
+
+    /// All names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.0.keys().copied()
+    }
+}
+
+/// The methods of a type: functions whose first parameter is the receiver.
+///
+/// A pointer to the place where the table stands, so that types can be constants.
+#[derive(Debug, Clone, Copy)]
+pub struct Methods(Option<fn() -> &'static Functions>);
+
+impl Methods {
+    /// No methods.
+    pub const NONE: Methods = Methods(None);
+
+    /// The methods in a table, usually a `LazyLock` in the function.
+    pub const fn of(table: fn() -> &'static Functions) -> Self {
+        Self(Some(table))
+    }
+
+    /// The method `name`.
+    pub fn get(self, name: &str) -> Option<&'static Arc<Function>> {
+        self.0?().get(name)
+    }
+}
+
+/// Go's `int`, as a parameter and as a result. A plain `i64` is Go's `int64`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Int(pub i64);
+
+impl From<Int> for Value {
+    fn from(value: Int) -> Self {
+        Value::int(value.0)
+    }
+}
+
+/// All arguments behind the fixed ones: Go's `...`.
+#[derive(Debug)]
+pub struct Rest<T>(pub Vec<T>);
+
+/// A Rust type that stands for a Go type in a signature.
+pub trait Param: Sized {
+    /// The Go type.
+    const TYPE: Type;
+    /// Whether it takes all that is left.
+    const IS_VARIADIC: bool = false;
+    /// The argument, which fits [`Param::TYPE`].
+    fn take(args: &mut IntoIter<Operand>) -> Self;
+}
+
+macro_rules! params {
+    ($($rust:ty, $ty:expr, $arg:ident => $($pattern:pat => $value:expr),+;)*) => {$(
+        impl Param for $rust {
+            const TYPE: Type = $ty;
+            fn take(args: &mut IntoIter<Operand>) -> Self {
+                let $arg = args.next().unwrap_or_default().into_value();
+                match $arg {
+                    $($pattern => $value,)+
+                    #[allow(unreachable_patterns)]
+                    other => unreachable!("{other:?} was checked against {:?}", Self::TYPE),
+                }
+            }
+        }
+    )*};
+}
+
+params! {
+    Value, Type::Any, arg => value => value;
+    bool, Type::Bool, arg => Value::Bool(value) => value;
+    Int, Type::Int, arg => Value::Int(_, value) => Int(value);
+    i64, Type::Int64, arg => Value::Int(_, value) => value;
+    f64, Type::Float64, arg => Value::Float(value) => value;
+    Text, Type::String, arg => Value::String(text) => text;
+    Map, Type::Map, arg => Value::Map(map) => map.cast(&MapType::ANY), Value::Nil => Map::nil(&MapType::ANY);
+    List, Type::List, arg => Value::List(list) => list.cast(&ListType::ANY), Value::Nil => List::nil(&ListType::ANY);
+}
+
+impl Param for Operand {
+    const TYPE: Type = Type::Reflect;
+
+    fn take(args: &mut IntoIter<Operand>) -> Self {
+        args.next().unwrap_or_default()
+    }
+}
+
+impl<T: Param> Param for Rest<T> {
+    const TYPE: Type = T::TYPE;
+    const IS_VARIADIC: bool = true;
+
+    fn take(args: &mut IntoIter<Operand>) -> Self {
+        let mut taken = Vec::with_capacity(args.len());
+        while args.len() > 0 {
+            taken.push(T::take(args));
+        }
+        Self(taken)
+    }
+}
+
+/// What a function may return: a value, nothing, or a failure.
+pub trait Return {
+    /// As the engine takes it.
+    fn into_result(self) -> Result<Operand, Failure>;
+}
+
+impl<T> Return for T
+where
+    Value: From<T>,
+{
+    fn into_result(self) -> Result<Operand, Failure> {
+        Ok(Value::from(self).into())
+    }
+}
+
+impl<T> Return for Result<T, Failure>
+where
+    Value: From<T>,
+{
+    fn into_result(self) -> Result<Operand, Failure> {
+        Ok(Value::from(self?).into())
+    }
+}
+
+impl Return for Operand {
+    fn into_result(self) -> Result<Operand, Failure> {
+        Ok(self)
+    }
+}
+
+impl Return for Result<Operand, Failure> {
+    fn into_result(self) -> Result<Operand, Failure> {
+        self
+    }
+}
+
+/// The parts of a [`Function`] that follow from a Rust function.
+pub struct Signature {
+    params: Vec<Type>,
+    variadic: Option<Type>,
+    run: Arc<Run>,
+}
+
+impl Signature {
+    fn new(params: &[(Type, bool)], run: Arc<Run>) -> Self {
+        Self {
+            params: params.iter().filter(|(_, is_variadic)| !is_variadic).map(|(ty, _)| *ty).collect(),
+            variadic: params.iter().find(|(_, is_variadic)| *is_variadic).map(|(ty, _)| *ty),
+            run,
+        }
+    }
+}
+
+/// A Rust function or closure that templates can call. `M` only tells the implementations apart.
+pub trait Handler<M> {
+    /// Its signature, and itself made uniform.
+    fn signature(self) -> Signature;
+}
+
+/// Marks functions that take the [`Call`] first.
+pub struct WithCall;
+
+macro_rules! handlers {
+    ($($arg:ident)*) => {
+        impl<F, R: Return, $($arg: Param),*> Handler<(R, $($arg,)*)> for F
+        where
+            F: Fn($($arg),*) -> R + Send + Sync + 'static,
+        {
+            fn signature(self) -> Signature {
+                Signature::new(
+                    &[$(($arg::TYPE, $arg::IS_VARIADIC)),*],
+                    Arc::new(move |_: &mut Call<'_>, args| {
+                        #[allow(unused_mut, unused_variables)]
+                        let mut args = args;
+                        (self)($($arg::take(&mut args)),*).into_result()
+                    }),
+                )
+            }
+        }
+
+        impl<F, R: Return, $($arg: Param),*> Handler<(WithCall, R, $($arg,)*)> for F
+        where
+            F: Fn(&mut Call<'_>, $($arg),*) -> R + Send + Sync + 'static,
+        {
+            fn signature(self) -> Signature {
+                Signature::new(
+                    &[$(($arg::TYPE, $arg::IS_VARIADIC)),*],
+                    Arc::new(move |call: &mut Call<'_>, args| {
+                        #[allow(unused_mut, unused_variables)]
+                        let mut args = args;
+                        (self)(call, $($arg::take(&mut args)),*).into_result()
+                    }),
+                )
+            }
+        }
+    };
+}
+
+handlers!();
+handlers!(A);
+handlers!(A B);
+handlers!(A B C);
+handlers!(A B C D);
+handlers!(A B C D E);
+handlers!(A B C D E G);

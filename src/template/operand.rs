@@ -1,0 +1,75 @@
+//! What a term or a pipeline evaluates to: Go's `reflect.Value`.
+
+use super::value::{Kind, Value};
+
+/// A value on its way through a pipeline.
+///
+/// Go tells "nothing at all" from "a nil interface in a map or list", and a value that is still in its interface from
+/// one that was taken out: messages, printing and `len` differ.
+#[derive(Debug, Clone, Default)]
+pub enum Operand {
+    /// Nothing: the zero `reflect.Value`. What a pipeline makes of nil, prints as `<no value>`.
+    #[default]
+    Invalid,
+    /// A value in an `interface {}`, nil or not: an element of a map or list.
+    Interface(Value),
+    /// A value itself; never nil.
+    Concrete(Value),
+    /// A struct that is a field of something held by a pointer, so that methods of its pointer type apply to it.
+    Place(Value),
+}
+
+impl Operand {
+    /// As an `interface{}`: nothing becomes nil.
+    pub fn into_value(self) -> Value {
+        match self {
+            Operand::Invalid => Value::Nil,
+            Operand::Interface(value) | Operand::Concrete(value) | Operand::Place(value) => value,
+        }
+    }
+
+    /// The value, unless there is nothing or nil.
+    pub fn value(&self) -> Option<&Value> {
+        match self {
+            Operand::Invalid | Operand::Interface(Value::Nil) | Operand::Concrete(Value::Nil) => None,
+            Operand::Interface(value) | Operand::Concrete(value) | Operand::Place(value) => Some(value),
+        }
+    }
+
+    /// Taken out of its interface, as at the end of each stage of a pipeline: nil becomes nothing.
+    pub fn settled(self) -> Self {
+        match self {
+            Operand::Interface(Value::Nil) => Operand::Invalid,
+            Operand::Interface(value) => Operand::Concrete(value),
+            other => other,
+        }
+    }
+
+    /// The name of the static type, as messages have it.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Operand::Invalid | Operand::Interface(_) => "interface {}",
+            Operand::Concrete(value) | Operand::Place(value) => value.type_name(),
+        }
+    }
+
+    /// The kind below interfaces; nothing and nil are invalid.
+    pub fn kind(&self) -> Kind {
+        self.value().map_or(Kind::Invalid, Value::kind)
+    }
+
+    /// What `if` makes of it.
+    pub fn is_true(&self) -> bool {
+        self.value().is_some_and(Value::is_true)
+    }
+}
+
+/// A nil stays in its interface, everything else is taken out.
+impl From<Value> for Operand {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Nil => Operand::Interface(Value::Nil),
+            value => Operand::Concrete(value),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Go's structs and pointers to them: what a host hands to templates beside plain data.
+
+use std::any::Any;
+use std::fmt;
+use std::rc::Rc;
+
+use super::function::Methods;
+use super::text::Text;
+use super::value::{Kind, Value};
+
+/// A struct's type.
+#[derive(Debug)]
+pub struct StructType {
+    /// As `typeOf` prints the struct itself, without the `*` of a pointer.
+    pub name: &'static str,
+    /// The name of the pointer type, when values are held as pointers: `*semver.Version`.
+    pub pointer: Option<&'static str>,
+    /// The fields in order, unexported ones too: printing shows them all.
+    pub fields: &'static [Field],
+    /// Called as `.Struct.Method argument`.
+    pub methods: Methods,
+    /// Whether the methods are declared on the pointer: a struct that is held by value has them only as a field of
+    /// something that is held by a pointer.
+    pub has_pointer_methods: bool,
+    /// Go's `String` method, if there is one.
+    pub string: Option<Stringer>,
+}
+
+/// A field of a struct.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    /// Template code sees it when it starts with an upper-case letter.
+    pub name: &'static str,
+    /// Its key in JSON; empty: not in JSON.
+    pub json: &'static str,
+    /// Left out of JSON when empty.
+    pub omit_empty: bool,
+}
+
+/// Go's `String` method of a struct.
+#[derive(Clone, Copy)]
+pub struct Stringer {
+    /// What it returns.
+    pub run: fn(&Struct) -> Text,
+    /// Whether it is declared on the pointer: a struct that is held by value has it only as a field of something that
+    /// is held by a pointer, and only while it is printed by an action.
+    pub on_pointer: bool,
+}
+
+impl fmt::Debug for Stringer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stringer").field("on_pointer", &self.on_pointer).finish_non_exhaustive()
+    }
+}
+
+impl Field {
+    /// A field whose key in JSON is its name.
+    pub const fn plain(name: &'static str) -> Self {
+        Self { name, json: name, omit_empty: false }
+    }
+
+    /// A field that only printing shows.
+    pub const fn hidden(name: &'static str) -> Self {
+        Self { name, json: "", omit_empty: false }
+    }
+
+    /// Whether template code can name it.
+    pub fn is_exported(&self) -> bool {
+        self.name.starts_with(|first: char| first.is_uppercase())
+    }
+}
+
+/// A struct, or a pointer to one, with the values of its fields and whatever its methods need besides.
+pub struct Struct {
+    ty: &'static StructType,
+    fields: Vec<Value>,
+    inner: Option<Rc<dyn Any>>,
+}
+
+impl Struct {
+    /// A struct; `fields` in the order of the type.
+    pub fn new(ty: &'static StructType, fields: Vec<Value>) -> Self {
+        Self { ty, fields, inner: None }
+    }
+
+    /// The same with something for its methods that templates can't see.
+    pub fn with_inner(mut self, inner: Rc<dyn Any>) -> Self {
+        self.inner = Some(inner);
+        self
+    }
+
+    /// The type.
+    pub fn ty(&self) -> &'static StructType {
+        self.ty
+    }
+
+    /// As `typeOf` prints it.
+    pub fn type_name(&self) -> &'static str {
+        self.ty.pointer.unwrap_or(self.ty.name)
+    }
+
+    /// Struct or pointer.
+    pub fn kind(&self) -> Kind {
+        if self.ty.pointer.is_some() { Kind::Pointer } else { Kind::Struct }
+    }
+
+    /// The fields with their values, in order.
+    pub fn fields(&self) -> impl Iterator<Item = (&'static Field, &Value)> {
+        self.ty.fields.iter().zip(&self.fields)
+    }
+
+    /// The field `name`, exported or not.
+    pub fn field(&self, name: &str) -> Option<(&'static Field, &Value)> {
+        self.fields().find(|(field, _)| field.name == name)
+    }
+
+    /// What was put in by [`Struct::with_inner`], when it is a `T`.
+    pub fn inner<T: 'static>(&self) -> Option<&T> {
+        self.inner.as_ref()?.downcast_ref()
+    }
+}
+
+impl fmt::Debug for Struct {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.type_name())
+    }
+}

@@ -1,0 +1,318 @@
+//! What template code computes with: Go's values, with Go's kinds and type names.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::list::List;
+use super::map::Map;
+use super::structure::Struct;
+use super::text::Text;
+use super::time::Time;
+
+/// A Go value held in an `interface{}`.
+///
+/// Cloning is cheap and shares: a [`Map`] is the same map through every clone, as in Go. Values belong to one
+/// thread; compiled templates, which are shared between threads, hold only [`Text`] and numbers.
+#[derive(Debug, Clone, Default)]
+pub enum Value {
+    /// The nil interface. Nil maps and nil lists are a [`Map`] and a [`List`], because they have a type.
+    #[default]
+    Nil,
+    /// `bool`
+    Bool(bool),
+    /// A signed integer of any type.
+    Int(IntType, i64),
+    /// An unsigned integer of any type.
+    Uint(UintType, u64),
+    /// `float64`
+    Float(f64),
+    /// `string`
+    String(Text),
+    /// `[]uint8`
+    Bytes(Arc<[u8]>),
+    /// A slice.
+    List(List),
+    /// A map with string keys.
+    Map(Map),
+    /// `time.Time`
+    Time(Rc<Time>),
+    /// A struct or a pointer to one.
+    Struct(Rc<Struct>),
+}
+
+/// The signed integer types that template code can meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IntType {
+    /// `int`
+    Int,
+    /// `int32`
+    Int32,
+    /// `int64`
+    Int64,
+    /// `time.Duration`, in nanoseconds; prints as `1h0m0s`.
+    Duration,
+    /// `time.Month`; prints as `January`.
+    Month,
+    /// `time.Weekday`; prints as `Sunday`.
+    Weekday,
+}
+
+/// The unsigned integer types that template code can meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UintType {
+    /// `uint8`, an element of `[]uint8` or of a string
+    Uint8,
+    /// `uint64`
+    Uint64,
+}
+
+/// Go's `reflect.Kind`: what a value is below the name of its type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs)]
+pub enum Kind {
+    Invalid,
+    Bool,
+    Int,
+    Int32,
+    Int64,
+    Uint8,
+    Uint64,
+    Float64,
+    String,
+    Slice,
+    Map,
+    Struct,
+    Pointer,
+}
+
+impl Kind {
+    /// As `kindOf` prints it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Invalid => "invalid",
+            Kind::Bool => "bool",
+            Kind::Int => "int",
+            Kind::Int32 => "int32",
+            Kind::Int64 => "int64",
+            Kind::Uint8 => "uint8",
+            Kind::Uint64 => "uint64",
+            Kind::Float64 => "float64",
+            Kind::String => "string",
+            Kind::Slice => "slice",
+            Kind::Map => "map",
+            Kind::Struct => "struct",
+            Kind::Pointer => "ptr",
+        }
+    }
+}
+
+impl IntType {
+    /// As `typeOf` prints it.
+    pub fn name(self) -> &'static str {
+        match self {
+            IntType::Int => "int",
+            IntType::Int32 => "int32",
+            IntType::Int64 => "int64",
+            IntType::Duration => "time.Duration",
+            IntType::Month => "time.Month",
+            IntType::Weekday => "time.Weekday",
+        }
+    }
+
+    /// The kind below the name.
+    pub fn kind(self) -> Kind {
+        match self {
+            IntType::Int | IntType::Month | IntType::Weekday => Kind::Int,
+            IntType::Int32 => Kind::Int32,
+            IntType::Int64 | IntType::Duration => Kind::Int64,
+        }
+    }
+}
+
+impl UintType {
+    /// As `typeOf` prints it.
+    pub fn name(self) -> &'static str {
+        match self {
+            UintType::Uint8 => "uint8",
+            UintType::Uint64 => "uint64",
+        }
+    }
+
+    /// The kind below the name.
+    pub fn kind(self) -> Kind {
+        match self {
+            UintType::Uint8 => Kind::Uint8,
+            UintType::Uint64 => Kind::Uint64,
+        }
+    }
+}
+
+impl Value {
+    /// An `int`.
+    pub fn int(value: i64) -> Self {
+        Value::Int(IntType::Int, value)
+    }
+
+    /// An `int64`.
+    pub fn int64(value: i64) -> Self {
+        Value::Int(IntType::Int64, value)
+    }
+
+    /// The kind, as `kindOf` names it.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Value::Nil => Kind::Invalid,
+            Value::Bool(_) => Kind::Bool,
+            Value::Int(ty, _) => ty.kind(),
+            Value::Uint(ty, _) => ty.kind(),
+            Value::Float(_) => Kind::Float64,
+            Value::String(_) => Kind::String,
+            Value::Bytes(_) | Value::List(_) => Kind::Slice,
+            Value::Map(_) => Kind::Map,
+            Value::Time(_) => Kind::Struct,
+            Value::Struct(value) => value.kind(),
+        }
+    }
+
+    /// The name of the type, as `typeOf` prints it; `<nil>` for nil.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Value::Nil => "<nil>",
+            Value::Bool(_) => "bool",
+            Value::Int(ty, _) => ty.name(),
+            Value::Uint(ty, _) => ty.name(),
+            Value::Float(_) => "float64",
+            Value::String(_) => "string",
+            Value::Bytes(_) => "[]uint8",
+            Value::List(list) => list.ty().name,
+            Value::Map(map) => map.ty().name,
+            Value::Time(_) => "time.Time",
+            Value::Struct(value) => value.type_name(),
+        }
+    }
+
+    /// What `if` makes of it: false, zero, nil and everything empty are false; structs are true.
+    pub fn is_true(&self) -> bool {
+        match self {
+            Value::Nil => false,
+            Value::Bool(value) => *value,
+            Value::Int(_, value) => *value != 0,
+            Value::Uint(_, value) => *value != 0,
+            Value::Float(value) => *value != 0.0,
+            Value::String(text) => !text.is_empty(),
+            Value::Bytes(bytes) => !bytes.is_empty(),
+            Value::List(list) => !list.is_empty(),
+            Value::Map(map) => !map.is_empty(),
+            Value::Time(_) | Value::Struct(_) => true,
+        }
+    }
+
+    /// Whether this is the nil interface, a nil map or a nil list.
+    pub fn is_nil(&self) -> bool {
+        match self {
+            Value::Nil => true,
+            Value::List(list) => list.is_nil(),
+            Value::Map(map) => map.is_nil(),
+            _ => false,
+        }
+    }
+
+    /// The string, when this is one.
+    pub fn as_text(&self) -> Option<&Text> {
+        match self {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The map, when this is one.
+    pub fn as_map(&self) -> Option<&Map> {
+        match self {
+            Value::Map(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// The list, when this is one.
+    pub fn as_list(&self) -> Option<&List> {
+        match self {
+            Value::List(list) => Some(list),
+            _ => None,
+        }
+    }
+
+    /// The struct, when this is one of the type `name`.
+    pub fn as_struct(&self, name: &str) -> Option<&Rc<Struct>> {
+        match self {
+            Value::Struct(value) if value.ty().name == name => Some(value),
+            _ => None,
+        }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Value::Bool(value)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Self {
+        Value::Float(value)
+    }
+}
+
+/// A plain Rust integer is Go's `int64`; an `int` is made by [`Value::int`] or [`super::function::Int`].
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Value::int64(value)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(value: u64) -> Self {
+        Value::Uint(UintType::Uint64, value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::String(text.into())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Value::String(text.into())
+    }
+}
+
+impl From<Text> for Value {
+    fn from(text: Text) -> Self {
+        Value::String(text)
+    }
+}
+
+impl From<Map> for Value {
+    fn from(map: Map) -> Self {
+        Value::Map(map)
+    }
+}
+
+impl From<List> for Value {
+    fn from(list: List) -> Self {
+        Value::List(list)
+    }
+}
+
+impl From<Struct> for Value {
+    fn from(value: Struct) -> Self {
+        Value::Struct(Rc::new(value))
+    }
+}
+
+impl From<Time> for Value {
+    fn from(time: Time) -> Self {
+        Value::Time(Rc::new(time))
+    }
+}
