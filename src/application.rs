@@ -4,19 +4,46 @@
 //!
 //! Never: a name, branch or path that was not checked. Every mistake of a document is reported, not the first one only.
 
+mod conflict;
+mod decode;
+mod document;
+mod environment;
+mod field;
+mod located;
+mod mistake;
 mod name;
+mod object;
 mod options;
+mod read;
+mod search;
 mod source;
+mod sync_path;
+mod url;
+mod validate;
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
 
 use crate::diag::Span;
 use crate::path::RepoPath;
+use crate::view::ContentId;
 
+use field::Field;
+
+pub use document::Document;
+pub use environment::{Environment, Substituted, Variable};
 pub use name::{AppName, BranchName, NameError};
 pub use options::{
     Directory, FileParameter, Helm, HelmParameter, Jsonnet, JsonnetVariable, Kustomize, Options, Patch, PatchTarget,
     Plugin, PluginParameter, PluginVariable, Replicas,
 };
-pub use source::{Source, SourceType, Tool};
+pub use read::{File, read};
+pub use search::{
+    PatternError, Patterns, is_excluded, is_inside_chart, is_kustomization, may_hold_applications, patches,
+};
+pub use source::{Source, SourceError, SourceType, Tool, source};
+pub use validate::{Context, Finding, Standing, Verdict, validate};
 
 /// Whose rules hold where the proposal and Argo CD's own hydrator differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -60,6 +87,21 @@ impl Application {
     pub fn environment_branch(&self) -> &BranchName {
         self.hydrate_to.as_ref().unwrap_or(&self.sync_branch)
     }
+
+    /// An id of everything in the document that can change the manifests: equal ids, and with equal files equal manifests.
+    ///
+    /// Its names, project, destination namespace and drySource. Where the manifests go is not part of it.
+    pub fn fingerprint(&self) -> ContentId {
+        let mut hash = Sha256::new();
+        let namespace = self.namespace.as_ref().map(AppName::as_str);
+        for text in [Some(self.name.as_str()), namespace, Some(&self.project), self.destination_namespace.as_deref()] {
+            hash.update([u8::from(text.is_some())]);
+            hash.update(text.unwrap_or_default().len().to_le_bytes());
+            hash.update(text.unwrap_or_default());
+        }
+        self.dry.fields.hash_into(&mut hash);
+        ContentId::new(&hash.finalize())
+    }
 }
 
 /// Where the sources of an Application are, and how they are rendered.
@@ -71,8 +113,12 @@ pub struct DrySource {
     pub target_revision: String,
     /// The directory of the sources; the root is allowed.
     pub path: RepoPath,
+    /// The same, as written.
+    pub path_text: String,
     /// The tool options of the Application itself, without override files.
     pub options: Options,
+    /// All of it, for override files to be merged into.
+    fields: Arc<Field>,
 }
 
 /// Where the fields of an [`Application`] stand that rules point at: the values, not the keys.

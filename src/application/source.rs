@@ -1,11 +1,19 @@
 //! What is rendered in the end: the Application's drySource, its override files merged in, its tool chosen.
 
+use std::cell::RefCell;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Directory, Helm, Kustomize, Plugin};
+use super::field::{Content, Field};
+use super::mistake::{Mistake, Mistakes};
+use super::object::Object;
+use super::search::KUSTOMIZATIONS;
+use super::{Application, Directory, Helm, Kustomize, Options, Plugin, Profile, decode, read};
+use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
+use crate::view::{Kind, View, ViewError};
 
 /// Which engine renders a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -66,4 +74,176 @@ pub struct Source {
     pub tool: Tool,
     /// The override files that were merged in, in this order.
     pub overrides: Vec<RepoPath>,
+    /// What is odd about the override files: warnings only.
+    pub warnings: Vec<Diagnostic>,
+    /// The drySource with everything merged in.
+    fields: Arc<Field>,
+}
+
+impl Source {
+    /// Where an option stands, in the Application or in an override file.
+    ///
+    /// `path` is made of keys and indexes from the option object down: `["helm", "valueFiles", "0"]`. Where that ends
+    /// early, the place of the last part that is there.
+    pub fn span(&self, path: &[&str]) -> Span {
+        self.fields.find(path).span()
+    }
+}
+
+/// Why a source can't be rendered.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SourceError {
+    /// Mistakes of the dry commit.
+    #[error("{} mistakes in the source of an Application", .0.len())]
+    Mistakes(Vec<Diagnostic>),
+    /// The repository could not be read.
+    #[error(transparent)]
+    View(ViewError),
+}
+
+/// Finds out what is to be rendered for an Application: reads its directory's override files and chooses its tool.
+///
+/// `.argocd-source.yaml` is merged in first, then `.argocd-source-<namespace>_<name>.yaml`, or if that is not there
+/// `.argocd-source-<name>.yaml`. They can't change `path`, `repoURL` and `targetRevision`.
+///
+/// The tool: the one option object that is there, else by exact file names: `Chart.yaml` is Helm, a kustomization Kustomize,
+/// all else Directory. Both files are an error; in the profile `argocd` Kustomize wins.
+///
+/// Reference: Argo CD 3 reposerver/repository `mergeSourceParameters`, `GetAppSourceType`; its merge can't delete, and it takes
+/// any name that ends in `Chart.yaml`. Which of the two names an Application's own file has depends there on the namespace that
+/// Argo CD runs in, which nobody tells us.
+pub fn source(view: &View<'_>, application: &Application, profile: Profile) -> Result<Source, SourceError> {
+    let sources = Sources { view, application };
+    sources.check_directory()?;
+    let overrides = sources.overrides()?;
+    let (fields, options, warnings) = sources.merge(&overrides)?;
+    let tool = match explicit(options) {
+        Some(tool) => tool,
+        None => sources.detect(profile)?,
+    };
+    Ok(Source { path: application.dry.path.clone(), tool, overrides, warnings, fields })
+}
+
+/// The tool whose option object is there; that there is but one was checked when they were read.
+fn explicit(options: Options) -> Option<Tool> {
+    let Options { helm, kustomize, directory, plugin } = options;
+    let tool = kustomize.map(Tool::Kustomize).or(helm.map(Tool::Helm));
+    tool.or(directory.map(Tool::Directory)).or(plugin.map(Tool::Plugin))
+}
+
+/// The directory of one Application.
+struct Sources<'a> {
+    view: &'a View<'a>,
+    application: &'a Application,
+}
+
+impl Sources<'_> {
+    fn check_directory(&self) -> Result<(), SourceError> {
+        let path = self.application.dry.path.clone();
+        match self.kind(&path)? {
+            Some(Kind::Directory) => Ok(()),
+            Some(Kind::Submodule) => Err(self.unreadable(ViewError::Submodule(path))),
+            Some(Kind::File | Kind::Link) => Err(self.mistake(Mistake::PathIsFile { path })),
+            None => Err(self.mistake(Mistake::PathMissing { path })),
+        }
+    }
+
+    /// The override files that are there.
+    fn overrides(&self) -> Result<Vec<RepoPath>, SourceError> {
+        let Application { name, namespace, .. } = self.application;
+        let mut files: Vec<RepoPath> = self.file(".argocd-source.yaml")?.into_iter().collect();
+        let of_namespace = namespace.as_ref().map(|namespace| format!(".argocd-source-{namespace}_{name}.yaml"));
+        for own in of_namespace.into_iter().chain([format!(".argocd-source-{name}.yaml")]) {
+            if let Some(file) = self.file(&own)? {
+                files.push(file);
+                break;
+            }
+        }
+        Ok(files)
+    }
+
+    fn merge(&self, overrides: &[RepoPath]) -> Result<(Arc<Field>, Options, Vec<Diagnostic>), SourceError> {
+        let dry = &self.application.dry;
+        if overrides.is_empty() {
+            return Ok((dry.fields.clone(), dry.options.clone(), Vec::new()));
+        }
+        let mut fields = Field::clone(&dry.fields);
+        let mistakes: RefCell<Mistakes> = RefCell::default();
+        for file in overrides {
+            let blob = self.view.read(file).map_err(|error| self.unreadable(error))?;
+            let patch = read::single_document(file, &blob.data).map_err(SourceError::Mistakes)?;
+            let Some(mut patch) = patch else { continue };
+            let Content::Mapping(entries) = &mut patch.content else {
+                let mistake = Mistake::Type { field: file.to_string(), expected: "a mapping", found: patch.kind() };
+                return Err(SourceError::Mistakes(vec![mistake.at(patch.place.span())]));
+            };
+            entries.retain(|entry| {
+                let kept = ["repoURL", "targetRevision", "path"].contains(&entry.key.as_str());
+                if kept {
+                    mistakes.borrow_mut().add(Mistake::Fixed { field: entry.key.clone() }, entry.key_place.span());
+                }
+                !kept
+            });
+            fields.merge(&patch);
+        }
+        let options = Object::new(&fields, "", &fields.place, &mistakes).map(|object| {
+            let options = decode::options(&object);
+            for key in ["repoURL", "targetRevision", "path"] {
+                object.entry(key);
+            }
+            object.finish();
+            options
+        });
+        let mistakes = mistakes.into_inner();
+        let stop = mistakes.is_error();
+        let mut diagnostics = mistakes.into_diagnostics();
+        // What is odd about the Application itself was told when it was read.
+        let ours =
+            |diagnostic: &Diagnostic| diagnostic.span.as_ref().is_some_and(|span| span.path == self.application.file);
+        diagnostics.retain(|diagnostic| diagnostic.is_error() || !ours(diagnostic));
+        if stop {
+            return Err(SourceError::Mistakes(diagnostics));
+        }
+        Ok((Arc::new(fields), options.unwrap_or_default(), diagnostics))
+    }
+
+    fn detect(&self, profile: Profile) -> Result<Tool, SourceError> {
+        let mut kustomization = None;
+        for name in KUSTOMIZATIONS {
+            if kustomization.is_none() && self.file(name)?.is_some() {
+                kustomization = Some(name.to_owned());
+            }
+        }
+        let chart = self.file("Chart.yaml")?.is_some();
+        match (kustomization, chart) {
+            (Some(kustomization), true) if profile == Profile::Proposal => {
+                let path = self.application.dry.path.clone();
+                Err(self.mistake(Mistake::ChartAndKustomization { path, kustomization }))
+            }
+            (Some(_), _) => Ok(Tool::Kustomize(Kustomize::default())),
+            (None, true) => Ok(Tool::Helm(Helm::default())),
+            (None, false) => Ok(Tool::Directory(Directory::default())),
+        }
+    }
+
+    /// The file `name` of the directory, if there is one.
+    fn file(&self, name: &str) -> Result<Option<RepoPath>, SourceError> {
+        let Ok(path) = self.application.dry.path.child(name) else { return Ok(None) };
+        Ok((self.kind(&path)? == Some(Kind::File)).then_some(path))
+    }
+
+    fn kind(&self, path: &RepoPath) -> Result<Option<Kind>, SourceError> {
+        self.view.kind(path).map_err(|error| self.unreadable(error))
+    }
+
+    fn mistake(&self, mistake: Mistake) -> SourceError {
+        SourceError::Mistakes(vec![mistake.at(self.application.places.dry_path.clone())])
+    }
+
+    fn unreadable(&self, error: ViewError) -> SourceError {
+        match error {
+            ViewError::Backend { .. } => SourceError::View(error),
+            error => self.mistake(Mistake::Unreadable(error.to_string())),
+        }
+    }
 }

@@ -1,0 +1,105 @@
+//! What can be wrong with Applications that are right each by itself: a value for each conflict, its text in one place.
+
+use super::mistake::one_line;
+use super::{AppName, BranchName};
+use crate::diag::{Diagnostic, Span};
+use crate::path::RepoPath;
+
+/// How an Application gets in the way of others, of the repository or of its settings. `at` is where the other one says so.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Conflict {
+    #[error("`{path}` on `{branch}` is written by `{other}` already")]
+    PathTaken { path: RepoPath, branch: BranchName, other: AppName, at: Span },
+    #[error("`{path}` on `{branch}` is inside `{outer}`, which `{other}` writes")]
+    PathInside { path: RepoPath, branch: BranchName, outer: RepoPath, other: AppName, at: Span },
+    #[error("`{path}` on `{branch}` holds `{inner}`, which `{other}` writes")]
+    PathAround { path: RepoPath, branch: BranchName, inner: RepoPath, other: AppName, at: Span },
+    #[error("`{branch}` is a dry branch: hydration would overwrite its own source")]
+    DestinationIsDry { branch: BranchName },
+    #[error("`{branch}` is not among the branches that may be hydrated")]
+    DestinationForbidden { branch: BranchName },
+    #[error("`{branch}` and `{other}` can't both be branches: one would be a directory of the other")]
+    BranchDirectory { branch: BranchName, other: BranchName, at: Option<Span> },
+    #[error("`{branch}` stages for `{sync}` here, and for `{other}` elsewhere")]
+    SyncBranchesDiffer { branch: BranchName, sync: BranchName, other: BranchName, at: Span },
+    #[error("`{branch}` is hydrated here, and promoted to from `{staging}` elsewhere")]
+    SyncBranchWritten { branch: BranchName, staging: BranchName, at: Span },
+    #[error("`drySource.repoURL` is another repository: this Application is not hydrated here")]
+    OtherRepository { url: String, same_place: bool },
+    #[error(
+        "which `repoURL` is this repository's is not set, and Applications disagree: `{url}` here, `{other}` elsewhere"
+    )]
+    RepositoryUnclear { url: String, other: String, at: Span },
+    #[error("which `repoURL` is this repository's is not set, and `{path}` is not in this one")]
+    RepositoryUnproven { url: String, path: RepoPath },
+    #[error("`{revision}` is {kind}: pinned, not hydrated on push")]
+    Pinned { revision: String, kind: &'static str },
+}
+
+impl Conflict {
+    /// The whole report of it.
+    pub fn at(self, span: Span) -> Diagnostic {
+        let message = one_line(&self.to_string());
+        let mut diagnostic = if self.is_error() { Diagnostic::error(message) } else { Diagnostic::warning(message) };
+        diagnostic.label = self.label().unwrap_or_default();
+        diagnostic.hint = self.hint();
+        diagnostic.at(span)
+    }
+
+    /// Whether it stops the environment branch.
+    pub fn is_error(&self) -> bool {
+        !matches!(self, Conflict::OtherRepository { .. } | Conflict::Pinned { .. })
+    }
+
+    /// The word on the place.
+    fn label(&self) -> Option<String> {
+        match self {
+            Conflict::PathTaken { at, .. } => Some(format!("also set at {}", line(at))),
+            Conflict::PathInside { at, .. }
+            | Conflict::PathAround { at, .. }
+            | Conflict::SyncBranchesDiffer { at, .. }
+            | Conflict::SyncBranchWritten { at, .. }
+            | Conflict::RepositoryUnclear { at, .. }
+            | Conflict::BranchDirectory { at: Some(at), .. } => Some(format!("the other one is at {}", line(at))),
+            _ => None,
+        }
+    }
+
+    /// How to mend it.
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Conflict::PathTaken { .. } | Conflict::PathInside { .. } | Conflict::PathAround { .. } => {
+                "give each Application of a branch a folder of its own".to_owned()
+            }
+            Conflict::DestinationIsDry { .. } => "write to a branch of its own, such as `environments/dev`".to_owned(),
+            Conflict::DestinationForbidden { branch } => {
+                format!("correct the branch, or let an admin allow `{branch}` in the settings")
+            }
+            Conflict::BranchDirectory { .. } => "rename one of them".to_owned(),
+            Conflict::SyncBranchesDiffer { .. } => "give each sync branch a staging branch of its own".to_owned(),
+            Conflict::SyncBranchWritten { .. } => {
+                "use `hydrateTo` for all Applications of a branch, or for none".to_owned()
+            }
+            Conflict::OtherRepository { url, same_place: true } => {
+                format!("if it is this one, run `git hydrate config add repoURL {}`", shell_word(url))
+            }
+            Conflict::OtherRepository { same_place: false, .. } => return None,
+            Conflict::RepositoryUnclear { url, .. } | Conflict::RepositoryUnproven { url, .. } => {
+                format!("run `git hydrate config add repoURL {}` with the URL of this repository", shell_word(url))
+            }
+            Conflict::Pinned { .. } => "name a branch, or `HEAD`, to hydrate each push".to_owned(),
+        };
+        Some(hint)
+    }
+}
+
+/// A place as one word of a sentence: file and line.
+fn line(span: &Span) -> String {
+    Span { column: 0, ..span.clone() }.to_string()
+}
+
+/// A pushed URL in a line that someone will paste into a shell: as it is, or not at all.
+fn shell_word(url: &str) -> &str {
+    let harmless = |c: char| c.is_ascii_alphanumeric() || "-._~:/@+%".contains(c);
+    if url.chars().all(harmless) && !url.starts_with('-') { url } else { "URL" }
+}

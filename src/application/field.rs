@@ -1,0 +1,200 @@
+//! A JSON value whose every part knows where it was written, so that what is found wrong can be pointed at even
+//! after override files were merged in.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use crate::diag::Span;
+use crate::path::RepoPath;
+use crate::yaml::Value;
+
+/// A file that was parsed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Text {
+    pub path: RepoPath,
+    pub text: String,
+}
+
+/// Where a value or a key stands: 1-based line and column, offset in bytes, width in characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub file: Arc<Text>,
+    pub line: u32,
+    pub column: u32,
+    pub offset: usize,
+    pub width: u32,
+}
+
+/// What ends a line for YAML.
+pub(super) const LINE_ENDS: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
+
+/// How much of a line is quoted, in characters.
+const QUOTE_CHARS_MAX: usize = 200;
+
+impl Place {
+    /// The place with its line; a line too long to be read is left out.
+    pub fn span(&self) -> Span {
+        let (before, after) = self.file.text.split_at_checked(self.offset).unwrap_or((&self.file.text, ""));
+        let start = before.rsplit(LINE_ENDS).next().unwrap_or_default();
+        let end = after.split(LINE_ENDS).next().unwrap_or_default();
+        let text = format!("{start}{end}");
+        let mut span = Span::at(self.file.path.clone(), self.line, self.column);
+        span.width = self.width;
+        span.text = (text.chars().count() <= QUOTE_CHARS_MAX).then_some(text);
+        span
+    }
+}
+
+/// A value and its place.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Field {
+    pub place: Place,
+    pub content: Content,
+}
+
+/// What a [`Field`] holds.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Content {
+    /// Neither a list nor a mapping.
+    Scalar(Value),
+    /// A list.
+    List(Vec<Field>),
+    /// A mapping, in the order of the document; each key once.
+    Mapping(Vec<Entry>),
+}
+
+/// One entry of a mapping.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Entry {
+    pub key: String,
+    pub key_place: Place,
+    pub field: Field,
+    /// Whether the document has the key more than once; the last one counts.
+    pub twice: bool,
+}
+
+impl Field {
+    pub fn is_null(&self) -> bool {
+        matches!(self.content, Content::Scalar(Value::Null))
+    }
+
+    /// The entry `key` of a mapping; one that is `null` is no entry.
+    pub fn get(&self, key: &str) -> Option<&Field> {
+        match &self.content {
+            Content::Mapping(entries) => {
+                entries.iter().find(|entry| entry.key == key).map(|entry| &entry.field).filter(|field| !field.is_null())
+            }
+            Content::Scalar(_) | Content::List(_) => None,
+        }
+    }
+
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.content {
+            Content::Scalar(value) => value.as_str(),
+            Content::List(_) | Content::Mapping(_) => None,
+        }
+    }
+
+    /// The place of what is reached through `path`, keys and indexes; where that ends early, of the last part of it.
+    pub fn find(&self, path: &[&str]) -> &Place {
+        let Some((step, rest)) = path.split_first() else { return &self.place };
+        let next = match &self.content {
+            Content::Mapping(_) => self.get(step),
+            Content::List(items) => step.parse().ok().and_then(|index: usize| items.get(index)),
+            Content::Scalar(_) => None,
+        };
+        next.map_or(&self.place, |next| next.find(rest))
+    }
+
+    /// The value without its places.
+    pub fn to_value(&self) -> Value {
+        match &self.content {
+            Content::Scalar(value) => value.clone(),
+            Content::List(items) => Value::Sequence(items.iter().map(Field::to_value).collect()),
+            Content::Mapping(entries) => {
+                Value::Mapping(entries.iter().map(|entry| (entry.key.clone(), entry.field.to_value())).collect())
+            }
+        }
+    }
+
+    /// Adds the value to a hash, places left out: different values, different bytes.
+    pub fn hash_into(&self, hash: &mut Sha256) {
+        let text = |hash: &mut Sha256, text: &str| {
+            hash.update(text.len().to_le_bytes());
+            hash.update(text);
+        };
+        match &self.content {
+            Content::Scalar(Value::String(string)) => {
+                hash.update(b"s");
+                text(hash, string);
+            }
+            Content::Scalar(value) => {
+                hash.update(b"v");
+                text(hash, &format!("{value:?}"));
+            }
+            Content::List(items) => {
+                hash.update(b"l");
+                hash.update(items.len().to_le_bytes());
+                items.iter().for_each(|item| item.hash_into(hash));
+            }
+            Content::Mapping(entries) => {
+                hash.update(b"m");
+                hash.update(entries.len().to_le_bytes());
+                for entry in entries {
+                    text(hash, &entry.key);
+                    entry.field.hash_into(hash);
+                }
+            }
+        }
+    }
+
+    /// What the value is, as an error names it.
+    pub fn kind(&self) -> &'static str {
+        match &self.content {
+            Content::Scalar(Value::Null) => "nothing",
+            Content::Scalar(Value::Bool(_)) => "a boolean",
+            Content::Scalar(Value::Int(_) | Value::Uint(_) | Value::Float(_)) => "a number",
+            Content::Scalar(Value::String(_)) => "a text",
+            Content::List(_) | Content::Scalar(Value::Sequence(_)) => "a list",
+            Content::Mapping(_) | Content::Scalar(Value::Mapping(_)) => "a mapping",
+        }
+    }
+
+    /// Merges `patch` in: mappings entry by entry, `null` takes an entry away, anything else replaces what is there.
+    ///
+    /// Reference: RFC 7386. Argo CD's merge can't take away and mixes the elements of lists; ours does as the RFC says.
+    pub fn merge(&mut self, patch: &Field) {
+        let Content::Mapping(changes) = &patch.content else {
+            *self = patch.clone();
+            return;
+        };
+        if !matches!(self.content, Content::Mapping(_)) {
+            *self = Field { place: patch.place.clone(), content: Content::Mapping(Vec::new()) };
+        }
+        let Content::Mapping(entries) = &mut self.content else { return };
+        for change in changes {
+            let index = entries.iter().position(|entry| entry.key == change.key);
+            match (index, change.field.is_null()) {
+                (Some(index), true) => {
+                    entries.remove(index);
+                }
+                (Some(index), false) => entries[index].field.merge(&change.field),
+                (None, true) => {}
+                (None, false) => {
+                    let mut entry = change.clone();
+                    entry.field.drop_nulls();
+                    entries.push(entry);
+                }
+            }
+        }
+    }
+
+    /// Takes away all entries of mappings that are `null`, those inside of lists excepted.
+    fn drop_nulls(&mut self) {
+        if let Content::Mapping(entries) = &mut self.content {
+            entries.retain(|entry| !entry.field.is_null());
+            entries.iter_mut().for_each(|entry| entry.field.drop_nulls());
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Parsed documents as [`Field`]s: the values that Kubernetes sees, each with the place where it was written.
+//!
+//! What a value is, is decided by [`crate::yaml`] alone, as go-yaml v2 does (merges, duplicate keys, kinds of scalars).
+//! Places are looked up beside it: where they can't be told, that of the mapping or list around stands in.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::field::{Content, Entry, Field, LINE_ENDS, Place, Text};
+use super::mistake::Mistake;
+use crate::diag::{Diagnostic, Span};
+use crate::path::RepoPath;
+use crate::yaml::{self, Data, Dialect, Limits, Node, Style, Tag, Value};
+
+/// How deep a document may be nested, and how many values a file may have once its aliases are written out. No object
+/// that etcd takes comes near.
+const LIMITS: Limits = Limits { bytes: 16 << 20, depth: 100, nodes: VALUES_MAX };
+const VALUES_MAX: usize = 500_000;
+
+/// How many merges may lead to one place, and how many entries are looked at for all places of a file: with hostile
+/// merges, places get less exact, never slow.
+const MERGES_MAX: u32 = 8;
+const STEPS_MAX: usize = 4 * VALUES_MAX;
+
+/// The text of a file as it is quoted: bytes that are no text are replaced.
+pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
+    let utf16 = |unit: fn([u8; 2]) -> u16, rest: &[u8]| {
+        let units = rest.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+        Cow::Owned(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
+    };
+    match bytes {
+        [0xFF, 0xFE, rest @ ..] => utf16(u16::from_le_bytes, rest),
+        [0xFE, 0xFF, rest @ ..] => utf16(u16::from_be_bytes, rest),
+        [0xEF, 0xBB, 0xBF, rest @ ..] => String::from_utf8_lossy(rest),
+        _ => String::from_utf8_lossy(bytes),
+    }
+}
+
+/// The documents of a file, empty ones left out.
+pub(super) fn parse(path: &RepoPath, bytes: &[u8]) -> Result<Vec<Field>, Diagnostic> {
+    let file = Arc::new(Text { path: path.clone(), text: text(bytes).into_owned() });
+    let syntax = |error: &yaml::Error| {
+        let mistake = Mistake::Syntax(format!("the file can't be read: {}", error.message()));
+        mistake.at(error.mark().map_or_else(|| Span::file(path.clone()), |mark| place(&file, mark, 1).span()))
+    };
+    let nodes = yaml::parse(bytes, &LIMITS).map_err(|error| syntax(&error))?;
+    let (mut values_left, mut steps_left) = (VALUES_MAX, STEPS_MAX);
+    let mut fields = Vec::with_capacity(nodes.len());
+    for node in &nodes {
+        let value = node.to_value(Dialect::V2, &LIMITS).map_err(|error| syntax(&error))?;
+        if value.is_null() {
+            continue;
+        }
+        let mut anchors = HashMap::new();
+        collect_anchors(node, &mut anchors);
+        let mut places = Places { file: &file, anchors, values_left, steps_left };
+        let root = places.place(node);
+        match places.field(value, Some(node), &root) {
+            Some(field) => fields.push(field),
+            None => {
+                let mistake = Mistake::Syntax(format!("the file has more than {VALUES_MAX} values"));
+                return Err(mistake.at(Span::file(path.clone())));
+            }
+        }
+        (values_left, steps_left) = (places.values_left, places.steps_left);
+    }
+    Ok(fields)
+}
+
+/// Where the values of one document stand.
+struct Places<'a> {
+    file: &'a Arc<Text>,
+    anchors: HashMap<&'a str, &'a Node>,
+    values_left: usize,
+    steps_left: usize,
+}
+
+/// The entry of a mapping that made the value of a key.
+#[derive(Clone, Copy)]
+struct Origin<'a> {
+    key: &'a Node,
+    value: &'a Node,
+    twice: bool,
+}
+
+impl<'a> Places<'a> {
+    /// The value with its places: those of `node`, else `around`. None when there are too many values.
+    fn field(&mut self, value: Value, node: Option<&'a Node>, around: &Place) -> Option<Field> {
+        self.values_left = self.values_left.checked_sub(1)?;
+        let place = node.map_or_else(|| around.clone(), |node| self.place(node));
+        let node = node.map(|node| self.target(node));
+        let content = match value {
+            Value::Sequence(items) => {
+                let nodes = node.and_then(Node::as_sequence).unwrap_or_default();
+                let items = items.into_iter().enumerate();
+                Content::List(items.map(|(at, item)| self.field(item, nodes.get(at), &place)).collect::<Option<_>>()?)
+            }
+            Value::Mapping(mapping) => {
+                let origins = node.map(|node| self.origins(node, 0)).unwrap_or_default();
+                let entries = mapping.into_iter().map(|(key, value)| {
+                    let origin = origins.get(key.as_str());
+                    let key_place = origin.map_or_else(|| place.clone(), |origin| self.place(origin.key));
+                    let field = self.field(value, origin.map(|origin| origin.value), &key_place)?;
+                    Some(Entry { key, key_place, field, twice: origin.is_some_and(|origin| origin.twice) })
+                });
+                Content::Mapping(entries.collect::<Option<_>>()?)
+            }
+            scalar => Content::Scalar(scalar),
+        };
+        Some(Field { place, content })
+    }
+
+    /// The entries of a mapping by key, those of merged mappings below its own. Keys that are no strings are left out.
+    fn origins(&mut self, node: &'a Node, merges: u32) -> HashMap<&'a str, Origin<'a>> {
+        let mut origins = HashMap::new();
+        let Some(entries) = node.as_mapping() else { return origins };
+        for (_, value) in entries.iter().filter(|(key, _)| key.tag == Some(Tag::Merge)) {
+            let value = self.target(value);
+            let merged = value.as_sequence().unwrap_or(std::slice::from_ref(value));
+            for mapping in merged.iter().take_while(|_| merges < MERGES_MAX) {
+                if self.steps_left == 0 {
+                    break;
+                }
+                for (key, origin) in self.origins(self.target(mapping), merges + 1) {
+                    origins.entry(key).or_insert(Origin { twice: false, ..origin });
+                }
+            }
+        }
+        let merged = origins.len();
+        let mut own = HashMap::with_capacity(entries.len());
+        for (key, value) in entries {
+            if let Some(text) = key.as_str() {
+                let twice = own.contains_key(text);
+                own.insert(text, Origin { key, value, twice });
+            }
+        }
+        self.steps_left = self.steps_left.saturating_sub(entries.len() + merged + 1);
+        origins.extend(own);
+        origins
+    }
+
+    /// What an alias stands for; any other node is itself.
+    fn target(&self, node: &'a Node) -> &'a Node {
+        match &node.data {
+            Data::Alias(name) => self.anchors.get(name.as_str()).copied().unwrap_or(node),
+            Data::Scalar(_) | Data::Sequence(_) | Data::Mapping(_) => node,
+        }
+    }
+
+    fn place(&self, node: &Node) -> Place {
+        let rest = self.file.text.get(node.mark.offset..).unwrap_or_default();
+        let line = rest.split(LINE_ENDS).next().unwrap_or_default();
+        place(self.file, node.mark, width(node, line))
+    }
+}
+
+/// How many characters of `line`, which starts with it, a node takes. At least 1: lists and mappings have no width.
+fn width(node: &Node, line: &str) -> u32 {
+    let chars = match (&node.data, node.style) {
+        (Data::Scalar(_), Style::SingleQuoted) => quoted(line, '\'', None),
+        (Data::Scalar(_), Style::DoubleQuoted) => quoted(line, '"', Some('\\')),
+        (Data::Scalar(text), Style::Plain) if line.starts_with(text.as_str()) => text.chars().count(),
+        (Data::Alias(name), _) => name.chars().count() + 1,
+        _ => 1,
+    };
+    u32::try_from(chars).unwrap_or(u32::MAX).max(1)
+}
+
+/// The width of a text in quotes, as far as it stands on `line`.
+fn quoted(line: &str, quote: char, escape: Option<char>) -> usize {
+    let mut chars = line.chars().enumerate().peekable();
+    if chars.next().is_none_or(|(_, first)| first != quote) {
+        return 1;
+    }
+    while let Some((index, c)) = chars.next() {
+        if Some(c) == escape || (c == quote && escape.is_none() && chars.peek().is_some_and(|(_, next)| *next == quote))
+        {
+            chars.next();
+        } else if c == quote {
+            return index + 1;
+        }
+    }
+    line.trim_end().chars().count()
+}
+
+fn place(file: &Arc<Text>, mark: yaml::Mark, width: u32) -> Place {
+    Place { file: file.clone(), line: mark.line, column: mark.column, offset: mark.offset, width }
+}
+
+/// All anchors of a document. One that is set again has its last place.
+fn collect_anchors<'a>(node: &'a Node, anchors: &mut HashMap<&'a str, &'a Node>) {
+    if let Some(name) = &node.anchor {
+        anchors.insert(name, node);
+    }
+    match &node.data {
+        Data::Sequence(items) => items.iter().for_each(|item| collect_anchors(item, anchors)),
+        Data::Mapping(entries) => entries.iter().for_each(|(key, value)| {
+            collect_anchors(key, anchors);
+            collect_anchors(value, anchors);
+        }),
+        Data::Scalar(_) | Data::Alias(_) => {}
+    }
+}

@@ -1,0 +1,213 @@
+//! What can be wrong with an Application: each mistake a value, its text in one place.
+
+use super::{AppName, NameError};
+use crate::diag::{Diagnostic, Span};
+use crate::path::{PathError, RepoPath};
+
+/// Why an Application or its source can't be used, or what is odd about it. Each is a mistake of the dry commit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Mistake {
+    // The document.
+    #[error("{0}")]
+    Syntax(String),
+    #[error("{0}")]
+    Unreadable(String),
+    #[error("lists stand in lists deeper than the limit")]
+    ListDepth,
+    #[error("an override file is one document, and this one has more")]
+    ManyDocuments,
+    #[error("`apiVersion` is `{0}`, and Applications are `argoproj.io/v1alpha1`")]
+    ApiVersion(String),
+    #[error("an object of kind `{0}` is not hydrated, though it has `spec.sourceHydrator`")]
+    OtherKind(String),
+    #[error("an ApplicationSet is not hydrated: Applications are made from it in a cluster only")]
+    ApplicationSet,
+    #[error("`{field}` is missing")]
+    Missing { field: String },
+    #[error("`{field}` is empty")]
+    Empty { field: String },
+    #[error("`{field}` must be {expected}, and is {found}")]
+    Type { field: String, expected: &'static str, found: &'static str },
+    #[error("`{field}` is given twice")]
+    Twice { field: String },
+    #[error("`{field}` is unknown and has no effect")]
+    Unknown { field: String, close: Option<&'static str> },
+    #[error("`{field}` stands beside `spec.sourceHydrator`")]
+    SourceToo { field: &'static str },
+    #[error("`{text}` can't be the name of {of}: {reason}")]
+    Name { text: String, of: &'static str, reason: NameError },
+    #[error("`{text}` can't be a branch: {reason}")]
+    Branch { text: String, reason: NameError },
+    #[error("another repository in `syncSource.repoURL` (`{url}`) is not supported")]
+    SyncRepository { url: String },
+
+    // Paths.
+    #[error("`{text}` can't be the path of the hydrated manifests: {reason}")]
+    SyncPath { text: String, reason: PathError },
+    #[error("the hydrated manifests can't be at the root of the branch")]
+    SyncRoot { name: Option<AppName> },
+    #[error("`{text}` can't be the path of the hydrated manifests: git keeps `{component}` for itself")]
+    SyncPathGit { text: String, component: String },
+    #[error("`{text}` can't be the path of the hydrated manifests: it has the character {character:?}")]
+    SyncPathCharacter { text: String, character: char },
+    #[error("`{text}` can't be the path of the hydrated manifests: `{file}` is a file that hydration writes")]
+    SyncPathFile { text: String, file: &'static str },
+    #[error("{what} has {len} bytes, and {max} is the limit")]
+    SyncPathLong { what: &'static str, len: usize, max: usize },
+    #[error("`{text}` can't be the path of the dry sources: {reason}")]
+    DryPath { text: String, reason: PathError },
+
+    // The source.
+    #[error("multiple application sources defined: {0}")]
+    ManyTools(String),
+    #[error("`{path}` has both a `Chart.yaml` and a `{kustomization}`")]
+    ChartAndKustomization { path: RepoPath, kustomization: String },
+    #[error("`{path}` is not there")]
+    PathMissing { path: RepoPath },
+    #[error("`{path}` is a file, not a directory")]
+    PathIsFile { path: RepoPath },
+    #[error("`{field}` can't be changed by an override file")]
+    Fixed { field: String },
+    #[error("`{name}` is not set when an Application is hydrated")]
+    VariableNotSet { name: String, known: Vec<&'static str> },
+    #[error("`${name}` stands for nothing")]
+    VariableUnknown { name: String },
+}
+
+impl Mistake {
+    /// The whole report of it.
+    pub fn at(self, span: Span) -> Diagnostic {
+        let message = one_line(&self.to_string());
+        let mut diagnostic = if self.is_error() { Diagnostic::error(message) } else { Diagnostic::warning(message) };
+        diagnostic.hint = self.hint().map(|hint| one_line(&hint));
+        diagnostic.at(span)
+    }
+
+    /// Whether it stops the environment branch.
+    pub fn is_error(&self) -> bool {
+        !matches!(
+            self,
+            Mistake::ApplicationSet
+                | Mistake::OtherKind(_)
+                | Mistake::Unknown { .. }
+                | Mistake::Fixed { .. }
+                | Mistake::VariableUnknown { .. }
+        )
+    }
+
+    /// How to mend it.
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Mistake::Unreadable(_)
+            | Mistake::Syntax(_)
+            | Mistake::ManyDocuments
+            | Mistake::ListDepth
+            | Mistake::Name { .. }
+            | Mistake::SyncPathCharacter { .. }
+            | Mistake::SyncPathFile { .. }
+            | Mistake::SyncPathLong { .. }
+            | Mistake::PathIsFile { .. } => return None,
+            Mistake::ApiVersion(_) => "write `apiVersion: argoproj.io/v1alpha1`".to_owned(),
+            Mistake::OtherKind(_) => "write `kind: Application`".to_owned(),
+            Mistake::ApplicationSet => "commit the Applications themselves".to_owned(),
+            Mistake::Missing { field } | Mistake::Empty { field } => return expected(field).map(str::to_owned),
+            Mistake::Type { expected: "a text", found: "a number" | "a boolean", .. } => "quote it".to_owned(),
+            Mistake::Type { .. } => return None,
+            Mistake::Twice { .. } => "keep one of them: Kubernetes reads the last and forgets the others".to_owned(),
+            Mistake::Unknown { close: Some(close), .. } => format!("did you mean `{close}`?"),
+            Mistake::Unknown { field, close: None } => return not_here(field).map(str::to_owned),
+            Mistake::SourceToo { field } => format!("take `{field}` away: Argo CD does not look at it"),
+            Mistake::Branch { text, reason: NameError::FullRef } => match text.strip_prefix("refs/heads/") {
+                Some(name) if !name.is_empty() => format!("write `{name}`"),
+                _ => "write the name of a branch".to_owned(),
+            },
+            Mistake::Branch { .. } => "write a name that `git check-ref-format --branch` takes".to_owned(),
+            Mistake::SyncRepository { .. } => {
+                "take `syncSource.repoURL` away: manifests go to branches of the repository that holds the dry sources"
+                    .to_owned()
+            }
+            Mistake::SyncPath { reason: PathError::Absolute, text } => match text.trim_matches('/') {
+                "" => "give the Application a folder of its own".to_owned(),
+                path => format!("write `{path}`: paths start at the root of the branch"),
+            },
+            Mistake::SyncPath { .. } | Mistake::SyncPathGit { .. } => {
+                "write a path below the root of the branch".to_owned()
+            }
+            Mistake::SyncRoot { name: Some(name) } => format!("give the Application a folder, such as `path: {name}`"),
+            Mistake::SyncRoot { name: None } => "give the Application a folder of its own".to_owned(),
+            Mistake::DryPath { reason: PathError::Absolute, text } => match text.trim_matches('/') {
+                "" => "write `.` for the root of the repository".to_owned(),
+                path => format!("write `{path}`: paths start at the root of the repository"),
+            },
+            Mistake::DryPath { .. } => "write a path below the root of the repository".to_owned(),
+            Mistake::ManyTools(_) => "keep one of the objects".to_owned(),
+            Mistake::ChartAndKustomization { .. } => {
+                "say which it is by `helm: {}` or `kustomize: {}` in drySource or `.argocd-source.yaml`".to_owned()
+            }
+            Mistake::PathMissing { .. } => "commit the directory, or correct `drySource.path`".to_owned(),
+            Mistake::Fixed { .. } => "set it in the Application".to_owned(),
+            Mistake::VariableNotSet { name, known } => {
+                format!("there are {}; write `$${name}` for the text itself", known.join(", "))
+            }
+            Mistake::VariableUnknown { .. } => "write `$$` for a dollar sign".to_owned(),
+        };
+        Some(hint)
+    }
+}
+
+/// The text with control characters written as Rust does: what was pushed can't add lines of its own to a message.
+pub(super) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() {
+            line.extend(c.escape_default());
+        } else {
+            line.push(c);
+        }
+    }
+    line
+}
+
+/// What to do instead of a field that other sources have.
+fn not_here(field: &str) -> Option<&'static str> {
+    Some(match field {
+        "drySource.chart" => "a chart is hydrated from `drySource.path`: commit one that depends on it",
+        "drySource.ref" | "drySource.name" => "there is one source only: values files come from the same repository",
+        _ => return None,
+    })
+}
+
+/// What belongs into a field that is not there.
+fn expected(field: &str) -> Option<&'static str> {
+    Some(match field {
+        "drySource.repoURL" => "write the URL of this repository",
+        "drySource.targetRevision" => "write the dry branch, such as `main`, or `HEAD`",
+        "drySource.path" => "write the directory of the sources, such as `apps/web`",
+        "syncSource.targetBranch" => "write the branch that is deployed, such as `environments/dev`",
+        "syncSource.path" => "write the folder of the hydrated manifests, such as `web`",
+        "hydrateTo.targetBranch" => {
+            "write the staging branch, such as `environments/dev-next`, or take `hydrateTo` away"
+        }
+        _ => return None,
+    })
+}
+
+/// The mistakes found so far, with their places.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Mistakes(Vec<(Mistake, Span)>);
+
+impl Mistakes {
+    pub fn add(&mut self, mistake: Mistake, span: Span) {
+        self.0.push((mistake, span));
+    }
+
+    pub fn is_error(&self) -> bool {
+        self.0.iter().any(|(mistake, _)| mistake.is_error())
+    }
+
+    /// In the order of their places.
+    pub fn into_diagnostics(mut self) -> Vec<Diagnostic> {
+        self.0.sort_by(|(_, a), (_, b)| (&a.path, a.line, a.column).cmp(&(&b.path, b.line, b.column)));
+        self.0.into_iter().map(|(mistake, span)| mistake.at(span)).collect()
+    }
+}

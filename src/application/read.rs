@@ -1,0 +1,142 @@
+//! Finds the Applications of one file.
+
+use super::document::{Document, document};
+use super::field::{Content, Field, Place};
+use super::located;
+use super::mistake::Mistake;
+use super::{AppName, Application};
+use crate::diag::Diagnostic;
+use crate::path::RepoPath;
+
+/// The field that makes an Application ours; a file without the word has none.
+const MARK: &str = "sourceHydrator";
+
+/// How deep lists may stand in lists.
+const LIST_DEPTH_MAX: u32 = 8;
+
+/// What one file of the dry tree says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct File {
+    /// The file.
+    pub path: RepoPath,
+    /// Its Applications with `spec.sourceHydrator`, right or wrong, in their order.
+    pub documents: Vec<Document>,
+    /// What is wrong with the file as a whole: with an error, it is not known which Applications it holds.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Whether the word `sourceHydrator` is in it. Without it, nothing else was looked at.
+    pub holds_source_hydrator: bool,
+}
+
+impl File {
+    /// Whether it could be read as a whole: only then what it doesn't hold is known to be gone.
+    pub fn is_readable(&self) -> bool {
+        !self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+
+    /// Its Applications without mistakes.
+    pub fn applications(&self) -> impl Iterator<Item = &Application> {
+        self.documents.iter().filter_map(|document| document.application.as_ref())
+    }
+
+    /// Whether it holds an Application of this name, right or wrong.
+    pub fn holds(&self, name: &AppName) -> bool {
+        self.documents.iter().any(|document| document.name.as_ref() == Some(name))
+    }
+
+    /// Everything that is wrong or odd, of the file first, then Application by Application.
+    pub fn all_diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.diagnostics.iter().chain(self.documents.iter().flat_map(|document| &document.diagnostics))
+    }
+}
+
+/// Reads the Applications with `spec.sourceHydrator` out of a file, as Kubernetes reads YAML and JSON.
+///
+/// Several documents, and items of lists (`kind: List` and any `…List`). All other objects are passed over; with a warning
+/// those that may have been meant. A file without the word `sourceHydrator` is not parsed.
+///
+/// Errors: none of its own. A file that has the word and can't be parsed has an error in [`File::diagnostics`].
+pub fn read(path: &RepoPath, bytes: &[u8]) -> File {
+    let mut file =
+        File { path: path.clone(), documents: Vec::new(), diagnostics: Vec::new(), holds_source_hydrator: false };
+    file.holds_source_hydrator = located::text(bytes).contains(MARK);
+    if !file.holds_source_hydrator {
+        return file;
+    }
+    match located::parse(path, bytes) {
+        Ok(documents) => {
+            for document in documents {
+                file.visit(&document, None, 0);
+            }
+        }
+        Err(diagnostic) => {
+            let hint = "mend it, or leave it out by the setting `applications` if it holds no Application";
+            file.diagnostics.push(diagnostic.hint(hint));
+        }
+    }
+    file
+}
+
+/// Reads an override file: one mapping, or nothing.
+pub(super) fn single_document(path: &RepoPath, bytes: &[u8]) -> Result<Option<Field>, Vec<Diagnostic>> {
+    let mut documents = located::parse(path, bytes).map_err(|diagnostic| vec![diagnostic])?;
+    if let Some(second) = documents.get(1) {
+        return Err(vec![Mistake::ManyDocuments.at(second.place.span())]);
+    }
+    Ok(documents.pop())
+}
+
+/// What an object is, by its head and by where a `sourceHydrator` is in it.
+enum Kind<'a> {
+    Application,
+    /// With the place of its kind.
+    ApplicationSet(&'a Place),
+    List(&'a [Field]),
+    /// Something with `spec.sourceHydrator` that has no kind, or another one.
+    Unclear(Option<(&'a str, &'a Place)>),
+    Other,
+}
+
+impl File {
+    /// Takes in one object. `of_list` is the kind of list that it is an item of, if that says what items are.
+    fn visit(&mut self, object: &Field, of_list: Option<&str>, depth: u32) {
+        match kind(object, of_list) {
+            Kind::Application => self.documents.push(document(object, self.documents.len())),
+            Kind::List(items) if depth < LIST_DEPTH_MAX => {
+                let of_list = object.get("kind").and_then(Field::as_str);
+                for item in items {
+                    self.visit(item, of_list, depth + 1);
+                }
+            }
+            Kind::List(_) => self.diagnostics.push(Mistake::ListDepth.at(object.place.span())),
+            Kind::ApplicationSet(place) => self.diagnostics.push(Mistake::ApplicationSet.at(place.span())),
+            Kind::Unclear(Some((kind, place))) => {
+                self.diagnostics.push(Mistake::OtherKind(kind.to_owned()).at(place.span()));
+            }
+            Kind::Unclear(None) => {
+                self.diagnostics.push(Mistake::Missing { field: "kind".to_owned() }.at(object.place.span()));
+            }
+            Kind::Other => {}
+        }
+    }
+}
+
+fn kind<'a>(object: &'a Field, of_list: Option<&str>) -> Kind<'a> {
+    let text = |key| object.get(key).and_then(|field| Some((field.as_str()?, &field.place)));
+    let hydrated = |object: &Field| object.get("spec").is_some_and(|spec| spec.get(MARK).is_some());
+    let group = text("apiVersion").map(|(version, _)| version.split('/').next().unwrap_or_default());
+    let argo = group.is_none_or(|group| group == "argoproj.io");
+    let item_kind = of_list.and_then(|list| list.strip_suffix("List")).filter(|kind| !kind.is_empty());
+    let template = object.get("spec").and_then(|spec| spec.get("template"));
+    match (text("kind").map(|(kind, _)| kind).or(item_kind), text("kind")) {
+        (Some("Application"), _) if argo && hydrated(object) => Kind::Application,
+        (Some("ApplicationSet"), Some((_, place))) if argo && template.is_some_and(hydrated) => {
+            Kind::ApplicationSet(place)
+        }
+        (Some(kind), _) if kind.ends_with("List") => match object.get("items").map(|items| &items.content) {
+            Some(Content::List(items)) => Kind::List(items),
+            _ => Kind::Other,
+        },
+        (_, found) if group == Some("argoproj.io") && hydrated(object) => Kind::Unclear(found),
+        _ => Kind::Other,
+    }
+}

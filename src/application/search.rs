@@ -1,0 +1,230 @@
+//! Which files of a dry tree may hold Applications.
+//!
+//! By name and place alone; [`super::read`] looks into them.
+
+use std::collections::BTreeSet;
+
+use crate::glob::{BadGlob, Glob};
+use crate::path::RepoPath;
+use crate::yaml::{self, Limits, Node};
+
+/// The names that the file of a kustomization can have, in the order they are looked for.
+pub(super) const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+/// Whether a file of this name can hold Applications: `*.yaml`, `*.yml` and `*.json`, in lower case as the tools read them.
+pub fn may_hold_applications(path: &RepoPath) -> bool {
+    let extension = path.file_name().and_then(|name| name.rsplit_once('.')).map(|(_, extension)| extension);
+    matches!(extension, Some("yaml" | "yml" | "json"))
+}
+
+/// Whether the file is part of a chart and no manifest of its own: below the `templates/` or `charts/` of a directory with a
+/// `Chart.yaml`, which `is_chart` knows.
+pub fn is_inside_chart(path: &RepoPath, is_chart: impl Fn(&RepoPath) -> bool) -> bool {
+    let mut here = path.parent();
+    while let Some(dir) = here {
+        here = dir.parent();
+        if let (Some("templates" | "charts"), Some(chart)) = (dir.file_name(), &here)
+            && is_chart(chart)
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether this is the file of a kustomization.
+pub fn is_kustomization(path: &RepoPath) -> bool {
+    path.file_name().is_some_and(|name| KUSTOMIZATIONS.contains(&name))
+}
+
+/// The files that a kustomization names as patches; none of one that can't be read, of which Kustomize tells more.
+///
+/// `patches[].path`, `patchesStrategicMerge[]` and `patchesJson6902[].path`, and the old form of `patches` with names alone.
+pub fn patches(kustomization: &RepoPath, bytes: &[u8]) -> BTreeSet<RepoPath> {
+    let dir = kustomization.parent().unwrap_or_default();
+    let nodes = yaml::parse(bytes, &Limits::default()).unwrap_or_default();
+    let fields = ["patches", "patchesStrategicMerge", "patchesJson6902"];
+    let lists = nodes.iter().flat_map(|node| fields.map(|field| node.get(field)));
+    let items = lists.flatten().filter_map(Node::as_sequence).flatten();
+    // A scalar that is a mapping inside is a patch itself, not the name of one.
+    let is_name = |name: &&str| !name.contains(['\n', ':']);
+    let names = items.filter_map(|item| item.as_str().or_else(|| item.get("path")?.as_str())).filter(is_name);
+    names.filter_map(|name| dir.resolve(name).ok()).collect()
+}
+
+/// Whether the file is never an Application: part of a chart, or a patch of a kustomization.
+///
+/// `patches` are all that [`patches`] found in the kustomizations of the tree.
+pub fn is_excluded(path: &RepoPath, is_chart: impl Fn(&RepoPath) -> bool, patches: &BTreeSet<RepoPath>) -> bool {
+    patches.contains(path) || is_inside_chart(path, is_chart)
+}
+
+/// The setting `applications`, and any other list of path or branch patterns: which are meant.
+///
+/// Each pattern is read much as a line of `.gitignore`, but says what is meant instead of what is ignored: `*` and `?` stay
+/// inside of one component, `**` crosses them, `[a-z]`, `[!a]` and `{a,b}` are choices. With a `/` at the beginning or inside it
+/// counts from the root, else it stands for any depth. What names a directory means everything below it; with a `/` at
+/// its end nothing else. After `!` it takes away what earlier ones gave. The last pattern that matches decides. A list
+/// without any that gives starts from everything.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Patterns(Vec<Pattern>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Pattern {
+    takes_away: bool,
+    /// For what it names itself; none when it is for directories only.
+    itself: Option<Glob>,
+    below: Glob,
+}
+
+/// A pattern that can't be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the pattern `{pattern}` can't be read: {reason}")]
+pub struct PatternError {
+    /// The pattern as written.
+    pub pattern: String,
+    /// What is wrong with it.
+    pub reason: BadGlob,
+}
+
+impl Patterns {
+    /// Reads patterns; empty ones are left out.
+    pub fn new<T: AsRef<str>>(patterns: impl IntoIterator<Item = T>) -> Result<Self, PatternError> {
+        let patterns = patterns.into_iter().filter(|text| !text.as_ref().is_empty());
+        patterns.map(|text| Pattern::new(text.as_ref())).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Whether `name`, a path or a branch, is meant.
+    pub fn matches(&self, name: &str) -> bool {
+        match self.0.iter().rev().find(|pattern| pattern.matches(name)) {
+            Some(last) => !last.takes_away,
+            None => self.0.iter().all(|pattern| pattern.takes_away),
+        }
+    }
+}
+
+impl Pattern {
+    fn new(text: &str) -> Result<Self, PatternError> {
+        let (takes_away, rest) = text.strip_prefix('!').map_or((false, text), |rest| (true, rest));
+        let (directory, rest) = rest.strip_suffix('/').map_or((false, rest), |rest| (true, rest));
+        let whole = if rest.contains('/') { rest.trim_start_matches('/').to_owned() } else { format!("**/{rest}") };
+        // In `.gitignore`, `**/` stands for no directory at all, too.
+        let whole = whole.split("**/").collect::<Vec<_>>().join("{,**/}");
+        let glob = |glob: &str| Glob::new(glob).map_err(|reason| PatternError { pattern: text.to_owned(), reason });
+        let itself = if directory { None } else { Some(glob(&whole)?) };
+        let below = glob(&format!("{whole}/**"))?;
+        Ok(Self { takes_away, itself, below })
+    }
+
+    fn matches(&self, name: &str) -> bool {
+        self.below.matches(name) || self.itself.as_ref().is_some_and(|glob| glob.matches(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> RepoPath {
+        RepoPath::new(text).expect("plain")
+    }
+
+    #[test]
+    fn names_of_files() {
+        for (name, expected) in [
+            ("a.yaml", true),
+            ("x/a.yml", true),
+            (".argocd/a.json", true),
+            (".yaml", true),
+            ("a.YAML", false),
+            ("a.yaml.tmpl", false),
+            ("yaml", false),
+            ("a.yaml/b", false),
+        ] {
+            assert_eq!(may_hold_applications(&path(name)), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn files_of_charts() {
+        let is_chart = |dir: &RepoPath| matches!(dir.as_str(), "apps/web" | "");
+        for (name, expected) in [
+            ("apps/web/templates/app.yaml", true),
+            ("apps/web/templates/deep/app.yaml", true),
+            ("apps/web/charts/redis/values.yaml", true),
+            ("templates/app.yaml", true),
+            ("apps/web/app.yaml", false),
+            ("apps/web/templates.yaml", false),
+            ("apps/other/templates/app.yaml", false),
+            ("apps/web/crds/app.yaml", false),
+        ] {
+            assert_eq!(is_inside_chart(&path(name), is_chart), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn patches_of_kustomizations() {
+        let text = "
+patches:
+- path: web.yaml
+- patch: |-
+    - op: remove
+- ../shared/./app.yaml
+patchesStrategicMerge:
+- merge.yaml
+- |-
+  kind: Application
+patchesJson6902:
+- path: json.yaml
+  target: {kind: Application}
+resources:
+- app.yaml
+";
+        let found = patches(&path("apps/overlay/kustomization.yaml"), text.as_bytes());
+        let names: Vec<_> = found.iter().map(RepoPath::as_str).collect();
+        assert_eq!(
+            names,
+            ["apps/overlay/json.yaml", "apps/overlay/merge.yaml", "apps/overlay/web.yaml", "apps/shared/app.yaml"]
+        );
+        for text in ["patches: [", "patches: x", "- patches", "patches: [[a]]", "patches: [../../../../x]"] {
+            assert_eq!(patches(&path("a/kustomization.yml"), text.as_bytes()), BTreeSet::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn patterns() {
+        let rows: &[(&[&str], &str, bool)] = &[
+            (&[], "a/b.yaml", true),
+            (&[""], "a/b.yaml", true),
+            (&["apps"], "apps/web.yaml", true),
+            (&["apps"], "x/apps/web.yaml", true),
+            (&["/apps"], "x/apps/web.yaml", false),
+            (&["apps/web"], "x/apps/web", false),
+            (&["apps/"], "apps/web.yaml", true),
+            (&["apps/"], "apps", false),
+            (&["*.app.yaml"], "x/web.app.yaml", true),
+            (&["/*.yaml"], "x/web.yaml", false),
+            (&["apps/*.yaml"], "apps/x/web.yaml", false),
+            (&["apps/**/*.yaml"], "apps/web.yaml", true),
+            (&["apps/**/*.yaml"], "apps/x/y/web.yaml", true),
+            (&["**/prod/**"], "a/prod/web.yaml", true),
+            (&["apps", "!apps/old"], "apps/old/web.yaml", false),
+            (&["apps", "!apps/old", "apps/old/keep.yaml"], "apps/old/keep.yaml", true),
+            (&["!old"], "apps/web.yaml", true),
+            (&["!old"], "apps/old/web.yaml", false),
+            (&["environments/[dp]*"], "environments/dev", true),
+            (&["environments/[dp]*"], "environments/test", false),
+            (&["APPS"], "apps/web.yaml", false),
+        ];
+        for (list, name, expected) in rows {
+            let patterns = Patterns::new(*list).expect("good patterns");
+            assert_eq!(patterns.matches(name), *expected, "{list:?} {name}");
+        }
+    }
+
+    #[test]
+    fn bad_patterns_are_named() {
+        let error = Patterns::new(["apps/[", "x"]).expect_err("a class without its end");
+        assert_eq!(error.pattern, "apps/[");
+    }
+}

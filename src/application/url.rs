@@ -1,0 +1,97 @@
+//! Repository URLs: when two of them are the same.
+
+/// A repository URL in the form that is compared.
+///
+/// White space around it, one `/` and one `.git` at its end are taken away; scheme and host are in lower case; the scp form
+/// `user@host:path` is written as `ssh://user@host/path`. Different ways to one repository (https and ssh) stay different.
+///
+/// Reference: Argo CD 3 util/git/git.go `NormalizeGitURL`. That puts the path in lower case too, so that two
+/// repositories can be taken for one; ours does not.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct RepoUrl {
+    /// With `://`; empty for a path of the file system.
+    scheme: String,
+    /// `user@`, or nothing.
+    user: String,
+    /// With the port.
+    host: String,
+    path: String,
+}
+
+impl RepoUrl {
+    pub fn new(text: &str) -> Self {
+        let text = text.trim();
+        let (scheme, rest) = match text.split_once("://") {
+            Some((scheme, rest)) => (format!("{}://", scheme.to_ascii_lowercase()), rest.to_owned()),
+            None => match scp(text) {
+                Some((host, path)) => ("ssh://".to_owned(), format!("{host}/{path}")),
+                None => (String::new(), format!("/{text}")),
+            },
+        };
+        let (authority, path) = rest.split_once('/').unwrap_or((&rest, ""));
+        let (user, host) = match authority.rsplit_once('@') {
+            Some((user, host)) => (format!("{user}@"), host),
+            None => (String::new(), authority),
+        };
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let path = path.strip_suffix(".git").unwrap_or(path);
+        Self { scheme, user, host: host.to_ascii_lowercase(), path: path.to_owned() }
+    }
+
+    /// Whether the two lead to the same path of the same host, whatever the way and the case of letters.
+    pub fn same_place(&self, other: &RepoUrl) -> bool {
+        let host = |url: &RepoUrl| url.host.split(':').next().unwrap_or_default().to_owned();
+        !self.host.is_empty() && host(self) == host(other) && self.path.eq_ignore_ascii_case(&other.path)
+    }
+}
+
+/// Host and path of `user@host:path`.
+fn scp(text: &str) -> Option<(&str, &str)> {
+    let (host, path) = text.split_once(':')?;
+    let is_host = host.contains('@') && !host.contains('/');
+    is_host.then(|| (host, path.strip_prefix('/').unwrap_or(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_of_one_repository() {
+        let rows = [
+            ("https://git.example.com/team/dry.git", "https://git.example.com/team/dry", true),
+            (" HTTPS://Git.Example.com/team/dry/ ", "https://git.example.com/team/dry", true),
+            ("git@git.example.com:team/dry.git", "ssh://git@git.example.com/team/dry", true),
+            ("git@git.example.com:/team/dry", "ssh://git@git.example.com/team/dry", true),
+            ("https://git.example.com/Team/dry", "https://git.example.com/team/dry", false),
+            ("git@git.example.com:team/dry", "https://git.example.com/team/dry", false),
+            ("http://git.example.com/team/dry", "https://git.example.com/team/dry", false),
+            ("https://me@git.example.com/team/dry", "https://git.example.com/team/dry", false),
+            ("https://git.example.com:8443/team/dry", "https://git.example.com/team/dry", false),
+            ("https://git.example.com/team/dry.git.git", "https://git.example.com/team/dry", false),
+            ("/srv/git/dry.git", "/srv/git/dry", true),
+            ("/srv/git/dry.git", "srv/git/dry", false),
+            ("file:///srv/git/dry.git", "/srv/git/dry", false),
+            ("C:/git/dry", "/git/dry", false),
+            ("", "https://", false),
+        ];
+        for (one, other, expected) in rows {
+            assert_eq!(RepoUrl::new(one) == RepoUrl::new(other), expected, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn ways_to_one_place() {
+        let https = RepoUrl::new("https://git.example.com/team/dry.git");
+        for text in [
+            "git@git.example.com:team/dry",
+            "ssh://git@git.example.com:2222/Team/Dry",
+            "http://git.example.com/team/dry",
+        ] {
+            assert!(https.same_place(&RepoUrl::new(text)), "{text}");
+        }
+        for text in ["https://git.example.com/team/wet", "https://example.com/team/dry", "/team/dry"] {
+            assert!(!https.same_place(&RepoUrl::new(text)), "{text}");
+        }
+    }
+}

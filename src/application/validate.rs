@@ -1,0 +1,361 @@
+//! The rules over all Applications of a dry commit.
+//!
+//! Pure: what is known of the repository and its settings is handed in. Two Applications of one name are no conflict: a
+//! repository can hold those of several clusters. What they write must differ, and that is checked.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+use super::conflict::Conflict;
+use super::search::Patterns;
+use super::url::RepoUrl;
+use super::{Application, BranchName};
+use crate::diag::{Diagnostic, Span};
+use crate::path::RepoPath;
+
+/// What the rules need to know of the repository and its settings.
+pub struct Context<'a> {
+    /// The branch whose tree holds the Applications.
+    pub dry_branch: &'a BranchName,
+    /// The branch that `HEAD` names, if it names one.
+    pub head_branch: Option<&'a BranchName>,
+    /// All branches that are hydrated from.
+    pub dry_branches: &'a BTreeSet<BranchName>,
+    /// All branches that exist.
+    pub branches: &'a BTreeSet<BranchName>,
+    /// The setting `repoURL`: all URLs of this repository. Empty: not set.
+    pub repo_urls: &'a [String],
+    /// The setting of the branches that may be written; no pattern allows all.
+    pub allowed: &'a Patterns,
+    /// Whether there is a directory in the dry tree, for the inference of `repoURL`.
+    pub is_directory: &'a dyn Fn(&RepoPath) -> bool,
+}
+
+/// What the rules say of the Applications.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// For each Application, in the order they were given.
+    pub standings: Vec<Standing>,
+    /// What is wrong, in the order of files and lines.
+    pub findings: Vec<Finding>,
+}
+
+/// Whether an Application is hydrated from the dry branch in whose tree it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Standing {
+    /// It is.
+    Hydrated,
+    /// Its `targetRevision` is another branch, which has an Application of its own in its tree.
+    OtherBranch,
+    /// Its `targetRevision` is a tag, a commit or a version range.
+    Pinned,
+    /// Its `repoURL` is another repository, or it is not known which this one is.
+    OtherRepository,
+}
+
+/// Something wrong, and which Applications it is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// Indexes into the Applications that were given, in ascending order: if it is an error, none of their environment
+    /// branches moves.
+    pub applications: Vec<usize>,
+    /// What is wrong.
+    pub diagnostic: Diagnostic,
+}
+
+/// Judges all Applications of the tree of a dry branch, each already right in itself.
+pub fn validate(applications: &[Application], context: &Context<'_>) -> Verdict {
+    let mut rules = Rules { applications, context, found: Vec::new() };
+    let standings = rules.standings();
+    let mut hydrated: Vec<usize> = (0..applications.len()).filter(|&i| standings[i] == Standing::Hydrated).collect();
+    hydrated.sort_by_key(|&index| (&applications[index].file, applications[index].index));
+    rules.branches(&hydrated);
+    rules.branch_directories(&hydrated);
+    rules.staging(&hydrated);
+    rules.paths(&hydrated);
+    let place = |span: &Span| (span.path.clone(), span.line, span.column);
+    rules.found.sort_by_key(|(_, _, span)| place(span));
+    let findings = rules.found.into_iter().map(|(mut applications, conflict, span)| {
+        applications.sort_unstable();
+        Finding { applications, diagnostic: conflict.at(span) }
+    });
+    Verdict { standings, findings: findings.collect() }
+}
+
+/// One pass of all rules.
+struct Rules<'a> {
+    applications: &'a [Application],
+    context: &'a Context<'a>,
+    found: Vec<(Vec<usize>, Conflict, Span)>,
+}
+
+impl<'a> Rules<'a> {
+    fn add(&mut self, applications: impl Into<Vec<usize>>, conflict: Conflict, span: &Span) {
+        self.found.push((applications.into(), conflict, span.clone()));
+    }
+
+    /// Which Applications are hydrated, with a word on those that are not, except for other branches': after a
+    /// branch was made, its tree has them all.
+    fn standings(&mut self) -> Vec<Standing> {
+        let ours = self.repository();
+        let applications = self.applications;
+        let mut standings = Vec::with_capacity(applications.len());
+        for (index, application) in applications.iter().enumerate() {
+            let standing = if ours.contains(&RepoUrl::new(&application.dry.repo_url)) {
+                self.revision(index)
+            } else {
+                Standing::OtherRepository
+            };
+            standings.push(standing);
+        }
+        standings
+    }
+
+    /// The URLs of this repository; none when that is not known.
+    fn repository(&mut self) -> BTreeSet<RepoUrl> {
+        let applications = self.applications;
+        let set: BTreeSet<RepoUrl> = self.context.repo_urls.iter().map(|url| RepoUrl::new(url)).collect();
+        if !set.is_empty() {
+            for (index, application) in applications.iter().enumerate() {
+                let url = RepoUrl::new(&application.dry.repo_url);
+                if !set.contains(&url) {
+                    let same_place = set.iter().any(|ours| ours.same_place(&url));
+                    let conflict = Conflict::OtherRepository { url: application.dry.repo_url.clone(), same_place };
+                    self.add([index], conflict, &application.places.repo_url);
+                }
+            }
+            return set;
+        }
+        self.inferred().into_iter().collect()
+    }
+
+    /// The URL of this repository when no setting tells: the one that all Applications name, if all their paths are here.
+    fn inferred(&mut self) -> Option<RepoUrl> {
+        let applications = self.applications;
+        let all: Vec<usize> = (0..applications.len()).collect();
+        let mut sorted: Vec<&Application> = applications.iter().collect();
+        sorted.sort_by_key(|application| (&application.file, application.index));
+        let first = sorted.first()?;
+        let url = RepoUrl::new(&first.dry.repo_url);
+        if let Some(other) = sorted.iter().find(|other| RepoUrl::new(&other.dry.repo_url) != url) {
+            let conflict = Conflict::RepositoryUnclear {
+                url: other.dry.repo_url.clone(),
+                other: first.dry.repo_url.clone(),
+                at: first.places.repo_url.clone(),
+            };
+            self.add(all, conflict, &other.places.repo_url);
+            return None;
+        }
+        // One whose `targetRevision` is something else may well name a path that this tree does not have.
+        let here = |application: &&&Application| {
+            matches!(revision(&application.dry.target_revision, self.context), Revision::Branch { here: true })
+        };
+        let missing =
+            sorted.iter().filter(here).find(|application| !(self.context.is_directory)(&application.dry.path));
+        if let Some(application) = missing {
+            let conflict = Conflict::RepositoryUnproven {
+                url: application.dry.repo_url.clone(),
+                path: application.dry.path.clone(),
+            };
+            self.add(all, conflict, &application.places.dry_path);
+            return None;
+        }
+        Some(url)
+    }
+
+    fn revision(&mut self, index: usize) -> Standing {
+        let application = &self.applications[index];
+        let text = &application.dry.target_revision;
+        match revision(text, self.context) {
+            Revision::Branch { here: true } => Standing::Hydrated,
+            Revision::Branch { here: false } => Standing::OtherBranch,
+            Revision::Pinned(kind) => {
+                let conflict = Conflict::Pinned { revision: text.clone(), kind };
+                self.add([index], conflict, &application.places.target_revision);
+                Standing::Pinned
+            }
+        }
+    }
+
+    /// Branches that an Application must not write, each by itself.
+    fn branches(&mut self, hydrated: &[usize]) {
+        for &index in hydrated {
+            let application = &self.applications[index];
+            let places = &application.places;
+            let written = [Some((&application.sync_branch, &places.sync_branch)), staging_of(application)];
+            for (branch, span) in written.into_iter().flatten() {
+                if self.context.dry_branches.contains(branch) || branch == self.context.dry_branch {
+                    self.add([index], Conflict::DestinationIsDry { branch: branch.clone() }, span);
+                }
+            }
+            let branch = application.environment_branch();
+            if !self.context.allowed.matches(branch.as_str()) {
+                let conflict = Conflict::DestinationForbidden { branch: branch.clone() };
+                self.add([index], conflict, places.environment_branch());
+            }
+        }
+    }
+
+    /// A branch can't be the directory of another one, new or existing.
+    fn branch_directories(&mut self, hydrated: &[usize]) {
+        let mut users: BTreeMap<&BranchName, (&Span, BTreeSet<usize>)> = BTreeMap::new();
+        for &index in hydrated {
+            let application = &self.applications[index];
+            let sync = Some((&application.sync_branch, &application.places.sync_branch));
+            for (branch, span) in [sync, staging_of(application)].into_iter().flatten() {
+                users.entry(branch).or_insert_with(|| (span, BTreeSet::new())).1.insert(index);
+            }
+        }
+        for (branch, (span, indexes)) in &users {
+            for directory in directories(branch) {
+                if let Some((at, others)) = users.get(&&directory) {
+                    let all: Vec<usize> = indexes.union(others).copied().collect();
+                    let conflict = Conflict::BranchDirectory {
+                        branch: (*branch).clone(),
+                        other: directory.clone(),
+                        at: Some((*at).clone()),
+                    };
+                    self.add(all, conflict, span);
+                } else if self.context.branches.contains(directory.as_str()) {
+                    let conflict = Conflict::BranchDirectory { branch: (*branch).clone(), other: directory, at: None };
+                    self.add(indexes.iter().copied().collect::<Vec<_>>(), conflict, span);
+                }
+            }
+            let below = format!("{branch}/");
+            let from = (Bound::Included(below.as_str()), Bound::Unbounded);
+            let inner = self.context.branches.range::<str, _>(from).next();
+            if let Some(inner) = inner.filter(|inner| inner.as_str().starts_with(&below))
+                && !users.contains_key(inner)
+            {
+                let conflict = Conflict::BranchDirectory { branch: (*branch).clone(), other: inner.clone(), at: None };
+                self.add(indexes.iter().copied().collect::<Vec<_>>(), conflict, span);
+            }
+        }
+    }
+
+    /// One staging branch is for one sync branch, and a sync branch that is staged for is not written directly.
+    fn staging(&mut self, hydrated: &[usize]) {
+        let mut first: BTreeMap<&BranchName, usize> = BTreeMap::new();
+        let mut staged: BTreeMap<&BranchName, usize> = BTreeMap::new();
+        for &index in hydrated {
+            let application = &self.applications[index];
+            if application.environment_branch() != &application.sync_branch {
+                staged.entry(&application.sync_branch).or_insert(index);
+            }
+        }
+        for &index in hydrated {
+            let application = &self.applications[index];
+            let branch = application.environment_branch();
+            let other = *first.entry(branch).or_insert(index);
+            let earlier = &self.applications[other];
+            if earlier.sync_branch != application.sync_branch {
+                let conflict = Conflict::SyncBranchesDiffer {
+                    branch: branch.clone(),
+                    sync: application.sync_branch.clone(),
+                    other: earlier.sync_branch.clone(),
+                    at: earlier.places.sync_branch.clone(),
+                };
+                self.add([other, index], conflict, &application.places.sync_branch);
+            } else if let Some(&other) = staged.get(branch) {
+                let stager = &self.applications[other];
+                let conflict = Conflict::SyncBranchWritten {
+                    branch: branch.clone(),
+                    staging: stager.environment_branch().clone(),
+                    at: stager.places.environment_branch().clone(),
+                };
+                self.add([index, other], conflict, application.places.environment_branch());
+            }
+        }
+    }
+
+    /// No two Applications write one directory of a branch, nor one inside of the other's.
+    fn paths(&mut self, hydrated: &[usize]) {
+        let mut taken: BTreeMap<&BranchName, BTreeMap<&RepoPath, usize>> = BTreeMap::new();
+        for &index in hydrated {
+            let application = &self.applications[index];
+            let (branch, path) = (application.environment_branch(), &application.sync_path);
+            let span = &application.places.sync_path;
+            let taken = taken.entry(branch).or_default();
+            let around = std::iter::successors(Some(path.clone()), RepoPath::parent)
+                .find_map(|outer| taken.get_key_value(&outer).map(|(outer, other)| ((*outer).clone(), *other)));
+            if let Some((outer, other)) = around {
+                let owner = &self.applications[other];
+                let (name, at) = (owner.name.clone(), owner.places.sync_path.clone());
+                let (path, branch) = (path.clone(), branch.clone());
+                let conflict = if outer == path {
+                    Conflict::PathTaken { path, branch, other: name, at }
+                } else {
+                    Conflict::PathInside { path, branch, outer, other: name, at }
+                };
+                self.add([other, index], conflict, span);
+            }
+            let inside: Vec<(RepoPath, usize)> = inside(taken, path);
+            for (inner, other) in inside {
+                let owner = &self.applications[other];
+                let conflict = Conflict::PathAround {
+                    path: path.clone(),
+                    branch: branch.clone(),
+                    inner,
+                    other: owner.name.clone(),
+                    at: owner.places.sync_path.clone(),
+                };
+                self.add([other, index], conflict, span);
+            }
+            taken.entry(path).or_insert(index);
+        }
+    }
+}
+
+/// The entries below `dir`, it excepted.
+fn inside(taken: &BTreeMap<&RepoPath, usize>, dir: &RepoPath) -> Vec<(RepoPath, usize)> {
+    let below = format!("{dir}/");
+    let entries = taken.iter().filter(|(path, _)| path.as_str().starts_with(&below));
+    entries.map(|(path, index)| ((*path).clone(), *index)).collect()
+}
+
+fn staging_of(application: &Application) -> Option<(&BranchName, &Span)> {
+    application.hydrate_to.as_ref().zip(application.places.hydrate_to.as_ref())
+}
+
+/// All names that a branch needs as directories, from the outermost in.
+fn directories(branch: &BranchName) -> Vec<BranchName> {
+    let slashes = branch.as_str().match_indices('/');
+    slashes.filter_map(|(at, _)| BranchName::new(branch.as_str().get(..at)?).ok()).collect()
+}
+
+/// What a `targetRevision` names.
+enum Revision {
+    /// A branch, or what may be one.
+    Branch { here: bool },
+    /// Something that does not move with a push, in words.
+    Pinned(&'static str),
+}
+
+/// Reads a `targetRevision` as far as that is possible without asking for tags.
+///
+/// Reference: Argo CD 3 util/git/client.go `lsRemote`: a full id, then `HEAD`, then a version range, then the exact ref.
+/// A branch that exists goes first here.
+fn revision(text: &str, context: &Context<'_>) -> Revision {
+    let name = text.strip_prefix("refs/heads/").unwrap_or(text);
+    if text.is_empty() || text == "HEAD" {
+        return Revision::Branch { here: context.head_branch == Some(context.dry_branch) };
+    }
+    if name == context.dry_branch.as_str() {
+        return Revision::Branch { here: true };
+    }
+    if context.branches.contains(name) {
+        return Revision::Branch { here: false };
+    }
+    let hexadecimal = text.bytes().all(|b| b.is_ascii_hexdigit());
+    if text.starts_with("refs/tags/") {
+        Revision::Pinned("a tag")
+    } else if hexadecimal && (7..=64).contains(&text.len()) {
+        Revision::Pinned("a commit")
+    } else if text.starts_with(|c: char| c.is_ascii_digit() || "<>=~^*!".contains(c))
+        || text.strip_prefix(['v', 'V']).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    {
+        Revision::Pinned("a version")
+    } else {
+        Revision::Branch { here: false }
+    }
+}
