@@ -8,6 +8,7 @@ pub mod cli;
 pub mod diag;
 pub mod git;
 pub mod glob;
+pub mod helm;
 pub mod install;
 pub mod manifest;
 pub mod metadata;

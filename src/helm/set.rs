@@ -1,0 +1,477 @@
+//! The little language of `--set` and its sisters: `a.b=1,c[0]={x,y}`.
+
+use crate::yaml::{Mapping, Value, quote};
+
+/// How deep names may nest by dots.
+const NESTING_MAX: u32 = 30;
+/// How many indexes may follow each other; Helm has no limit for them.
+const INDEXES_MAX: u32 = 200;
+/// The largest index of a list.
+const INDEX_MAX: usize = 65536;
+
+/// What becomes of the text behind a `=`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Typing {
+    /// `--set`: `true`, `false`, `null` in any case, whole numbers without leading zeros, else strings.
+    Typed,
+    /// `--set-string`: strings.
+    Strings,
+    /// `--set-file`: the content of the file of that name.
+    Files,
+    /// `--set-json`: JSON, nothing being null.
+    Json,
+    /// `--set-literal`: all that follows, commas and braces too, as one string.
+    Literal,
+}
+
+/// Why a text can't be set. Reads as Helm's own message, without the name of the flag.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SetError {
+    /// A name and nothing behind it.
+    #[error("key {} has no value", quote(.0))]
+    NoValue(String),
+    /// A name that a comma ends.
+    #[error("key {} has no value (cannot end with ,)", quote(.0))]
+    EndsWithComma(String),
+    /// `a.` and nothing set below.
+    #[error("key map {} has no value", quote(.0))]
+    EmptyMap(String),
+    /// More dots than [`NESTING_MAX`].
+    #[error("value name nested level is greater than maximum supported nested level of {NESTING_MAX}")]
+    TooDeep,
+    /// More indexes than [`INDEXES_MAX`].
+    #[error("a value name has more than {INDEXES_MAX} indexes")]
+    TooManyIndexes,
+    /// An index that is no number, in Go's words.
+    #[error("error parsing index: {0}")]
+    BadIndex(String),
+    /// An index below zero.
+    #[error("negative {0} index not allowed")]
+    NegativeIndex(i64),
+    /// An index above [`INDEX_MAX`].
+    #[error("index of {0} is greater than maximum supported index of {INDEX_MAX}")]
+    IndexTooLarge(i64),
+    /// Something between `]` and what may follow it.
+    #[error("unexpected data at end of array index: [{}]", quote_each(.0))]
+    AfterIndex(String),
+    /// A `{` without its `}`.
+    #[error("list must terminate with '}}'")]
+    OpenList,
+    /// The name leads through a value of another kind. Both are Go types.
+    #[error("unable to parse key: interface conversion: interface {{}} is {found}, not {wanted}")]
+    WrongKind {
+        /// What is there.
+        found: &'static str,
+        /// What the name needs.
+        wanted: &'static str,
+    },
+    /// No JSON behind a `=`.
+    #[error("invalid JSON")]
+    Json,
+    /// A file of `--set-file` can't be read.
+    #[error("{0}")]
+    File(String),
+}
+
+/// Where `--set-file` gets the content of a file; the error is told as it is.
+pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+
+/// Sets what `text` says in `values`; what is there already is kept or replaced name by name.
+///
+/// Reference: helm 4.2.3 pkg/strvals. Cases `set-*`.
+pub fn set(text: &str, typing: Typing, read_file: ReadFile<'_>, values: &mut Mapping) -> Result<(), SetError> {
+    let mut parser = Parser { rest: text, typing, read_file, indexes: 0 };
+    loop {
+        parser.indexes = 0;
+        match parser.key(values, 0) {
+            Ok(()) => {}
+            Err(Stop::End) => return Ok(()),
+            Err(Stop::Error(error)) => return Err(error),
+        }
+    }
+}
+
+/// Why a part of the text is done.
+enum Stop {
+    /// The text ended here. Not an error: what was set so far stays.
+    End,
+    Error(SetError),
+}
+
+impl From<SetError> for Stop {
+    fn from(error: SetError) -> Self {
+        Stop::Error(error)
+    }
+}
+
+struct Parser<'a> {
+    rest: &'a str,
+    typing: Typing,
+    read_file: ReadFile<'a>,
+    /// How many indexes the name at work has so far.
+    indexes: u32,
+}
+
+impl Parser<'_> {
+    fn peek(&self) -> Option<char> {
+        self.rest.chars().next()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let next = self.peek()?;
+        self.rest = self.rest.get(next.len_utf8()..).unwrap_or_default();
+        Some(next)
+    }
+
+    fn next_if(&mut self, wanted: char) -> bool {
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    /// One name and its value, below the map `here`.
+    fn key(&mut self, here: &mut Mapping, mut nesting: u32) -> Result<(), Stop> {
+        let literal = self.typing == Typing::Literal;
+        let (key, end) = self.until(if literal { "=[." } else { "=[,." });
+        match end {
+            None if key.is_empty() => Err(Stop::End),
+            None => Err(SetError::NoValue(key).into()),
+            Some(',') => Err(SetError::EndsWithComma(key).into()),
+            Some('=') => {
+                let (value, done) = self.value()?;
+                put(here, key, value);
+                done
+            }
+            Some('[') => {
+                let index = self.index()?;
+                let mut list = match here.remove(&key) {
+                    None => Vec::new(),
+                    Some(Value::Sequence(list)) => list,
+                    Some(other) => return Err(wrong_kind(&other, "[]interface {}")),
+                };
+                let done = self.item(&mut list, index, nesting);
+                put(here, key, Value::Sequence(list));
+                done
+            }
+            Some(_) => {
+                nesting += 1;
+                if nesting > NESTING_MAX {
+                    return Err(SetError::TooDeep.into());
+                }
+                let mut inner = match here.remove(&key) {
+                    None => Mapping::new(),
+                    Some(Value::Mapping(inner)) => inner,
+                    Some(other) => return Err(wrong_kind(&other, "map[string]interface {}")),
+                };
+                let done = self.key(&mut inner, nesting);
+                if inner.is_empty() {
+                    done?;
+                    return Err(SetError::EmptyMap(key).into());
+                }
+                put(here, key, Value::Mapping(inner));
+                done
+            }
+        }
+    }
+
+    /// What follows `]`, for the item `index` of `list`.
+    ///
+    /// When the text ends below an item that was not there before, the item is not made: `a[0].b=` leaves `a` empty.
+    fn item(&mut self, list: &mut Vec<Value>, index: i64, nesting: u32) -> Result<(), Stop> {
+        if index < 0 {
+            return Err(SetError::NegativeIndex(index).into());
+        }
+        self.indexes += 1;
+        if self.indexes > INDEXES_MAX {
+            return Err(SetError::TooManyIndexes.into());
+        }
+        let (between, end) = self.until("[.=");
+        if !between.is_empty() {
+            return Err(SetError::AfterIndex(between).into());
+        }
+        let slot = usize::try_from(index).ok().filter(|index| *index <= INDEX_MAX);
+        let there = slot.and_then(|index| list.get_mut(index));
+        let value = match end {
+            None => return Err(Stop::End),
+            Some('=') => self.value()?.0,
+            Some('[') => {
+                let index = self.index()?;
+                match there {
+                    None | Some(Value::Null) => {
+                        let mut inner = Vec::new();
+                        self.item(&mut inner, index, nesting)?;
+                        Value::Sequence(inner)
+                    }
+                    Some(Value::Sequence(inner)) => return self.item(inner, index, nesting),
+                    Some(other) => return Err(wrong_kind(other, "[]interface {}")),
+                }
+            }
+            Some(_) => match there {
+                None => {
+                    let mut inner = Mapping::new();
+                    self.key(&mut inner, nesting)?;
+                    Value::Mapping(inner)
+                }
+                Some(Value::Mapping(inner)) => return self.key(inner, nesting),
+                Some(there) => {
+                    *there = Value::Mapping(Mapping::new());
+                    let Value::Mapping(inner) = there else { return Ok(()) };
+                    return self.key(inner, nesting);
+                }
+            },
+        };
+        let slot = slot.ok_or(SetError::IndexTooLarge(index))?;
+        if list.len() <= slot {
+            list.resize(slot + 1, Value::Null);
+        }
+        list[slot] = value;
+        Ok(())
+    }
+
+    /// What follows `=`, and whether the text ended right there.
+    fn value(&mut self) -> Result<(Value, Result<(), Stop>), Stop> {
+        match self.typing {
+            Typing::Json => Ok((self.json()?, Ok(()))),
+            Typing::Literal => Ok((Value::String(self.until("").0), Ok(()))),
+            Typing::Typed | Typing::Strings | Typing::Files => match self.peek() {
+                None => Ok((Value::from(""), Err(Stop::End))),
+                Some('{') => Ok((self.list()?, Ok(()))),
+                Some(_) => {
+                    let (text, _) = self.until(",");
+                    Ok((self.scalar(text)?, Ok(())))
+                }
+            },
+        }
+    }
+
+    /// `{a,b}` with the comma behind it.
+    fn list(&mut self) -> Result<Value, Stop> {
+        self.next();
+        let mut items = Vec::new();
+        loop {
+            let (text, end) = self.until(",}");
+            let Some(end) = end else { return Err(SetError::OpenList.into()) };
+            if end == '}' {
+                self.next_if(',');
+            }
+            items.push(self.scalar(text)?);
+            if end == '}' {
+                return Ok(Value::Sequence(items));
+            }
+        }
+    }
+
+    fn scalar(&self, text: String) -> Result<Value, SetError> {
+        match self.typing {
+            Typing::Typed => Ok(typed(text)),
+            Typing::Files => (self.read_file)(&text).map(Value::String).map_err(SetError::File),
+            Typing::Strings | Typing::Json | Typing::Literal => Ok(Value::String(text)),
+        }
+    }
+
+    /// One JSON value with the blanks and the comma behind it; null when there is none.
+    fn json(&mut self) -> Result<Value, SetError> {
+        if self.blank() {
+            return Ok(Value::Null);
+        }
+        let mut values = serde_json::Deserializer::from_str(self.rest).into_iter::<serde::de::IgnoredAny>();
+        if !matches!(values.next(), Some(Ok(_))) {
+            return Err(SetError::Json);
+        }
+        let (text, rest) = self.rest.split_at_checked(values.byte_offset()).unwrap_or_default();
+        self.rest = rest;
+        let mut value = super::values::parse_json(text).map_err(|_| SetError::Json)?;
+        super::values::floats(&mut value);
+        self.blank();
+        Ok(value)
+    }
+
+    /// Skips blanks and then one comma. Whether nothing but that was there.
+    fn blank(&mut self) -> bool {
+        self.rest = self.rest.trim_start();
+        self.next_if(',') || self.rest.is_empty()
+    }
+
+    fn index(&mut self) -> Result<i64, SetError> {
+        let (text, end) = self.until("]");
+        if end.is_none() {
+            return Err(SetError::BadIndex("EOF".to_owned()));
+        }
+        text.parse().map_err(|error: std::num::ParseIntError| {
+            let overflow =
+                matches!(error.kind(), std::num::IntErrorKind::PosOverflow | std::num::IntErrorKind::NegOverflow);
+            let reason = if overflow { "value out of range" } else { "invalid syntax" };
+            SetError::BadIndex(format!("strconv.Atoi: parsing {}: {reason}", quote(&text)))
+        })
+    }
+
+    /// The text up to one of the characters `stops`, which is taken too, or up to the end.
+    ///
+    /// `\` takes the next character as it is, except in literals; one at the very end is dropped.
+    fn until(&mut self, stops: &str) -> (String, Option<char>) {
+        let mut text = String::new();
+        while let Some(c) = self.next() {
+            match c {
+                c if stops.contains(c) => return (text, Some(c)),
+                '\\' if self.typing != Typing::Literal => match self.next() {
+                    Some(c) => text.push(c),
+                    None => break,
+                },
+                c => text.push(c),
+            }
+        }
+        (text, None)
+    }
+}
+
+/// Sets one entry. One without a name is dropped.
+fn put(here: &mut Mapping, key: String, value: Value) {
+    if !key.is_empty() {
+        here.insert(key, value);
+    }
+}
+
+fn typed(text: String) -> Value {
+    // Go folds the long s, too.
+    match text.replace('\u{17f}', "s").to_ascii_lowercase().as_str() {
+        "true" => return Value::Bool(true),
+        "false" => return Value::Bool(false),
+        "null" => return Value::Null,
+        "0" => return Value::Int(0),
+        _ => {}
+    }
+    match text.parse() {
+        Ok(number) if !text.starts_with('0') => Value::Int(number),
+        _ => Value::String(text),
+    }
+}
+
+/// As Go prints a list of characters with `%q`.
+fn quote_each(text: &str) -> String {
+    let quoted = |c: char| {
+        let quoted = quote(&c.to_string());
+        let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default();
+        format!("'{}'", inner.replace("\\\"", "\"").replace('\'', "\\'"))
+    };
+    text.chars().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+fn wrong_kind(found: &Value, wanted: &'static str) -> Stop {
+    let found = match found {
+        Value::Null => "nil",
+        Value::Bool(_) => "bool",
+        Value::Int(_) => "int64",
+        Value::Uint(_) => "uint64",
+        Value::Float(_) => "float64",
+        Value::String(_) => "string",
+        Value::Sequence(_) => "[]interface {}",
+        Value::Mapping(_) => "map[string]interface {}",
+    };
+    SetError::WrongKind { found, wanted }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::json;
+
+    /// Sets each text in turn and shows what comes out, or the error.
+    fn after(texts: &[(Typing, &str)]) -> String {
+        let mut values = Mapping::new();
+        let read = |name: &str| if name == "f" { Ok("content\n".to_owned()) } else { Err(format!("no {name}")) };
+        for (typing, text) in texts {
+            if let Err(error) = set(text, *typing, &read, &mut values) {
+                return error.to_string();
+            }
+        }
+        json::encode(&Value::Mapping(values), json::Options::default())
+    }
+
+    #[test]
+    fn values() {
+        let rows = [
+            ("a=1,b=+5,c=-0,d=007,e=1.5,f=", r#"{"a":1,"b":5,"c":0,"d":"007","e":"1.5","f":""}"#),
+            ("a=true,b=TRUE,c=null,d=Null,e=yes", r#"{"a":true,"b":true,"c":null,"d":null,"e":"yes"}"#),
+            ("a=99999999999999999999", r#"{"a":"99999999999999999999"}"#),
+            ("a=1\\,2,b\\.c=3", r#"{"a":"1,2","b.c":3}"#),
+            ("a.b.c=1,a.d=2", r#"{"a":{"b":{"c":1},"d":2}}"#),
+            ("a={1,b,true},c={}", r#"{"a":[1,"b",true],"c":[""]}"#),
+            ("a={1}x=2", r#"{"a":[1],"x":2}"#),
+            ("a[2]=x", r#"{"a":[null,null,"x"]}"#),
+            ("a[0].b=1,a[0].c=2,a[1][1]=3", r#"{"a":[{"b":1,"c":2},[null,3]]}"#),
+            ("a[0]=1,a[0].b=2", r#"{"a":[{"b":2}]}"#),
+            ("a[0].b=", r#"{"a":[]}"#),
+            ("a[0].b=1,a[0].c=", r#"{"a":[{"b":1,"c":""}]}"#),
+            ("a[0]", r#"{"a":[]}"#),
+            ("=x,a=1,", r#"{"a":1}"#),
+            ("", "{}"),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(after(&[(Typing::Typed, text)]), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn other_flags() {
+        let rows: &[(&[(Typing, &str)], &str)] = &[
+            (&[(Typing::Strings, "a=true,b={1,2}")], r#"{"a":"true","b":["1","2"]}"#),
+            (&[(Typing::Files, "a=f,b.c={f,f}")], r#"{"a":"content\n","b":{"c":["content\n","content\n"]}}"#),
+            (&[(Typing::Files, "a=g")], "no g"),
+            (&[(Typing::Literal, "a.b={1,2}\\x=,y")], r#"{"a":{"b":"{1,2}\\x=,y"}}"#),
+            (&[(Typing::Literal, "a[1].b=x,y")], r#"{"a":[null,{"b":"x,y"}]}"#),
+            (
+                &[(Typing::Json, r#"a={"b":[1,null]} ,c="d",e=,f=1.5"#)],
+                r#"{"a":{"b":[1,null]},"c":"d","e":null,"f":1.5}"#,
+            ),
+            (&[(Typing::Json, r#"a[1]={"b":1}"#)], r#"{"a":[null,{"b":1}]}"#),
+            (&[(Typing::Json, "a={")], "invalid JSON"),
+            (&[(Typing::Typed, "a.b=1"), (Typing::Typed, "a.c=2,a.b=3")], r#"{"a":{"b":3,"c":2}}"#),
+        ];
+        for (texts, expected) in rows {
+            assert_eq!(after(texts), *expected, "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn errors() {
+        let rows = [
+            ("a", "key \"a\" has no value"),
+            ("a.b", "key \"b\" has no value"),
+            ("a,b=1", "key \"a\" has no value (cannot end with ,)"),
+            ("a.=1", "key map \"a\" has no value"),
+            ("a[x]=1", "error parsing index: strconv.Atoi: parsing \"x\": invalid syntax"),
+            (
+                "a[99999999999999999999]=1",
+                "error parsing index: strconv.Atoi: parsing \"99999999999999999999\": value out of range",
+            ),
+            ("a[1", "error parsing index: EOF"),
+            ("a[-1]=1", "negative -1 index not allowed"),
+            ("a[65537]=1", "index of 65537 is greater than maximum supported index of 65536"),
+            ("a[0]xy=1", "unexpected data at end of array index: ['x' 'y']"),
+            ("a={1", "list must terminate with '}'"),
+            (
+                "a=1,a.b=2",
+                "unable to parse key: interface conversion: interface {} is int64, not map[string]interface {}",
+            ),
+            ("a=x,a[0]=2", "unable to parse key: interface conversion: interface {} is string, not []interface {}"),
+            (
+                "a=null,a.b=2",
+                "unable to parse key: interface conversion: interface {} is nil, not map[string]interface {}",
+            ),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(after(&[(Typing::Typed, text)]), expected, "{text:?}");
+        }
+        let deep = "a.".repeat(31) + "b=1";
+        assert_eq!(
+            after(&[(Typing::Typed, &deep)]),
+            "value name nested level is greater than maximum supported nested level of 30"
+        );
+        assert_eq!(
+            after(&[(Typing::Typed, &format!("a{}=1", "[0]".repeat(1000)))]),
+            "a value name has more than 200 indexes"
+        );
+    }
+}

@@ -1,0 +1,141 @@
+//! Values as files and flags give them.
+//!
+//! Numbers of files are floats, whatever they look like, because Helm reads YAML by way of JSON; only `--set` makes
+//! integers. [`crate::yaml::Value::Int`] and [`crate::yaml::Value::Float`] stand for the two from here on.
+
+use crate::yaml::{Limits, Mapping, Value, json, sigs};
+
+/// Why values can't be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot unmarshal yaml document: {message}")]
+pub struct ValuesError {
+    message: String,
+    /// 1-based; 0 when unknown.
+    pub line: u32,
+    /// 1-based, in characters; 0 when unknown.
+    pub column: u32,
+}
+
+/// Reads the text of a values file: one or more documents, merged in order.
+///
+/// A line of `---` and blanks separates documents. What stands behind another mark, such as `--- # more`, is not read.
+///
+/// Reference: helm 4.2.3 pkg/chart/v2/loader `LoadValues`.
+pub fn parse(text: &[u8]) -> Result<Mapping, ValuesError> {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let mut values = Mapping::new();
+    for (document, first_line) in documents(text) {
+        let value = sigs::unmarshal(document, &Limits::default()).map_err(|error| ValuesError {
+            message: error.to_string(),
+            line: if error.line() == 0 { 0 } else { error.line() + first_line },
+            column: error.column(),
+        })?;
+        match value {
+            Value::Null => {}
+            Value::Mapping(mut mapping) => {
+                mapping.values_mut().for_each(floats);
+                merge(&mut values, mapping);
+            }
+            other => {
+                let found = match other {
+                    Value::Bool(_) => "bool",
+                    Value::String(_) => "string",
+                    Value::Sequence(_) => "array",
+                    _ => "number",
+                };
+                let message = format!(
+                    "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of type \
+                     map[string]interface {{}}"
+                );
+                return Err(ValuesError { message, line: first_line + 1, column: 1 });
+            }
+        }
+    }
+    Ok(values)
+}
+
+/// The documents with the number of lines before each.
+fn documents(text: &[u8]) -> Vec<(&[u8], u32)> {
+    let mut documents = Vec::new();
+    let (mut start, mut at, mut first_line) = (0, 0, 0);
+    for (line, number) in text.split_inclusive(|byte| *byte == b'\n').zip(1..) {
+        let is_separator =
+            line.strip_prefix(b"---").is_some_and(|rest| rest.iter().all(u8::is_ascii_whitespace)) && at > start;
+        if is_separator {
+            documents.push((text.get(start..at).unwrap_or_default(), first_line));
+            (start, first_line) = (at + line.len(), number);
+        }
+        at += line.len();
+    }
+    if start < at {
+        documents.push((text.get(start..).unwrap_or_default(), first_line));
+    }
+    documents
+}
+
+/// Puts `over` over `values`: maps merge key by key, all else is replaced, null too.
+pub fn merge(values: &mut Mapping, over: Mapping) {
+    for (key, value) in over {
+        match (values.get_mut(&key), value) {
+            (Some(Value::Mapping(here)), Value::Mapping(over)) => merge(here, over),
+            (_, value) => {
+                values.insert(key, value);
+            }
+        }
+    }
+}
+
+/// Reads JSON, its errors in Go's words.
+pub fn parse_json(text: &str) -> Result<Value, String> {
+    json::decode(text.as_bytes(), &Limits::default()).map_err(|error| error.to_string())
+}
+
+/// Makes all numbers floats.
+#[expect(clippy::cast_precision_loss, reason = "as JSON does in Go")]
+pub fn floats(value: &mut Value) {
+    match value {
+        Value::Int(number) => *value = Value::Float(*number as f64),
+        Value::Uint(number) => *value = Value::Float(*number as f64),
+        Value::Sequence(items) => items.iter_mut().for_each(floats),
+        Value::Mapping(entries) => entries.values_mut().for_each(floats),
+        Value::Null | Value::Bool(_) | Value::Float(_) | Value::String(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> Result<String, String> {
+        let values = parse(text.as_bytes()).map_err(|error| format!("{}: {error}", error.line))?;
+        Ok(json::encode(&Value::Mapping(values), json::Options::default()))
+    }
+
+    #[test]
+    fn documents_of_a_values_file() {
+        let rows = [
+            ("", "{}"),
+            ("a: 1\n", r#"{"a":1}"#),
+            ("---\na: 1\n", r#"{"a":1}"#),
+            ("a: 1\nb: {c: 1}\n---  \nb: {d: 2}\n", r#"{"a":1,"b":{"c":1,"d":2}}"#),
+            ("a: 1\n---\r\na: null\n---\n", r#"{"a":null}"#),
+            ("a: 1\n--- # more\na: 2\n", r#"{"a":1}"#),
+            ("a: |\n  x\n  ---\n  y\n", r#"{"a":"x\n---\ny\n"}"#),
+            ("\u{feff}a: 1", r#"{"a":1}"#),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(shown(text).as_deref(), Ok(expected), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn errors_have_their_line() {
+        let text = "a: 1\n---\nb: 2\nc: [\n";
+        assert_eq!(shown(text).expect_err("open list").split(':').next(), Some("5"));
+        assert_eq!(
+            shown("- a").expect_err("a list"),
+            "1: cannot unmarshal yaml document: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal \
+             array into Go value of type map[string]interface {}"
+        );
+    }
+}
