@@ -161,3 +161,94 @@ impl Problems {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "0123456789abcdef0123456789abcdef01234567";
+
+    #[test]
+    fn rules() {
+        // (rule, text with ID for a full id, what is wrong with it as a file)
+        let rows: &[(&str, &str, &[&str])] = &[
+            ("enough", r#"{"drySha":"ID"}"#, &[]),
+            ("SHA-256", r#"{"drySha":"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}"#, &[]),
+            ("unknown keys", r#"{"drySha":"ID","commands":["a"],"x":{"y":[1]}}"#, &[]),
+            ("any case", r#"{"DRYSHA":"ID"}"#, &[]),
+            ("null counts for nothing", r#"{"drySha":"ID","date":null,"references":null}"#, &[]),
+            ("no id", "{}", &["`drySha` is missing"]),
+            ("null", "null", &["`drySha` is missing"]),
+            ("an empty id", r#"{"drySha":""}"#, &["`drySha` is missing"]),
+            (
+                "a short id",
+                r#"{"drySha":"0123456"}"#,
+                &["`drySha` is \"0123456\", not the full id of a commit in lower case"],
+            ),
+            (
+                "upper case",
+                r#"{"drySha":"0123456789ABCDEF0123456789abcdef01234567"}"#,
+                &[
+                    "`drySha` is \"0123456789ABCDEF0123456789abcdef01234567\", not the full id of a commit in lower case",
+                ],
+            ),
+            ("white space", r#"{"drySha":"ID "}"#, &["`drySha` is \"ID \", not the full id of a commit in lower case"]),
+            ("a number", r#"{"drySha":1}"#, &["`drySha` is not of the type that readers expect"]),
+            ("twice", r#"{"drySha":"ID","drySHA":"ID"}"#, &["`drySha` is given more than once"]),
+            ("a list", "[]", &["not a JSON object: invalid type: sequence, expected an object at line 1 column 0"]),
+            ("two documents", "{}{}", &["not a JSON object: trailing characters at line 1 column 3"]),
+            ("a byte order mark", "\u{feff}{}", &["not a JSON object: expected value at line 1 column 1"]),
+            ("an empty file", "", &["not a JSON object: EOF while parsing a value at line 1 column 0"]),
+            ("an empty date", r#"{"drySha":"ID","date":""}"#, &["`date` is \"\", no date as RFC 3339 has it"]),
+            (
+                "a date of git",
+                r#"{"drySha":"ID","date":"2024-03-27 10:32:04 +0000"}"#,
+                &["`date` is \"2024-03-27 10:32:04 +0000\", no date as RFC 3339 has it"],
+            ),
+            (
+                "an author object",
+                r#"{"drySha":"ID","author":{"name":"a"}}"#,
+                &["`author` is not of the type that readers expect"],
+            ),
+            (
+                "references",
+                r#"{"drySha":"ID","references":[{},{"commit":null},{"commit":{"sha":"ID","repoUrl":"https://a"}}]}"#,
+                &[],
+            ),
+            (
+                "no list of references",
+                r#"{"drySha":"ID","references":{}}"#,
+                &["`references` is not of the type that readers expect"],
+            ),
+            (
+                "a reference that is none",
+                r#"{"drySha":"ID","references":["a",{"commit":"b"}]}"#,
+                &[
+                    "`references[0]` is not of the type that readers expect",
+                    "`references[1].commit` is not of the type that readers expect",
+                ],
+            ),
+            (
+                "traps of references",
+                r#"{"drySha":"ID","references":[{"commit":{"sha":"abcdef","repoUrl":"git@h:a","date":"x"}}]}"#,
+                &[
+                    "`references[0].commit.date` is \"x\", no date as RFC 3339 has it",
+                    "`references[0].commit.sha` is \"abcdef\", not the full id of a commit in lower case",
+                    "`references[0].commit.repoURL` is \"git@h:a\", no http or https URL",
+                ],
+            ),
+        ];
+        for (rule, text, expected) in rows {
+            let text = text.replace("ID", ID);
+            let expected: Vec<String> = expected.iter().map(|problem| problem.replace("ID", ID)).collect();
+            let found: Vec<String> = check_metadata(text.as_bytes()).iter().map(ToString::to_string).collect();
+            assert_eq!(found, expected, "{rule}");
+            let of_the_id = |problem: &&String| problem.contains("`drySha`") || problem.contains("JSON");
+            let expected: Vec<&String> = expected.iter().filter(of_the_id).collect();
+            let found: Vec<String> = check_note(text.as_bytes()).iter().map(ToString::to_string).collect();
+            assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{rule} as a note");
+        }
+        let large = format!(r#"{{"drySha":"{ID}","body":"{}"}}"#, "a".repeat(BYTES_MAX));
+        assert_eq!(check_metadata(large.as_bytes()), [Problem::TooLarge(large.len())]);
+    }
+}

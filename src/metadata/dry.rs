@@ -4,7 +4,15 @@ use super::reference::{Reference, is_reference_line};
 use super::time::Time;
 use super::trailers::WHITE_SPACE;
 
+/// How long one line of text may be that is taken from a commit, in bytes; what is beyond is left out.
+pub(super) const LINE_BYTES_MAX: usize = 1 << 10;
+/// How long a body may be that is taken from a commit, in bytes; what is beyond is left out, and `[...]` says so.
+pub(super) const BODY_BYTES_MAX: usize = 16 << 10;
+
 /// A commit of the dry branch: all that a hydrated commit says of it.
+///
+/// Texts are cut at [`LINE_BYTES_MAX`] and [`BODY_BYTES_MAX`]: GitOps Promoter keeps them a dozen times in one status
+/// object, which may have 1.5 MiB in all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DryCommit {
     /// Its id.
@@ -29,10 +37,10 @@ impl DryCommit {
         let (subject, body) = split_message(message);
         Self {
             id: commit.id,
-            author: person(&commit.author),
+            author: cut(&person(&commit.author), LINE_BYTES_MAX).to_owned(),
             date: Time::of(&commit.committer),
-            subject,
-            body,
+            subject: cut(&subject, LINE_BYTES_MAX).to_owned(),
+            body: cut_body(body, BODY_BYTES_MAX),
             references: Reference::of(message).into_iter().collect(),
         }
     }
@@ -41,6 +49,22 @@ impl DryCommit {
 fn person(signature: &Signature) -> String {
     let (name, email) = (signature.name.trim(), signature.email.trim());
     if name.is_empty() && email.is_empty() { String::new() } else { format!("{name} <{email}>") }
+}
+
+/// The start of a text, at most `bytes_max` long, whole characters.
+pub(super) fn cut(text: &str, bytes_max: usize) -> &str {
+    let end = (0..=bytes_max.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    &text[..end]
+}
+
+/// The start of a body, whole lines if it has any that are not longer than `bytes_max` together, and a mark.
+pub(super) fn cut_body(body: String, bytes_max: usize) -> String {
+    if body.len() <= bytes_max {
+        return body;
+    }
+    let start = cut(&body, bytes_max);
+    let lines = start.rsplit_once('\n').map_or(start, |(lines, _)| lines);
+    format!("{lines}\n[...]\n")
 }
 
 /// The first paragraph folded into one line (`%s`), and the rest without the fields of a reference.
@@ -59,4 +83,98 @@ fn split_message(message: &str) -> (String, String) {
         }
     }
     (subject, body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "3ff41cc5247197a6caf50216c4c76cc29d78a97c";
+
+    fn commit(message: &str) -> Commit {
+        let signature = |name: &str, seconds, offset| Signature {
+            name: name.to_owned(),
+            email: "a@example.com".to_owned(),
+            seconds,
+            offset,
+        };
+        let id = crate::git::object_id(ID).expect("an id");
+        Commit {
+            id,
+            tree: id,
+            parents: Vec::new(),
+            author: signature("Author", 1711535524, 0),
+            committer: signature("Committer", 1711539124, 3600),
+            message: message.to_owned(),
+        }
+    }
+
+    #[test]
+    fn people_and_dates() {
+        let mut commit = commit("");
+        let dry = DryCommit::new(&commit);
+        assert_eq!(
+            (dry.author.as_str(), dry.date.rfc3339().as_str()),
+            ("Author <a@example.com>", "2024-03-27T12:32:04+01:00")
+        );
+        (commit.author.name, commit.author.email) = (String::new(), String::new());
+        assert_eq!(DryCommit::new(&commit).author, "");
+    }
+
+    #[test]
+    fn messages() {
+        // (rule, message, subject, body). The second and third are from Argo CD's util/git/client_test.go.
+        let rows = [
+            (
+                "no trailers",
+                "This is a commit message without trailers.",
+                "This is a commit message without trailers.",
+                "",
+            ),
+            (
+                "a body",
+                "s\n\nThis is a commit message without trailers.",
+                "s",
+                "This is a commit message without trailers.\n",
+            ),
+            (
+                "invalid fields stay",
+                "s\n\nArgocd-reference-commit-sha: abc123\nArgocd-reference-commit-repourl: % invalid %\n\
+                 Argocd-reference-commit-date: invalid\n",
+                "s",
+                "Argocd-reference-commit-repourl: % invalid %\nArgocd-reference-commit-date: invalid\n",
+            ),
+            ("a folded subject", "one\ntwo  \n\nbody\n", "one two", "body\n"),
+            ("carriage returns", "one\r\n\r\ntwo\r\nthree\r\n", "one", "two\nthree\n"),
+            ("blank lines around", "\n\n s\n \n\n\nb\n\nc\n\n\n", "s", "b\n\nc\n"),
+            ("fields go wherever they stand", "s\n\na\nArgocd-reference-commit-sha: abcdef\n\nb\n", "s", "a\n\nb\n"),
+            (
+                "the case of keys counts",
+                "s\n\nargocd-reference-commit-sha: abcdef\n",
+                "s",
+                "argocd-reference-commit-sha: abcdef\n",
+            ),
+            (
+                "a colon without a blank is no field",
+                "s\n\nArgocd-reference-commit-sha:abcdef\n",
+                "s",
+                "Argocd-reference-commit-sha:abcdef\n",
+            ),
+            ("nothing", "", "", ""),
+        ];
+        for (rule, message, subject, body) in rows {
+            let dry = DryCommit::new(&commit(message));
+            assert_eq!((dry.subject.as_str(), dry.body.as_str()), (subject, body), "{rule}");
+        }
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        let dry = DryCommit::new(&commit(&format!("{}\n\n{}", "é".repeat(5000), "0123456789abcde\n".repeat(2000))));
+        assert_eq!((dry.subject.len(), dry.subject.chars().last()), (LINE_BYTES_MAX, Some('é')));
+        assert_eq!(dry.body.len(), BODY_BYTES_MAX - 16 + 16 + "[...]\n".len());
+        assert!(dry.body.ends_with("0123456789abcde\n[...]\n"));
+        let dry = DryCommit::new(&commit(&format!("s\n\na{}", "é".repeat(70 << 10))));
+        assert!(dry.body.len() <= BODY_BYTES_MAX + 8 && dry.body.ends_with("é\n[...]\n"));
+    }
 }

@@ -61,3 +61,48 @@ pub(super) fn full_id(text: &str) -> Option<ObjectId> {
     let is_lower_hex = text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
     if is_lower_hex { object_id(text) } else { None }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "0123456789abcdef0123456789abcdef01234567";
+
+    #[test]
+    fn notes() {
+        let id = object_id(ID).expect("an id");
+        assert_eq!(note(id), format!("{{\"drySha\":\"{ID}\"}}\n").as_bytes());
+        let rows = [
+            (format!("{{\"drySha\":\"{ID}\"}}\n"), Some(id)),
+            (format!("{{\"DRYSHA\":\"{ID}\",\"more\":1}}"), Some(id)),
+            (format!("{{\"drySha\":\"abc\",\"drysha\":\"{ID}\"}}"), Some(id)),
+            (format!("{{\"drySha\":\"{ID}\"}}\n\n{{\"drySha\":\"{ID}\"}}\n"), None),
+            ("{\"drySha\":\"abc\"}".to_owned(), None),
+            ("hydrated by hand".to_owned(), None),
+            (String::new(), None),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(read_note(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn metadata_of_any_hydrator() {
+        let path = RepoPath::new("web/hydrator.metadata").expect("plain");
+        let read = |text: &str| Provenance::read(&path, text.as_bytes());
+        let argocd = format!("{{\n  \"repoURL\": \"https://example.com\",\n  \"drySha\": \"{ID}\"\n}}\n");
+        let found = read(&argocd).expect("readable");
+        assert_eq!(
+            (found.dry_commit, found.dry_branch, found.repo_url.as_str()),
+            (object_id(ID), None, "https://example.com")
+        );
+        let found = read(r#"{"drySha":"abc","dryBranch":"main"}"#).expect("readable");
+        assert_eq!((found.dry_commit, found.dry_branch), (None, BranchName::new("main").ok()));
+        let errors =
+            [("{", "EOF while parsing an object at line 1 column 1"), (r#"{"drySha":1}"#, "`drySha` is no text")];
+        for (text, reason) in errors {
+            let error = read(text).expect_err(text).to_string();
+            assert_eq!(error, format!("web/hydrator.metadata of the hydrated branch can't be read: {reason}"));
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! `Argocd-reference-commit-*`: how a dry commit names the commit of another repository that caused it.
 
 use super::address::Address;
+use super::dry::{BODY_BYTES_MAX, LINE_BYTES_MAX, cut, cut_body};
 use super::time::Time;
 use super::trailers::{self, Divider};
 use super::url;
@@ -66,10 +67,15 @@ pub(super) fn is_reference_line(line: &str) -> bool {
 
 impl Field {
     /// Reads `Argocd-reference-commit-<key>: <value>`; none when the key is unknown or the value is not valid.
+    ///
+    /// Reference: argo-cd 3.6 util/git/client.go `updateCommitMetadata`. An id of SHA-256 is valid here too, and a line of more than
+    /// a KiB is no address or URL.
     fn parse(line: &str) -> Option<Self> {
         let (key, value) = line.strip_prefix("Argocd-reference-commit-")?.split_once(": ")?;
         match key {
-            "author" => Address::parse(value).map(Self::Author),
+            "author" => {
+                Address::parse(value).filter(|author| author.rfc5322().len() <= LINE_BYTES_MAX).map(Self::Author)
+            }
             "date" => Time::from_rfc3339(value).map(Self::Date),
             "subject" => Some(Self::Subject(value.to_owned())),
             "body" => {
@@ -81,6 +87,96 @@ impl Field {
                 (hex && matches!(value.len(), 5..=40 | 64)).then(|| Self::Commit(value.to_owned()))
             }
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reference(lines: &[&str]) -> Option<Reference> {
+        let lines = lines.iter().map(|line| format!("Argocd-reference-commit-{line}\n")).collect::<String>();
+        Reference::of(&format!("subject\n\nbody\n\n{lines}"))
+    }
+
+    #[test]
+    fn fields() {
+        // (line, whether Argo CD takes it)
+        let rows = [
+            ("author: John Doe <j@x>", true),
+            ("author: John Doe", false),
+            ("date: 2025-10-01T08:23:45.5-04:00", true),
+            ("date: 2025-10-01", false),
+            ("date: ", false),
+            ("subject: ", true),
+            ("subject: anything: at all", true),
+            ("body: \"one\\ntwo\"", true),
+            ("body: null", true),
+            ("body: one", false),
+            ("body: \"one\" two", false),
+            ("body: 1", false),
+            ("repourl: https://example.com/a", true),
+            ("repourl: plain words", true),
+            ("repourl: git@example.com:a", false),
+            ("sha: abcd", false),
+            ("sha: abcde", true),
+            ("sha: ABCDE", false),
+            ("sha: abcdg", false),
+            ("sha: 0123456789012345678901234567890123456789", true),
+            ("sha: 01234567890123456789012345678901234567890", false),
+            ("sha: 0123456789012345678901234567890123456789012345678901234567890123", true),
+            ("other: a", false),
+            ("Sha: abcde", false),
+            ("sha:abcde", false),
+        ];
+        for (line, expected) in rows {
+            assert_eq!(is_reference_line(&format!("Argocd-reference-commit-{line}")), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn all_fields_make_one_reference() {
+        let found = reference(&[
+            "author: Jörg <j@x>",
+            "date: 2025-10-01T08:23:45.5+00:00",
+            "subject: chore: a",
+            "body: \"one\\ntwo\"",
+            "repourl: https://example.com/first",
+            "repourl: https://example.com/second",
+            "repourl: % invalid",
+            "sha: abcdef",
+        ]);
+        let found = found.expect("a reference");
+        assert_eq!(found.author.map(|author| author.rfc5322()).as_deref(), Some("=?utf-8?q?J=C3=B6rg?= <j@x>"));
+        assert_eq!(found.date.map(Time::rfc3339).as_deref(), Some("2025-10-01T08:23:45Z"));
+        assert_eq!((found.subject.as_str(), found.body.as_str()), ("chore: a", "one\ntwo"));
+        assert_eq!((found.commit.as_str(), found.repo_url.as_str()), ("abcdef", "https://example.com/second"));
+    }
+
+    #[test]
+    fn only_the_trailer_block_counts() {
+        assert_eq!(reference(&[]), None);
+        assert_eq!(reference(&["subject: "]), None);
+        assert_eq!(Reference::of("s\n\nArgocd-reference-commit-sha: abcdef\n\nbody\n"), None);
+        assert_eq!(Reference::of("Argocd-reference-commit-sha: abcdef\n"), None);
+        let folded = Reference::of("s\n\nArgocd-reference-commit-subject:one\n  two\n").expect("a reference");
+        assert_eq!(folded.subject, "one two");
+    }
+
+    #[test]
+    fn what_promoters_take() {
+        let full = "sha: 0123456789012345678901234567890123456789";
+        let rows: &[(&[&str], bool)] = &[
+            (&[full, "repourl: https://example.com/a"], true),
+            (&[full], true),
+            (&["author: a <b@c>"], true),
+            (&["sha: abcdef"], false),
+            (&[full, "repourl: ssh://git@example.com/a"], false),
+            (&[full, "repourl: words"], false),
+        ];
+        for (lines, expected) in rows {
+            assert_eq!(reference(lines).map(|reference| reference.is_strict()), Some(*expected), "{lines:?}");
         }
     }
 }

@@ -34,17 +34,26 @@ pub(super) fn parse(message: &str, divider: Divider) -> Vec<Trailer> {
     let mut trailers: Vec<Trailer> = Vec::new();
     let mut open = false;
     for line in lines(&message[block(message, divider)]) {
-        if line.starts_with(WHITE_SPACE) && open {
-            if let Some(last) = trailers.last_mut() {
-                last.value = format!("{} {}", last.value, trim(line)).trim_matches(WHITE_SPACE).to_owned();
+        match trailers.last_mut() {
+            Some(last) if open && line.starts_with(WHITE_SPACE) => last.value.push_str(line),
+            _ => {
+                let found = key_and_value(line);
+                open = found.is_some();
+                trailers.extend(found.map(|(key, value)| Trailer { key: key.to_owned(), value: value.to_owned() }));
             }
-            continue;
         }
-        let trailer = key_and_value(line);
-        open = trailer.is_some();
-        trailers.extend(trailer.map(|(key, value)| Trailer { key: key.to_owned(), value: trim(value).to_owned() }));
+    }
+    for trailer in &mut trailers {
+        trailer.value = unfold(trim(&trailer.value));
     }
     trailers
+}
+
+/// Makes one blank of each line break and the white space after it.
+fn unfold(value: &str) -> String {
+    let (first, rest) = value.split_once('\n').unwrap_or((value, ""));
+    let rest = rest.split('\n').map(|line| line.trim_start_matches(WHITE_SPACE)).filter(|line| !line.is_empty());
+    std::iter::once(first).chain(rest).collect::<Vec<_>>().join(" ")
 }
 
 /// Where the trailer block stands: whole lines; empty at the end of the message when there is none.
@@ -164,4 +173,65 @@ fn end_of_message(message: &str, divider: Divider) -> usize {
         at += line.len();
     }
     ignored_from.unwrap_or(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What git prints with `--no-divider` is what it prints without.
+    const SAME: &str = "same";
+
+    /// (rule, message, output of `git interpret-trailers --parse`, and with `--no-divider`), git 2.47.3.
+    const ROWS: &[(&str, &str, &str, &str)] = &[
+        ("the last paragraph", "t\n\nbody\n\na: b\nc:d\n", "a: b\nc: d\n", SAME),
+        ("no trailer in the title", "a: b\n", "", SAME),
+        ("no blank line before", "t\na: b\n", "", SAME),
+        ("one other line is too many", "t\n\na: b\nother\n", "", SAME),
+        (
+            "unless one is recognized",
+            "t\n\na: b\nother\nSigned-off-by: A <a@b>\n",
+            "a: b\nSigned-off-by: A <a@b>\n",
+            SAME,
+        ),
+        ("then a quarter is enough", "t\n\no\no\no\nSigned-off-by: A <a@b>\n", "Signed-off-by: A <a@b>\n", SAME),
+        ("and less is not", "t\n\no\no\no\no\nSigned-off-by: A <a@b>\n", "", SAME),
+        ("cherry picks are recognized", "t\n\no\na: b\n(cherry picked from commit 12)\n", "a: b\n", SAME),
+        ("blanks before the colon", "t\n\nKey : value  \n", "Key: value\n", SAME),
+        ("no blanks in the key", "t\n\nKey one: value\n", "", SAME),
+        ("letters, digits and hyphens only", "t\n\nKey_one: value\n", "", SAME),
+        ("no key at all", "t\n\n: value\n", "", SAME),
+        ("an empty value", "t\n\na:\n", "a: \n", SAME),
+        ("continuation lines", "t\n\na: b\n  c\n\td\ne: f\n", "a: b c d\ne: f\n", SAME),
+        ("a blank first line of a value", "t\n\na:\n b\n", "a: b\n", SAME),
+        ("carriage returns", "t\r\n\r\na: b\r\n", "a: b\n", SAME),
+        ("a carriage return before a continuation", "t\n\na: b\r\n c\n", "a: b\r c\n", SAME),
+        ("comments are skipped", "t\n\n# x\na: b\n# y: z\n", "a: b\n", SAME),
+        ("trailing comments and blank lines are no part", "t\n\na: b\n\n# x\n\n", "a: b\n", SAME),
+        ("trailing conflicts are no part", "t\n\na: b\n\nConflicts:\n\tpath\n", "a: b\n", SAME),
+        ("the divider", "t\n\na: b\n---\n\nc: d\n", "a: b\n", "c: d\n"),
+        ("a longer divider", "t\n\na: b\n--- x\n\nc: d\n", "a: b\n", "c: d\n"),
+        ("no divider", "t\n\na: b\n---x\n\nc: d\n", "c: d\n", SAME),
+        ("scissors", "t\n\na: b\n# ------------------------ >8 ------------------------\n\nc: d\n", "a: b\n", SAME),
+        ("a blank line that isn't empty", "t\n \na: b\n \n", "a: b\n", SAME),
+        ("no final newline", "t\n\na: b", "a: b\n", SAME),
+        ("a form feed is no blank", "t\n\na\u{c}: b\n", "", SAME),
+        ("letters outside of ASCII", "t\n\né: b\n", "", SAME),
+        ("nothing", "", "", SAME),
+    ];
+
+    #[test]
+    fn trailers_as_git_finds_them() {
+        for &(rule, message, expected, without_divider) in ROWS {
+            let print = |divider| -> String {
+                parse(message, divider).iter().map(|trailer| format!("{}: {}\n", trailer.key, trailer.value)).collect()
+            };
+            assert_eq!(print(Divider::Ends), expected, "{rule}");
+            assert_eq!(
+                print(Divider::IsText),
+                if without_divider == SAME { expected } else { without_divider },
+                "{rule}"
+            );
+        }
+    }
 }

@@ -301,3 +301,6 @@ fn metadata_values<'a>(
 fn short(id: ObjectId) -> String {
     id.to_string().chars().take(7).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,497 @@
+use super::*;
+use crate::git::{Commit, object_id};
+use crate::metadata::{Identity, contract};
+
+const ID: &str = "3ff41cc5247197a6caf50216c4c76cc29d78a97c";
+const REPOSITORY: &str = "https://github.com/example/repo";
+
+fn dry(message: &str) -> DryCommit {
+    let signature = Signature {
+        name: "test-author".to_owned(),
+        email: "author@example.com".to_owned(),
+        seconds: 1735787045,
+        offset: 0,
+    };
+    let id = object_id(ID).expect("an id");
+    let (author, committer) = (signature.clone(), signature);
+    DryCommit::new(&Commit { id, tree: id, parents: Vec::new(), author, committer, message: message.to_owned() })
+}
+
+/// What the tests of Argo CD's commit server commit, but for the ids, which are full here.
+fn argocd_dry() -> DryCommit {
+    dry(&format!(
+        "test-message\n\nSigned-off-by: Test User <test@example.com>\n\
+         Argocd-reference-commit-author: test-code-author <test-email-author@example.com>\n\
+         Argocd-reference-commit-date: 2025-01-02T03:04:05Z\n\
+         Argocd-reference-commit-subject: test-code-subject\n\
+         Argocd-reference-commit-sha: {ID}\n\
+         Argocd-reference-commit-repourl: https://example.com/test/repo.git\n"
+    ))
+}
+
+fn branch(name: &str) -> BranchName {
+    BranchName::new(name).expect("a branch")
+}
+
+fn writer(settings: Settings) -> Writer {
+    Writer::new(settings).expect("templates that compile")
+}
+
+fn argocd() -> Writer {
+    writer(Settings { profile: Profile::Argocd, ..Settings::default() })
+}
+
+fn proposal() -> Writer {
+    writer(Settings::default())
+}
+
+fn text(files: &Files, name: &str) -> String {
+    String::from_utf8(files[name].clone()).expect("UTF-8")
+}
+
+/// The files of a path with one Application, and those of the root.
+fn write(writer: &Writer, dry: &DryCommit, commands: &[&str], is_active_path: bool) -> (Files, Files) {
+    let main = branch("main");
+    let origin = Origin { repo_url: REPOSITORY, branch: &main, commit: dry };
+    let commands: Vec<String> = commands.iter().map(|&command| command.to_owned()).collect();
+    let name = AppName::new("dev-west").expect("a name");
+    let applications = [(&name, None)];
+    let content = PathContent { applications: &applications, manifest: b"", commands: &commands, is_active_path };
+    (writer.files_for_path(&content, &origin).expect("templates that render"), writer.files_for_root(&origin))
+}
+
+fn message(writer: &Writer, dry: &DryCommit) -> Result<String, Diagnostic> {
+    let main = branch("main");
+    let origin = Origin { repo_url: REPOSITORY, branch: &main, commit: dry };
+    writer.commit_message(&origin, &branch("env/dev"), None)
+}
+
+const OURS: &str = "Hydrate-Branch: env/dev
+Hydrate-Dry: 3ff41cc5247197a6caf50216c4c76cc29d78a97c
+Hydrate-Dry-Branch: main
+Hydrate-Engine: 1
+";
+
+#[test]
+fn argocd_metadata() {
+    // commitserver/commit/hydratorhelper_test.go, TestWriteForPaths and TestWriteMetadata.
+    let (path, root) = write(&argocd(), &argocd_dry(), &["command1", "command2"], false);
+    assert_eq!(path.keys().collect::<Vec<_>>(), ["README.md", "hydrator.metadata", "manifest.yaml"]);
+    assert_eq!(
+        text(&path, "hydrator.metadata"),
+        r#"{
+  "repoURL": "https://github.com/example/repo",
+  "drySha": "3ff41cc5247197a6caf50216c4c76cc29d78a97c",
+  "commands": [
+    "command1",
+    "command2"
+  ]
+}
+"#
+    );
+    assert_eq!(root.keys().collect::<Vec<_>>(), [".gitattributes", "hydrator.metadata"]);
+    assert_eq!(
+        text(&root, "hydrator.metadata"),
+        r#"{
+  "repoURL": "https://github.com/example/repo",
+  "drySha": "3ff41cc5247197a6caf50216c4c76cc29d78a97c",
+  "author": "test-author <author@example.com>",
+  "date": "2025-01-02T03:04:05Z",
+  "subject": "test-message",
+  "body": "Signed-off-by: Test User <test@example.com>\n",
+  "references": [
+    {
+      "commit": {
+        "author": "\"test-code-author\" <test-email-author@example.com>",
+        "date": "2025-01-02T03:04:05Z",
+        "subject": "test-code-subject",
+        "sha": "3ff41cc5247197a6caf50216c4c76cc29d78a97c",
+        "repoUrl": "https://example.com/test/repo.git"
+      }
+    }
+  ]
+}
+"#
+    );
+    let (path, _) = write(&argocd(), &dry("test-message"), &[], false);
+    assert_eq!(
+        text(&path, "hydrator.metadata"),
+        r#"{
+  "repoURL": "https://github.com/example/repo",
+  "drySha": "3ff41cc5247197a6caf50216c4c76cc29d78a97c"
+}
+"#
+    );
+}
+
+#[test]
+fn argocd_readme() {
+    let (path, _) = write(&argocd(), &argocd_dry(), &["command3"], false);
+    assert_eq!(
+        text(&path, "README.md"),
+        "# Manifest Hydration
+
+To hydrate the manifests in this repository, run the following commands:
+
+```shell
+git clone https://github.com/example/repo
+# cd into the cloned directory
+git checkout 3ff41cc5247197a6caf50216c4c76cc29d78a97c
+command3
+```
+"
+    );
+}
+
+#[test]
+fn gitattributes() {
+    let (_, root) = write(&argocd(), &argocd_dry(), &[], false);
+    // `git hash-object` of Argo CD's file.
+    let blob = [b"blob 81\0".as_slice(), &root[".gitattributes"]].concat();
+    let id = <sha1::Sha1 as sha1::Digest>::digest(&blob);
+    assert_eq!(data_encoding::HEXLOWER.encode(&id), "95ee074979cb9f66a4b646dcaad73f54a2d1f0e2");
+}
+
+#[test]
+fn the_readme_of_the_proposal() {
+    let mut dry = dry("chore: bumped image tag to v0.0.2");
+    dry.author = "Michael Crenshaw <michael@example.com>".to_owned();
+    dry.date = Time::new(1711535524, 0);
+    dry.id = object_id("ab2382f000000000000000000000000000000000").expect("an id");
+    let (name, main) = (AppName::new("dev-west").expect("a name"), branch("main"));
+    let origin = Origin { repo_url: "https://github.com/argoproj/argocd-example-apps", branch: &main, commit: &dry };
+    let commands =
+        ["kustomize edit set image my-app:v0.0.2", "kustomize build environments/dev/west"].map(str::to_owned);
+    let content =
+        PathContent { applications: &[(&name, None)], manifest: b"", commands: &commands, is_active_path: false };
+    let files = proposal().files_for_path(&content, &origin).expect("renders");
+    // docs/proposals/manifest-hydrator.md, "Example output".
+    assert_eq!(
+        text(&files, "README.md"),
+        "# dev-west Manifests
+
+[manifest.yaml](./manifest.yaml) contains the hydrated manifests for the dev-west application.
+
+These are the details of the most recent change;
+* Author: Michael Crenshaw <michael@example.com>
+* Message: chore: bumped image tag to v0.0.2
+* Time: 2024-03-27 10:32:04 UTC
+
+To reproduce the manifest hydration, do the following:
+
+```
+git clone https://github.com/argoproj/argocd-example-apps
+cd argocd-example-apps
+git checkout ab2382f
+kustomize edit set image my-app:v0.0.2
+kustomize build environments/dev/west
+```
+"
+    );
+    assert_eq!(
+        text(&files, "hydrator.metadata"),
+        r#"{
+  "repoURL": "https://github.com/argoproj/argocd-example-apps",
+  "drySha": "ab2382f000000000000000000000000000000000",
+  "commands": [
+    "kustomize edit set image my-app:v0.0.2",
+    "kustomize build environments/dev/west"
+  ],
+  "repoName": "argocd-example-apps",
+  "dryShortSHA": "ab2382f",
+  "dryBranch": "main",
+  "applications": [
+    {
+      "metadata": {
+        "name": "dev-west"
+      }
+    }
+  ],
+  "commitAuthor": "Michael Crenshaw <michael@example.com>",
+  "commitMessage": "chore: bumped image tag to v0.0.2",
+  "commitTime": "2024-03-27 10:32:04 UTC"
+}
+"#
+    );
+    let second = AppName::new("dev-east").expect("a name");
+    let content = PathContent { applications: &[(&second, Some(&name)), (&name, None)], ..content };
+    let readme = text(&proposal().files_for_path(&content, &origin).expect("renders"), "README.md");
+    let start = "# Manifests for 2 Applications
+
+[manifest.yaml](./manifest.yaml) contains the hydrated manifests for these applications:
+
+- dev-east
+- dev-west
+
+These are the details";
+    assert!(readme.starts_with(start), "{readme}");
+}
+
+#[test]
+fn an_active_path_holds_everything_and_the_root_nothing() {
+    let dry = argocd_dry();
+    let (path, root) = write(&argocd(), &dry, &["command1"], true);
+    let expected = text(&root, "hydrator.metadata");
+    let found = text(&path, "hydrator.metadata");
+    assert_eq!(found.replace(",\n  \"commands\": [\n    \"command1\"\n  ]", ""), expected);
+    let (path, _) = write(&proposal(), &dry, &[], true);
+    let found = text(&path, "hydrator.metadata");
+    for key in ["\"author\"", "\"date\"", "\"references\"", "\"commitTime\"", "\"applications\""] {
+        assert_eq!(found.matches(key).count(), if key == "\"author\"" || key == "\"date\"" { 2 } else { 1 }, "{key}");
+    }
+    let main = branch("main");
+    let files = proposal().files_for_active_path(&Origin { repo_url: REPOSITORY, branch: &main, commit: &dry });
+    assert_eq!(files.keys().collect::<Vec<_>>(), ["hydrator.metadata"]);
+}
+
+#[test]
+fn what_is_written_keeps_the_contract() {
+    let references = [
+        "sha: abcdef",
+        "repourl: ssh://git@example.com/a",
+        "author: J <j@x>",
+        "date: 2025-10-01T08:23:45Z",
+        "body: \"\\u2028\"",
+    ];
+    let bodies = ["", "body", "\u{1}\u{2028}\"\\", &"long line\n".repeat(100_000), "Hydrate-Dry: x\n---\n"];
+    for body in bodies {
+        for reference in references {
+            let dry = dry(&format!("subject\n\n{body}\n\nArgocd-reference-commit-{reference}\n"));
+            for writer in [argocd(), proposal()] {
+                for is_active_path in [false, true] {
+                    let (path, root) = write(&writer, &dry, &["helm template ."], is_active_path);
+                    for files in [path, root] {
+                        assert_eq!(contract::check_metadata(&files["hydrator.metadata"]), [], "{reference}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_commit_message_of_argocd_with_our_trailers() {
+    for writer in [argocd(), proposal()] {
+        assert_eq!(
+            message(&writer, &argocd_dry()),
+            Ok(format!(
+                "3ff41cc: test-message
+
+Signed-off-by: Test User <test@example.com>
+
+Co-authored-by: test-code-author <test-email-author@example.com>
+Co-authored-by: test-author <author@example.com>
+{OURS}"
+            ))
+        );
+    }
+    let mut nobody = dry("");
+    nobody.author = String::new();
+    assert_eq!(message(&proposal(), &nobody), Ok(format!("3ff41cc:\n\n{OURS}")));
+}
+
+#[test]
+fn authors_are_credited_even_where_a_reference_is_left_out() {
+    let dry = dry("s\n\nArgocd-reference-commit-author: \"J. Doe\" <j@x>\nArgocd-reference-commit-sha: abcdef\n");
+    let (_, root) = write(&argocd(), &dry, &[], false);
+    assert!(!text(&root, "hydrator.metadata").contains("references"));
+    let message = message(&argocd(), &dry).expect("renders");
+    assert!(message.contains("\nCo-authored-by: J. Doe <j@x>\nCo-authored-by: test-author"), "{message}");
+}
+
+#[test]
+fn no_template_forges_a_trailer() {
+    // (template, message up to our trailers)
+    let rows = [
+        ("text", "text\n\n"),
+        ("t: x", "t: x\n\n"),
+        ("t\n\nReviewed-by: a", "t\n\nReviewed-by: a\n"),
+        ("t\n\nReviewed-by: a\n\n", "t\n\nReviewed-by: a\n"),
+        ("t\n\nReviewed-by: a\nHydrate-Dry: b", "t\n\nReviewed-by: a\n> Hydrate-Dry: b\n\n"),
+        ("t\n\nReviewed-by: a\n\nHYDRATE-dry : b", "t\n\nReviewed-by: a\n\n> HYDRATE-dry : b\n\n"),
+        ("t\n\nSha-dry-active: b", "t\n\n> Sha-dry-active: b\n\n"),
+        ("t\n\nPull-request-id: 1", "t\n\n> Pull-request-id: 1\n\n"),
+        ("t\n\nCommit-status-active-x: 1", "t\n\n> Commit-status-active-x: 1\n\n"),
+        ("t\n\n---\n\nb", "t\n\n> ---\n\nb\n\n"),
+        (
+            "t\n\n# ------------------------ >8 ------------------------",
+            "t\n\n> # ------------------------ >8 ------------------------\n\n",
+        ),
+        ("t\n\nReviewed-by: a\n# comment", "t\n\nReviewed-by: a\n# comment\n\n"),
+        ("t\0", "t\u{fffd}\n\n"),
+    ];
+    for (template, expected) in rows {
+        let writer = writer(Settings { commit_message_template: Some(template.to_owned()), ..Settings::default() });
+        let message = message(&writer, &dry("s")).expect("renders");
+        assert_eq!(message, format!("{expected}{OURS}"), "{template:?}");
+        let trailers = Trailers::read(&message).expect("our trailers");
+        assert_eq!((trailers.dry_commit.to_string().as_str(), trailers.branch.as_str()), (ID, "env/dev"));
+    }
+}
+
+#[test]
+fn the_message_of_an_initial_commit() {
+    let (main, dry) = (branch("main"), dry("s"));
+    let origin = Origin { repo_url: REPOSITORY, branch: &main, commit: &dry };
+    let settings = object_id(&"1".repeat(40));
+    let message = proposal().initial_message(&origin, &branch("env/dev"), settings);
+    assert_eq!(
+        message,
+        format!(
+            "Initial commit for env/dev\n\n{}",
+            OURS.replace("Hydrate-Engine", &format!("Hydrate-Settings: {}\nHydrate-Engine", "1".repeat(40)))
+        )
+    );
+    assert_eq!(Trailers::read(&message).and_then(|trailers| trailers.settings_commit), settings);
+}
+
+#[test]
+fn trailers_are_read_from_the_last_paragraph() {
+    assert!(Trailers::read(&format!("s\n\n{OURS}")).is_some());
+    assert!(Trailers::read(&format!("s\n\n{OURS}Signed-off-by: A <a@b>\n")).is_some());
+    assert_eq!(Trailers::read(OURS), None);
+    assert_eq!(Trailers::read(&format!("s\n\n{OURS}\nmore\n")), None);
+    for line in OURS.lines() {
+        assert_eq!(Trailers::read(&format!("s\n\n{}", OURS.replace(&format!("{line}\n"), ""))), None, "{line}");
+    }
+    let wrong = [("env/dev", "-"), (ID, "abc"), ("main", "a..b"), ("Engine: 1", "Engine: one")];
+    for (right, wrong) in wrong {
+        assert_eq!(Trailers::read(&format!("s\n\n{}", OURS.replace(right, wrong))), None, "{wrong}");
+    }
+}
+
+#[test]
+fn templates_of_the_settings() {
+    let readme = |text: &str| {
+        let settings = Settings { readme_template: Some(text.to_owned()), ..Settings::default() };
+        let (main, dry) = (branch("main"), dry("s"));
+        let name = AppName::new("web").expect("a name");
+        let origin = Origin { repo_url: REPOSITORY, branch: &main, commit: &dry };
+        let content =
+            PathContent { applications: &[(&name, None)], manifest: b"", commands: &[], is_active_path: false };
+        let files = Writer::new(settings).and_then(|writer| writer.files_for_path(&content, &origin));
+        files.map(|files| text_of(&files)).map_err(|diagnostic| diagnostic.to_string())
+    };
+    fn text_of(files: &Files) -> String {
+        text(files, "README.md")
+    }
+    let all: Vec<String> = README_VALUES.iter().map(|(name, _)| format!("{{{{ {name} }}}}\n")).collect();
+    assert_eq!(readme(&all.concat()).map(|text| text.lines().count()), Ok(README_VALUES.len()));
+    assert_eq!(readme("{{ applications[0].metadata.namespace }}"), Ok(String::new()));
+    assert_eq!(
+        readme("a\n{{ drySHA }}\n"),
+        Err("error: the template README.md.j2 of the settings: it uses a value that does not exist
+  --> README.md.j2:2
+   |
+ 2 | {{ drySHA }}
+  = hint: it can use repoURL, drySha, commands, repoName, dryShortSHA, dryBranch, applications, commitAuthor, \
+             commitMessage, commitTime"
+            .to_owned())
+    );
+    let message_of = |text: &str| {
+        let settings = Settings { commit_message_template: Some(text.to_owned()), ..Settings::default() };
+        Writer::new(settings).and_then(|writer| message(&writer, &dry("s"))).map_err(|diagnostic| diagnostic.message)
+    };
+    let all = "{{ branch }} {{ dryBranch }} {{ dryShortSHA }} {{ metadata.repoURL }} {{ metadata.drySha }} \
+               {{ metadata.author }} {{ metadata.date }} {{ metadata.subject }} {{ metadata.body }} \
+               {{ metadata.references | length }}";
+    let expected = format!(
+        "env/dev main 3ff41cc {REPOSITORY} {ID} test-author <author@example.com> 2025-01-02T03:04:05Z s  0\n\n{OURS}"
+    );
+    assert_eq!(message_of(all), Ok(expected));
+    assert_eq!(
+        message_of("{# nothing #}\n"),
+        Err("the template commit-message.j2 of the settings: it makes an empty message".to_owned())
+    );
+    assert!(message_of("{{ metadata.drySHA }}").is_err());
+    assert!(message_of("{% if %}").is_err());
+}
+
+#[test]
+fn dates_never_go_backwards() {
+    let time = |seconds, offset| Time::new(seconds, offset);
+    let rows = [
+        (time(100, 60), None, time(100, 60)),
+        (time(100, 60), Some(time(50, 0)), time(100, 60)),
+        (time(100, 60), Some(time(100, 0)), time(100, 60)),
+        (time(100, 60), Some(time(200, 0)), time(200, 60)),
+    ];
+    for (dry, parent, expected) in rows {
+        assert_eq!(commit_date(dry, parent), expected);
+    }
+    let identity = Identity::new(Some("Bot"), Some("bot@example.com")).expect("an identity");
+    let writer = writer(Settings { identity, ..Settings::default() });
+    assert_eq!(writer.signature(time(1711535524, -90), None).to_string(), "Bot <bot@example.com> 1711535524 -0130");
+}
+
+#[test]
+fn arbitrary_text_never_panics_and_never_hides_our_trailers() {
+    let pieces = [
+        "\n",
+        "\n",
+        "\n\n",
+        " ",
+        "\t",
+        "\r\n",
+        "\0",
+        "text",
+        ": ",
+        "---\n",
+        "--- x",
+        "# ",
+        "Conflicts:\n",
+        "\tpath\n",
+        "# ------------------------ >8 ------------------------\n",
+        "Signed-off-by: A <a@b>\n",
+        "Key: value\n",
+        "Hydrate-Dry: ",
+        ID,
+        "hydrate-engine : 2\n",
+        "Argocd-reference-commit-",
+        "author: ",
+        "=?utf-8?q?=0A?= <a@b>\n",
+        "\"a\\",
+        "(",
+        "<",
+        "@[",
+        "::1",
+        "date: 2025-01-02T03:04:05",
+        ".5",
+        "+99:99\n",
+        "sha: abcdef\n",
+        "body: \"\\ud800\"\n",
+        "repourl: http://[%25",
+        "%zz",
+        "é",
+        "\u{2028}",
+        "{\"drySha\":",
+        "null",
+        "[",
+        "{",
+        "}",
+        "\"",
+    ];
+    let mut state = 1_u64;
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        usize::try_from(state >> 33).expect("31 bits") % below
+    };
+    let template = Settings { commit_message_template: Some("{{ metadata.body }}".to_owned()), ..Settings::default() };
+    let (plain, template, path) = (proposal(), writer(template), crate::path::RepoPath::root());
+    for _ in 0..3000 {
+        let text: String = (0..next(14)).map(|_| pieces[next(pieces.len())]).collect();
+        let dry = dry(&format!("{}{text}", ["", "s\n\n"][next(2)]));
+        for writer in [&plain, &template] {
+            if let Ok(message) = message(writer, &dry) {
+                let trailers = Trailers::read(&message).unwrap_or_else(|| panic!("hidden in {message:?}"));
+                assert_eq!((trailers.to_string().as_str(), message.ends_with(OURS)), (OURS, true), "{message:?}");
+            }
+        }
+        let (_, root) = write(&plain, &dry, &[], false);
+        assert_eq!(contract::check_metadata(&root["hydrator.metadata"]), [], "{text:?}");
+        contract::check_note(text.as_bytes());
+        crate::metadata::read_note(text.as_bytes());
+        drop(crate::metadata::Provenance::read(&path, text.as_bytes()));
+        Trailers::read(&text);
+    }
+}
