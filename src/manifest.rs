@@ -1,11 +1,15 @@
 //! Kubernetes objects: what every engine hands on, and `manifest.yaml`, which is made of them.
 //!
-//! A [`Manifest`] is one object with a kind. Engines make them; [`sort`] gives the order in which the proposal writes them,
+//! A [`Manifest`] is one object with a kind. [`read`] makes them of text, engines of what they rendered; [`sort`] gives the order in which the proposal writes them,
 //! and [`Key`] tells whether two of them are one object for the API server.
+
+mod read;
 
 use std::fmt;
 
-use crate::yaml::{Mapping, Value};
+use crate::yaml::{Mapping, Sequences, Value, emit_v3_documents};
+
+pub use read::{Source, Unreadable, read};
 
 /// One Kubernetes object: a mapping whose `kind` is a string that is not empty.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,11 +30,18 @@ impl Manifest {
     /// Takes a mapping that has a `kind`.
     ///
     /// A missing `apiVersion`, name or namespace is let through, as in Argo CD: it is the API server that judges those.
-    pub fn new(object: Value) -> Result<Self, NotAManifest> {
+    /// Numbers become what they are to Kubernetes: integers where they fit `int64`, else floats.
+    ///
+    /// Reference: apimachinery 0.36 util/json, where `1.0` is 1 after it was written as JSON once.
+    pub fn new(mut object: Value) -> Result<Self, NotAManifest> {
         let sort = match &object {
             Value::Mapping(_) => {
                 let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
-                return if kind.is_empty() { Err(NotAManifest::NoKind) } else { Ok(Self(object)) };
+                if kind.is_empty() {
+                    return Err(NotAManifest::NoKind);
+                }
+                settle_numbers(&mut object);
+                return Ok(Self(object));
             }
             Value::Null => "null",
             Value::Bool(_) => "a boolean",
@@ -125,6 +136,28 @@ impl Manifest {
     }
 }
 
+fn settle_numbers(value: &mut Value) {
+    match value {
+        // The shortest digits decide, as they do in JSON: an integer beyond 2^53 is not exact.
+        Value::Float(number) => {
+            if let Ok(integer) = number.to_string().parse() {
+                *value = Value::Int(integer);
+            }
+        }
+        Value::Uint(number) => *value = Value::Float(*number as f64),
+        Value::Sequence(items) => items.iter_mut().for_each(settle_numbers),
+        Value::Mapping(mapping) => mapping.values_mut().for_each(settle_numbers),
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::String(_) => {}
+    }
+}
+
+/// Writes `manifest.yaml`: the objects in their order, `---` between them, nothing for none.
+///
+/// Reference: argo-cd 3.6 commitserver/commit/hydratorhelper.go `writeManifests`: go-yaml v3, indented by 2.
+pub fn encode(manifests: &[Manifest]) -> Vec<u8> {
+    emit_v3_documents(manifests.iter().map(Manifest::object), Sequences::Indented).into_bytes()
+}
+
 /// Sorts by namespace, name, group and kind, each by its bytes; a missing one is empty and so comes first.
 ///
 /// Objects that agree in all four keep their order.
@@ -196,6 +229,24 @@ mod tests {
         ];
         for (object, expected) in rows {
             assert_eq!(Manifest::new(object.clone()).map(|_| ()), expected, "{object:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_what_kubernetes_reads() {
+        let rows = [
+            (Value::Float(1000.0), Value::Int(1000)),
+            (Value::Float(-0.0), Value::Int(0)),
+            (Value::Float(1.5), Value::Float(1.5)),
+            (Value::Float(1234567890123456789.0), Value::Int(1234567890123456800)),
+            (Value::Float(1e20), Value::Float(1e20)),
+            (Value::Uint(u64::MAX), Value::Float(1.8446744073709552e19)),
+            (Value::Int(i64::MIN), Value::Int(i64::MIN)),
+        ];
+        for (number, expected) in rows {
+            let object = mapping(&[("kind", "Pod".into()), ("n", Value::Sequence(vec![number.clone()]))]);
+            let manifest = Manifest::new(object).expect("has a kind");
+            assert_eq!(manifest.object().get("n"), Some(&Value::Sequence(vec![expected])), "{number:?}");
         }
     }
 

@@ -1,5 +1,7 @@
 //! `Argocd-reference-commit-*`: how a dry commit names the commit of another repository that caused it.
 
+use crate::yaml::{Limits, json};
+
 use super::address::Address;
 use super::dry::{BODY_BYTES_MAX, LINE_BYTES_MAX, cut, cut_body};
 use super::time::Time;
@@ -77,11 +79,13 @@ impl Field {
                 Address::parse(value).filter(|author| author.rfc5322().len() <= LINE_BYTES_MAX).map(Self::Author)
             }
             "date" => Time::from_rfc3339(value).map(Self::Date),
-            "subject" => Some(Self::Subject(value.to_owned())),
+            "subject" => Some(Self::Subject(cut(value, LINE_BYTES_MAX).to_owned())),
             "body" => {
-                serde_json::from_str::<Option<String>>(value).ok().map(|body| Self::Body(body.unwrap_or_default()))
+                let body = json::decode(value.as_bytes(), &Limits::default()).ok()?;
+                let body = if body.is_null() { "" } else { body.as_str()? };
+                Some(Self::Body(cut_body(body.to_owned(), BODY_BYTES_MAX)))
             }
-            "repourl" => url::is_url(value).then(|| Self::RepoUrl(value.to_owned())),
+            "repourl" => (value.len() <= LINE_BYTES_MAX && url::is_url(value)).then(|| Self::RepoUrl(value.to_owned())),
             "sha" => {
                 let hex = value.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
                 (hex && matches!(value.len(), 5..=40 | 64)).then(|| Self::Commit(value.to_owned()))

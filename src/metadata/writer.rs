@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::application::{AppName, BranchName, Profile};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Signature};
+use crate::manifest::{self, Manifest};
 
 use super::dry::DryCommit;
 use super::json::Json;
@@ -73,7 +74,7 @@ pub struct Origin<'a> {
 pub struct PathContent<'a> {
     /// The Applications that are rendered into it, each with its namespace; one, unless another hydrator calls us.
     pub applications: &'a [(&'a AppName, Option<&'a AppName>)],
-    /// `manifest.yaml`, as its renderer made it.
+    /// `manifest.yaml`, as [`Writer::manifest`] makes it.
     pub manifest: &'a [u8],
     /// The commands that render the same with the official tools.
     pub commands: &'a [String],
@@ -104,6 +105,18 @@ impl Writer {
             )?,
             settings,
         })
+    }
+
+    /// `manifest.yaml` for the objects of one destination path, given in the order of its renderer.
+    ///
+    /// `proposal` sorts them. `argocd` keeps their order and does to each what setting and removing Argo CD's tracking
+    /// id does.
+    pub fn manifest(&self, mut manifests: Vec<Manifest>) -> Vec<u8> {
+        match self.settings.profile {
+            Profile::Proposal => manifest::sort(&mut manifests),
+            Profile::Argocd => manifests.iter_mut().for_each(Manifest::remove_tracking),
+        }
+        manifest::encode(&manifests)
     }
 
     /// The files of one destination path: `manifest.yaml`, `README.md`, `hydrator.metadata`.

@@ -246,7 +246,11 @@ fn an_active_path_holds_everything_and_the_root_nothing() {
 
 #[test]
 fn what_is_written_keeps_the_contract() {
+    let long = "a".repeat(200_000);
+    let (long_body, long_subject) = (format!("body: \"{long}\""), format!("subject: {long}"));
     let references = [
+        long_body.as_str(),
+        &long_subject,
         "sha: abcdef",
         "repourl: ssh://git@example.com/a",
         "author: J <j@x>",
@@ -494,4 +498,59 @@ fn arbitrary_text_never_panics_and_never_hides_our_trailers() {
         drop(crate::metadata::Provenance::read(&path, text.as_bytes()));
         Trailers::read(&text);
     }
+}
+
+#[test]
+fn manifests_of_both_profiles() {
+    // TestWriteForPaths_NoOpScenario, its Service with an annotation that only tracking removes.
+    let text = "
+apiVersion: v1
+kind: Service
+metadata: {name: guestbook-ui, annotations: {}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: guestbook-ui}
+---
+apiVersion: v1
+kind: Pod
+";
+    let source = manifest::Source::Output("test");
+    let manifests = manifest::read(text.as_bytes(), source).expect("objects");
+    let written = |writer: Writer| String::from_utf8(writer.manifest(manifests.clone())).expect("UTF-8");
+    assert_eq!(
+        written(argocd()),
+        "apiVersion: v1
+kind: Service
+metadata:
+  name: guestbook-ui
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: guestbook-ui
+---
+apiVersion: v1
+kind: Pod
+metadata: {}
+"
+    );
+    assert_eq!(
+        written(proposal()),
+        "apiVersion: v1
+kind: Pod
+---
+apiVersion: v1
+kind: Service
+metadata:
+  annotations: {}
+  name: guestbook-ui
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: guestbook-ui
+"
+    );
+    assert_eq!(proposal().manifest(Vec::new()), b"");
 }
