@@ -4,6 +4,7 @@
 //! hands up as an error is printed here, in the form of git's own messages.
 
 mod completions;
+mod doctor;
 mod install;
 mod man;
 mod output;
@@ -34,6 +35,8 @@ enum Command {
     Install(install::Arguments),
     /// Take away what was installed; the hooks that were there before come back.
     Uninstall(install::UninstallArguments),
+    /// Test an installation, and tell how to mend what is wrong with it.
+    Doctor(doctor::Arguments),
     /// Print the completions of a shell.
     Completions(completions::Arguments),
     /// Print the manual page, or write all pages into a directory.
@@ -77,6 +80,7 @@ fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
     match arguments.command {
         Some(Command::Install(arguments)) => install::install(&arguments, json),
         Some(Command::Uninstall(arguments)) => install::uninstall(&arguments, json),
+        Some(Command::Doctor(arguments)) => doctor::run(&arguments, json),
         Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Man(arguments)) => man::run(&arguments),
         None => Err(WrongUse("no command".to_owned()).into()),

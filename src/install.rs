@@ -15,18 +15,21 @@
 
 mod client;
 mod config;
+mod doctor;
 mod hook;
 mod place;
 mod server;
 
 use std::fmt;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::git::{self, Repository};
 use config::Config;
 
+pub use doctor::{Doctor, Finding, Health, Surroundings};
 pub use hook::{Hook, SERVER_HOOKS};
 
 /// Installs or uninstalls, one thing after the other; what stands is told by [`Step`]s.
@@ -155,6 +158,17 @@ impl<'a> Installer<'a> {
     fn told(&self, path: &Path) -> String {
         path.strip_prefix(self.repository.common_dir()).unwrap_or(path).display().to_string()
     }
+}
+
+/// What the hook `file` is called once ours stands in its place.
+fn kept(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(hook::KEPT_SUFFIX);
+    name.into()
+}
+
+fn is_executable(file: &Path) -> bool {
+    std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(test)]

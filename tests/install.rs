@@ -246,7 +246,7 @@ fn a_git_that_reads_hooks_from_its_configuration_gets_them_there() {
     let newer = "#!/bin/sh\n[ \"$3\" != version ] || { echo git version 2.55.0; exit; }\nexec ";
     lab.program("git", &format!("{newer}{} \"$@\"\n", git.trim_end()));
     let told = server.run(BINARY, &["install", "--server"]).success().stdout;
-    assert!(told.ends_with(&format!("done     hook.hydrate runs {BINARY} after a push\n")), "{told}");
+    assert!(told.ends_with(&format!("done     hook.hydrate.command runs {BINARY}\n")), "{told}");
     assert_eq!(server.file(HOOK).as_deref(), Some(SOMEBODYS));
     assert_eq!(server.git(&["config", "hook.hydrate.event"]), "post-receive");
     let command = server.git(&["config", "hook.hydrate.command"]);
@@ -256,7 +256,7 @@ fn a_git_that_reads_hooks_from_its_configuration_gets_them_there() {
     let gone = server.run("sh", &["-c", &command.replace(BINARY, "/no/such/program")]).success();
     assert_eq!(gone.stderr, "warning: /no/such/program is gone\n");
     let told = server.run(BINARY, &["install", "--server"]).success().stdout;
-    assert_eq!(told, format!("already  hook.hydrate runs {BINARY} after a push\n"));
+    assert_eq!(told, format!("already  hook.hydrate.command runs {BINARY}\n"));
     server.run(BINARY, &["uninstall"]).success();
     assert_eq!(server.run("git", &["config", "--get-regexp", "hydrate"]).stdout, "");
 }

@@ -1,6 +1,8 @@
 //! Every test that runs the product as a whole, in one binary: a module a topic.
 
 mod applications;
+mod completions;
+mod doctor;
 mod install;
 mod layers;
 mod plugin;

@@ -3,22 +3,27 @@
 use super::{Error, Installer, State};
 
 /// The ref that holds the note of every environment branch.
-const NOTES_REF: &str = "refs/notes/hydrator.metadata";
+pub(super) const NOTES_REF: &str = "refs/notes/hydrator.metadata";
+
+/// The keys and values that a clone of `remote` needs, in git's own spelling.
+///
+/// Globs, since a fetch fails that names a ref which the remote does not have.
+pub(super) fn fetched(remote: &str) -> [(String, String); 3] {
+    let namespace = NOTES_REF.rsplit_once('.').map_or(NOTES_REF, |(namespace, _)| namespace);
+    [
+        (format!("remote.{remote}.fetch"), "+refs/hydrate/*:refs/hydrate/*".to_owned()),
+        (format!("remote.{remote}.fetch"), format!("+{namespace}.*:{namespace}.*")),
+        ("notes.displayRef".to_owned(), NOTES_REF.to_owned()),
+    ]
+}
 
 impl Installer<'_> {
     /// Has `git fetch` bring the settings and the notes of `remote` along, and `git log` show the notes.
-    ///
-    /// Globs, since a fetch fails that names a ref which the remote does not have.
     pub fn client(&mut self, remote: &str) -> Result<(), Error> {
-        let key = format!("remote.{remote}.fetch");
-        let namespace = NOTES_REF.rsplit_once('.').map_or(NOTES_REF, |(namespace, _)| namespace);
-        let refspecs = ["+refs/hydrate/*:refs/hydrate/*".to_owned(), format!("+{namespace}.*:{namespace}.*")];
-        for refspec in refspecs {
-            let state = if self.config.lend(&key, &refspec)? { State::Done } else { State::Already };
-            self.step(state, format!("{key} = {refspec}"));
+        for (key, value) in fetched(remote) {
+            let state = if self.config.lend(&key, &value)? { State::Done } else { State::Already };
+            self.step(state, format!("{key} = {value}"));
         }
-        let state = if self.config.lend("notes.displayref", NOTES_REF)? { State::Done } else { State::Already };
-        self.step(state, format!("notes.displayRef = {NOTES_REF}: git log shows the notes"));
         Ok(())
     }
 }

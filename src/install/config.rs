@@ -28,9 +28,9 @@ impl Config {
         Ok(Self { git, values })
     }
 
-    /// All values of a key, in the order of the file. Section and name in lower case, as git lists them.
+    /// All values of a key, in the order of the file.
     pub(super) fn get(&self, key: &str) -> &[String] {
-        self.values.get(key).map_or(&[], Vec::as_slice)
+        self.values.get(&listed(key)).map_or(&[], Vec::as_slice)
     }
 
     /// Adds a value to those of a key, unless it is there already; answers whether it was added.
@@ -39,7 +39,7 @@ impl Config {
             return Ok(false);
         }
         self.git.output(&["config", "--local", "--add", key, value])?;
-        self.values.entry(key.to_owned()).or_default().push(value.to_owned());
+        self.values.entry(listed(key)).or_default().push(value.to_owned());
         Ok(true)
     }
 
@@ -49,7 +49,7 @@ impl Config {
             return Ok(false);
         }
         self.git.output(&["config", "--local", "--replace-all", key, value])?;
-        self.values.insert(key.to_owned(), vec![value.to_owned()]);
+        self.values.insert(listed(key), vec![value.to_owned()]);
         Ok(true)
     }
 
@@ -78,7 +78,7 @@ impl Config {
 
     /// Takes away all values of a key; answers whether there were any.
     pub(super) fn clear(&mut self, key: &str) -> Result<bool, Error> {
-        if self.values.remove(key).is_none() {
+        if self.values.remove(&listed(key)).is_none() {
             return Ok(false);
         }
         self.git.output(&["config", "--local", "--unset-all", key])?;
@@ -86,7 +86,7 @@ impl Config {
     }
 
     fn remove(&mut self, key: &str, value: &str) -> Result<bool, Error> {
-        let Some(values) = self.values.get_mut(key) else { return Ok(false) };
+        let Some(values) = self.values.get_mut(&listed(key)) else { return Ok(false) };
         let before = values.len();
         values.retain(|there| there != value);
         if values.len() == before {
@@ -94,5 +94,32 @@ impl Config {
         }
         self.git.output(&["config", "--local", "--fixed-value", "--unset-all", key, value])?;
         Ok(true)
+    }
+}
+
+/// A key as git lists it: section and name in lower case, what stands between them as it is.
+fn listed(key: &str) -> String {
+    match (key.split_once('.'), key.rsplit_once('.')) {
+        (Some((section, _)), Some((most, name))) if section.len() < most.len() => {
+            format!("{}{}.{}", section.to_lowercase(), &most[section.len()..], name.to_lowercase())
+        }
+        _ => key.to_lowercase(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_found_in_any_spelling() {
+        let rows = [
+            ("core.logAllRefUpdates", "core.logallrefupdates"),
+            ("Remote.My.Fork.Fetch", "remote.My.Fork.fetch"),
+            ("notes.displayRef", "notes.displayref"),
+        ];
+        for (key, expected) in rows {
+            assert_eq!(listed(key), expected);
+        }
     }
 }

@@ -9,14 +9,16 @@ use sha2::{Digest as _, Sha256};
 pub struct Hook {
     /// The name by which git knows it.
     pub name: &'static str,
+    section: &'static str,
     script: &'static str,
 }
 
 /// The hooks of a server, in the order in which they are installed.
-pub const SERVER_HOOKS: &[Hook] = &[Hook { name: "post-receive", script: include_str!("../../hooks/post-receive") }];
+pub const SERVER_HOOKS: &[Hook] =
+    &[Hook { name: "post-receive", section: "hook.hydrate", script: include_str!("../../hooks/post-receive") }];
 
 /// What a hook that was there before ours is called now.
-pub const KEPT_SUFFIX: &str = ".hydrate-orig";
+pub(super) const KEPT_SUFFIX: &str = ".hydrate-orig";
 
 /// The line of each script that finds the program.
 const FIND: &str = "hydrate=$(command -v git-hydrate)";
@@ -26,7 +28,7 @@ const SEAL: &str = "# Installed by git-hydrate; taken away only while unchanged:
 
 /// Whose a hook is, by its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Owner {
+pub(super) enum Owner {
     /// We wrote it, this version or an older one, and nobody has changed it.
     Us,
     /// We wrote it, and somebody has changed it.
@@ -63,11 +65,35 @@ impl Hook {
         format!("{script}{SEAL}{digest}\n")
     }
 
+    /// The key in git's configuration that holds this hook's `name`.
+    pub(super) fn key(&self, name: &str) -> String {
+        format!("{}.{name}", self.section)
+    }
+
     /// The same as one shell command, for git's configuration: git hands each command its own copy of the input, so
     /// nothing needs to be chained.
     pub fn command(&self, binary: &Path) -> String {
         let (binary, name) = (quoted(binary), self.name);
         format!("if [ -x {binary} ]; then {binary} hook {name}; else echo warning: {binary} is gone >&2; fi")
+    }
+}
+
+/// The path of the program that an installed script or command runs.
+pub(super) fn binary_of(content: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(content);
+    let mut marks = ["\nhydrate='", "if [ -x '"].into_iter();
+    let mut rest = marks.find_map(|mark| text.split_once(mark))?.1;
+    let mut path = String::new();
+    loop {
+        let (part, after) = rest.split_once('\'')?;
+        path.push_str(part);
+        match after.strip_prefix("\\''") {
+            Some(after) => {
+                path.push('\'');
+                rest = after;
+            }
+            None => return Some(path),
+        }
     }
 }
 
@@ -103,5 +129,15 @@ mod tests {
             assert_eq!(Owner::of(text.as_bytes()), expected, "{text}");
         }
         assert_eq!(Owner::of(b"#!/bin/sh\n\xff\n"), Owner::Other);
+    }
+
+    #[test]
+    fn any_path_is_found_again() {
+        let hook = &SERVER_HOOKS[0];
+        for path in ["/usr/bin/git-hydrate", "/home/some body/it's/git-hydrate", "/a/$(x)/\"git-hydrate"] {
+            for script in [hook.installed(Path::new(path)), hook.command(Path::new(path))] {
+                assert_eq!(binary_of(script.as_bytes()).as_deref(), Some(path), "{script}");
+            }
+        }
     }
 }

@@ -94,10 +94,7 @@ struct Directories {
 
 impl Directories {
     fn of(hook: &Hook, repository: &Repository) -> Result<Self, Error> {
-        let answer = repository.git().output(&["rev-parse", "--git-path", "hooks"])?;
-        let hooks = PathBuf::from(String::from_utf8_lossy(&answer).trim_end_matches('\n'));
-        // A relative `core.hooksPath` starts where git runs the hooks of a push: in the git directory.
-        let hooks = repository.common_dir().join(hooks);
+        let hooks = hooks_dir(repository)?;
         let several = format!("{}.d", hook.name);
         Ok(Self {
             file: hooks.join(hook.name),
@@ -113,6 +110,13 @@ impl Directories {
     fn is_gitlab(&self, config: &Config) -> bool {
         !config.get("gitlab.fullpath").is_empty() || self.gitlab.ancestors().nth(2).is_some_and(Path::is_dir)
     }
+}
+
+/// The directory that git looks for hooks in.
+pub(super) fn hooks_dir(repository: &Repository) -> Result<PathBuf, Error> {
+    let answer = repository.git().output(&["rev-parse", "--git-path", "hooks"])?;
+    // A relative `core.hooksPath` starts where git runs the hooks of a push: in the git directory.
+    Ok(repository.common_dir().join(String::from_utf8_lossy(&answer).trim_end_matches('\n')))
 }
 
 /// The content of a hook; none when there is no such file. A link is followed; one that leads nowhere is empty.

@@ -3,14 +3,11 @@
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::hook::{Hook, KEPT_SUFFIX, Owner, SERVER_HOOKS};
+use super::hook::{Hook, Owner, SERVER_HOOKS};
 use super::place::{Place, content};
-use super::{Error, Installer, Io as _, State};
-
-/// The section of git's configuration that holds our hook, one name a hook.
-const SECTION: &str = "hook.hydrate";
+use super::{Error, Installer, Io as _, State, is_executable, kept};
 
 impl Installer<'_> {
     /// Has git run the program at `binary` after each push.
@@ -25,7 +22,7 @@ impl Installer<'_> {
             self.put(hook, place, binary)?;
         }
         if self.repository.config("core.logAllRefUpdates").is_none() {
-            self.config.lend("core.logallrefupdates", "true")?;
+            self.config.lend("core.logAllRefUpdates", "true")?;
             self.step(State::Done, "core.logAllRefUpdates = true: the reflogs tell who moved a branch");
         }
         Ok(())
@@ -52,10 +49,10 @@ impl Installer<'_> {
             Place::File(file) => self.put_file(hook, &file, &kept(&file), binary),
             Place::Beside(file) => self.put_file(hook, &file, &file, binary),
             Place::Config => {
-                let event = self.config.set(&format!("{SECTION}.event"), hook.name)?;
-                let command = self.config.set(&format!("{SECTION}.command"), &hook.command(binary))?;
+                let event = self.config.set(&hook.key("event"), hook.name)?;
+                let command = self.config.set(&hook.key("command"), &hook.command(binary))?;
                 let state = if event || command { State::Done } else { State::Already };
-                self.step(state, format!("{SECTION} runs {} after a push", binary.display()));
+                self.step(state, format!("{} runs {}", hook.key("command"), binary.display()));
                 Ok(())
             }
             Place::Nowhere { reason, advice } => {
@@ -107,9 +104,9 @@ impl Installer<'_> {
     fn take_away(&mut self, hook: &Hook, place: &Place) -> Result<(), Error> {
         let (file, kept) = match place {
             Place::Config => {
-                let event = self.config.clear(&format!("{SECTION}.event"))?;
-                if self.config.clear(&format!("{SECTION}.command"))? || event {
-                    self.step(State::Done, format!("{SECTION}: taken away"));
+                let event = self.config.clear(&hook.key("event"))?;
+                if self.config.clear(&hook.key("command"))? || event {
+                    self.step(State::Done, format!("{}: taken away", hook.key("command")));
                 }
                 return Ok(());
             }
@@ -153,17 +150,6 @@ impl Installer<'_> {
         new.persist(file).map_err(|error| error.error).doing(writing)?;
         Ok(())
     }
-}
-
-/// What the hook `file` is called once ours stands in its place.
-fn kept(file: &Path) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(KEPT_SUFFIX);
-    name.into()
-}
-
-fn is_executable(file: &Path) -> bool {
-    fs::metadata(file).is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
 }
 
 fn set_mode(path: &Path, mode: u32) -> std::io::Result<()> {

@@ -1,0 +1,46 @@
+//! `git hydrate doctor`: tests an installation.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use clap::CommandFactory as _;
+
+use super::{Outcome, output};
+use crate::install::{Doctor, Finding, Health, Surroundings};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The repository, a server's or a clone; the current one unless given.
+    repository: Option<PathBuf>,
+    /// Take the repository for a server's; a bare one is taken for it anyway.
+    #[arg(long)]
+    server: bool,
+    /// The remote of a clone that is the server's repository.
+    #[arg(long, value_name = "REMOTE", default_value = "origin", conflicts_with = "server")]
+    remote: String,
+}
+
+pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
+    let repository = super::repository(arguments.repository.as_deref())?;
+    let around = Surroundings {
+        now: SystemTime::now(),
+        user: rustix::process::geteuid().as_raw(),
+        search_path: std::env::var_os("PATH").unwrap_or_default(),
+        version: super::Arguments::command().render_version().trim().to_owned(),
+    };
+    let doctor = Doctor::new(&repository, &around)?;
+    let server = arguments.server || repository.worktree().is_none();
+    let findings = if server { doctor.server()? } else { doctor.client(&arguments.remote)? };
+    if json {
+        output::print_json(&findings)?;
+    } else {
+        let mut text = String::new();
+        for Finding { health, what, remedy } in &findings {
+            text.push_str(&format!("{health:8} {what}\n"));
+            text.extend(remedy.iter().map(|remedy| format!("{:8} {remedy}\n", "")));
+        }
+        output::print(text)?;
+    }
+    let bad = findings.iter().any(|finding| finding.health == Health::Bad);
+    Ok(if bad { Outcome::Found } else { Outcome::Done })
+}

@@ -1,0 +1,254 @@
+//! Whether an installation is in good order, and how to mend what is not.
+//!
+//! git hides most of what can go wrong: the exit code of a post-receive hook is thrown away, a hook that is not
+//! executable is skipped, a lock that a dead process left stops ref updates for ever. So each check looks at the
+//! repository as it is, and changes nothing.
+
+mod hooks;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::Serialize;
+
+use super::client::{NOTES_REF, fetched};
+use super::config::Config;
+use super::hook::SERVER_HOOKS;
+use super::{Error, Io as _, Version, is_executable};
+use crate::git::{Repository, Shared};
+
+/// What one check found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// How good that is.
+    pub health: Health,
+    /// What was found, in a sentence without its full stop.
+    pub what: String,
+    /// How to mend it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+}
+
+/// How good a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Health {
+    /// As it should be.
+    Good,
+    /// It works, and could be better.
+    Advice,
+    /// Hydration does not work, or not always.
+    Bad,
+}
+
+impl fmt::Display for Health {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Health::Good => "good",
+            Health::Advice => "advice",
+            Health::Bad => "bad",
+        })
+    }
+}
+
+/// What the edge knows and the checks need.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// The time.
+    pub now: SystemTime,
+    /// The user who asks.
+    pub user: u32,
+    /// PATH.
+    pub search_path: OsString,
+    /// What this program calls itself on `--version`.
+    pub version: String,
+}
+
+/// Looks at one repository.
+#[derive(Debug)]
+pub struct Doctor<'a> {
+    repository: &'a Repository,
+    around: &'a Surroundings,
+    config: Config,
+    git: Version,
+    findings: Vec<Finding>,
+}
+
+/// No living git holds a lock for so long.
+const LOCK_AGE: Duration = Duration::from_secs(60);
+
+impl<'a> Doctor<'a> {
+    /// Looks at a repository.
+    pub fn new(repository: &'a Repository, around: &'a Surroundings) -> Result<Self, Error> {
+        let (config, git) = (Config::read(repository)?, Version::of(repository)?);
+        Ok(Self { repository, around, config, git, findings: Vec::new() })
+    }
+
+    /// Checks a server's repository.
+    pub fn server(mut self) -> Result<Vec<Finding>, Error> {
+        self.git_version();
+        self.ownership()?;
+        for hook in SERVER_HOOKS {
+            self.hook(hook)?;
+        }
+        self.locks()?;
+        self.modes()?;
+        self.names()?;
+        self.reflogs();
+        Ok(self.findings)
+    }
+
+    /// Checks a clone, and what it fetches from `remote`.
+    pub fn client(mut self, remote: &str) -> Result<Vec<Finding>, Error> {
+        self.git_version();
+        self.on_path();
+        self.locks()?;
+        let install = format!("git hydrate install --client --remote {remote}");
+        for (key, value) in fetched(remote) {
+            if self.config.get(&key).contains(&value) {
+                self.good(format!("{key} = {value}"));
+            } else {
+                self.advise(format!("{key} = {value} is not set: settings and notes are not fetched"), &install);
+            }
+        }
+        if !self.config.get("remote.hydrate.url").is_empty() {
+            let what = "a remote is named `hydrate`: its branches stand where git hydrate keeps what it renders";
+            self.bad(what, "git remote rename hydrate NAME");
+        }
+        Ok(self.findings)
+    }
+
+    fn git_version(&mut self) {
+        let told = format!("git {}", self.git);
+        if self.git >= Version::OLDEST {
+            self.good(told);
+        } else {
+            self.bad(format!("{told} is too old"), format!("install git {} or later", Version::OLDEST));
+        }
+    }
+
+    fn on_path(&mut self) {
+        let mut dirs = std::env::split_paths(&self.around.search_path);
+        match dirs.find(|dir| is_executable(&dir.join("git-hydrate"))) {
+            Some(dir) => self.good(format!("git finds git-hydrate in {}", dir.display())),
+            None => self.bad("git-hydrate is not found on PATH", "add its directory to PATH"),
+        }
+    }
+
+    fn ownership(&mut self) -> Result<(), Error> {
+        let dir = self.repository.common_dir();
+        let owner = fs::metadata(dir).doing(|| format!("reading {}", dir.display()))?.uid();
+        let told = format!("the repository belongs to user {owner}");
+        if owner == self.around.user || self.repository.shared() != Shared::Umask {
+            self.good(told);
+        } else {
+            let what =
+                format!("{told}, but this is user {}: git refuses pushes of whom it does not trust", self.around.user);
+            self.bad(
+                what,
+                format!("have pushes arrive as user {owner}, and run this as: sudo -u '#{owner}' git hydrate doctor"),
+            );
+        }
+        Ok(())
+    }
+
+    /// Locks that dead processes left: git itself never removes one.
+    fn locks(&mut self) -> Result<(), Error> {
+        let top = self.repository.common_dir();
+        let mut files = Vec::new();
+        locks_in(top, 0, &mut files);
+        for below in ["refs", "reftable"] {
+            locks_in(&top.join(below), DEPTH_MAX, &mut files);
+        }
+        // This one is locked by the kernel, and stays.
+        files.retain(|file| *file != top.join("hydrate.lock"));
+        files.sort();
+        for file in files {
+            let age = fs::metadata(&file).and_then(|metadata| metadata.modified());
+            let age = age.ok().and_then(|modified| self.around.now.duration_since(modified).ok()).unwrap_or_default();
+            if age >= LOCK_AGE {
+                let what = format!("{} was left {} s ago: what it locks cannot change", file.display(), age.as_secs());
+                self.bad(what, format!("make sure that no git is at work here, then: rm '{}'", file.display()));
+            }
+        }
+        Ok(())
+    }
+
+    /// In a shared repository the next pusher of the group must be able to write where we wrote.
+    fn modes(&mut self) -> Result<(), Error> {
+        if self.repository.shared() == Shared::Umask {
+            return Ok(());
+        }
+        let top = self.repository.common_dir();
+        let closed = ["refs", "refs/heads", "refs/hydrate", "refs/notes", "objects", "objects/pack"]
+            .into_iter()
+            .map(|dir| top.join(dir))
+            .find(|dir| fs::metadata(dir).is_ok_and(|metadata| metadata.permissions().mode() & 0o020 == 0));
+        match closed {
+            Some(dir) => {
+                let what = format!("the repository is shared, but its group cannot write {}", dir.display());
+                self.bad(what, format!("chmod -R g+rwX,g+s '{}'", dir.display()));
+            }
+            None => self.good("the group of this shared repository can write it"),
+        }
+        Ok(())
+    }
+
+    /// A ref whose name is a directory of ours, or the other way round, keeps ours from being made.
+    fn names(&mut self) -> Result<(), Error> {
+        let refs = self.repository.refs()?;
+        let notes = format!("{NOTES_REF}/");
+        let above = refs.get("refs/hydrate").map(|_| ("refs/hydrate".to_owned(), "refs/hydrate/config"));
+        let below = refs.below(&notes).map(|(rest, _)| (format!("{notes}{rest}"), NOTES_REF));
+        for (taken, ours) in above.into_iter().chain(below) {
+            let remedy = format!("git -C '{}' update-ref -d {taken}", self.repository.common_dir().display());
+            self.bad(format!("{taken} is in the way of {ours}"), remedy);
+        }
+        Ok(())
+    }
+
+    fn reflogs(&mut self) {
+        let dir = self.repository.common_dir().display().to_string();
+        if self.repository.config("core.logAllRefUpdates").is_none() {
+            let remedy = format!("git -C '{dir}' config core.logAllRefUpdates true");
+            self.advise("there are no reflogs, which tell who moved a branch", remedy);
+        }
+        let fsync = self.repository.fsync();
+        if !fsync.loose_objects || !fsync.packs {
+            let remedy = format!("git -C '{dir}' config core.fsync committed");
+            self.advise("a power failure can lose a push that git has reported as done", remedy);
+        }
+    }
+
+    fn good(&mut self, what: impl Into<String>) {
+        self.findings.push(Finding { health: Health::Good, what: what.into(), remedy: None });
+    }
+
+    fn advise(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
+        self.findings.push(Finding { health: Health::Advice, what: what.into(), remedy: Some(remedy.into()) });
+    }
+
+    fn bad(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
+        self.findings.push(Finding { health: Health::Bad, what: what.into(), remedy: Some(remedy.into()) });
+    }
+}
+
+/// How deep refs may nest before we stop looking for locks.
+const DEPTH_MAX: usize = 32;
+
+fn locks_in(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            if depth > 0 {
+                locks_in(&path, depth - 1, found);
+            }
+        } else if path.extension().is_some_and(|extension| extension == "lock") {
+            found.push(path);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Whether the hooks are there, run, and run what they should.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+use std::process::Command;
+
+use super::Doctor;
+use crate::install::hook::{Hook, Owner, binary_of};
+use crate::install::place::{Place, content, hooks_dir};
+use crate::install::{Error, Io as _, Version, is_executable, kept};
+
+impl Doctor<'_> {
+    pub(super) fn hook(&mut self, hook: &Hook) -> Result<(), Error> {
+        let place = Place::of(hook, self.repository, &self.config, self.git)?;
+        let mut installed = Vec::new();
+        for place in Place::all(hook, self.repository)? {
+            let text = match &place {
+                Place::File(file) | Place::Beside(file) => content(file)?,
+                Place::Config => self.config.get(&hook.key("command")).first().map(|text| text.clone().into_bytes()),
+                Place::Nowhere { .. } => None,
+            };
+            let Some(text) = text else { continue };
+            let ours = matches!(Owner::of(&text), Owner::Us | Owner::Edited) || place == Place::Config;
+            if ours {
+                installed.push((place, text));
+            }
+        }
+        let again = format!("git hydrate install --server {}", self.repository.common_dir().display());
+        match &installed[..] {
+            [] => self.hook_by_hand(hook, place, &again),
+            [(place, text)] => self.installed_hook(hook, place, text, &again),
+            _ => {
+                self.bad(format!("{} is installed twice, so each push is hydrated twice", hook.name), again);
+                Ok(())
+            }
+        }
+    }
+
+    /// A hook that we did not write may call us all the same.
+    fn hook_by_hand(&mut self, hook: &Hook, place: Place, again: &str) -> Result<(), Error> {
+        let dir = hooks_dir(self.repository)?;
+        let mut calling = Vec::new();
+        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let named = name.to_string_lossy().starts_with(hook.name);
+            if named && content(&entry.path()).is_ok_and(|text| text.is_some_and(|text| calls_us(&text, hook))) {
+                calling.push(entry.path());
+            }
+        }
+        match (calling.first(), place) {
+            (Some(file), _) if is_executable(file) => self.good(format!("{} calls git-hydrate", file.display())),
+            (Some(file), _) => self.not_executable(file),
+            (None, Place::Nowhere { reason, advice }) => {
+                self.bad(format!("no {} hook runs git-hydrate: {reason}", hook.name), advice);
+            }
+            (None, _) => self.bad(format!("no {} hook runs git-hydrate", hook.name), again),
+        }
+        Ok(())
+    }
+
+    fn installed_hook(&mut self, hook: &Hook, place: &Place, text: &[u8], again: &str) -> Result<(), Error> {
+        let told = match place {
+            Place::File(file) | Place::Beside(file) => {
+                if !is_executable(file) {
+                    self.not_executable(file);
+                }
+                if Owner::of(text) == Owner::Edited {
+                    let remedy = format!("move {} away, then: {again}", file.display());
+                    self.advise(
+                        format!("{} was edited since it was installed: it is not kept up to date", file.display()),
+                        remedy,
+                    );
+                }
+                let kept = kept(file);
+                if is_executable(&kept) {
+                    self.good(format!("{} runs first", kept.display()));
+                }
+                file.display().to_string()
+            }
+            Place::Config | Place::Nowhere { .. } => {
+                if self.git < Version::WITH_CONFIG_HOOKS {
+                    let what = format!(
+                        "the {} hook is in git's configuration, which git {} does not read",
+                        hook.name, self.git
+                    );
+                    self.bad(what, again);
+                }
+                hook.key("command")
+            }
+        };
+        match binary_of(text) {
+            None => self.bad(format!("{told} names no program"), again),
+            Some(binary) => self.binary(&told, Path::new(&binary), again)?,
+        }
+        Ok(())
+    }
+
+    fn binary(&mut self, told: &str, binary: &Path, again: &str) -> Result<(), Error> {
+        let shown = binary.display();
+        if !is_executable(binary) {
+            self.bad(format!("{told} runs {shown}, which is gone: pushes are not hydrated"), again);
+            return Ok(());
+        }
+        let dir = self.repository.common_dir();
+        let owner = fs::metadata(dir).doing(|| format!("reading {}", dir.display()))?;
+        if let Some(closed) = binary.ancestors().skip(1).find(|dir| !may_enter(dir, owner.uid(), owner.gid())) {
+            let what = format!("{told} runs {shown}, but user {} may not enter {}", owner.uid(), closed.display());
+            self.bad(what, "install git-hydrate for all users: sudo ./install.sh --prefix /usr/local");
+        }
+        let answer = Command::new(binary).arg("--version").output();
+        match answer {
+            Ok(answer) if answer.status.success() => {
+                let version = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
+                if version == self.around.version {
+                    self.good(format!("{told} runs {shown} ({version})"));
+                } else {
+                    let what = format!("{told} runs {shown}, which is {version}; this is {}", self.around.version);
+                    self.advise(what, again);
+                }
+            }
+            Ok(answer) => {
+                let complaint = String::from_utf8_lossy(&answer.stderr).trim().to_owned();
+                self.bad(format!("{told} runs {shown}, which fails ({}): {complaint}", answer.status), again);
+            }
+            Err(error) => self.bad(format!("{told} runs {shown}, which does not start: {error}"), again),
+        }
+        Ok(())
+    }
+
+    fn not_executable(&mut self, file: &Path) {
+        let file = file.display();
+        self.bad(format!("{file} is not executable: git skips it"), format!("chmod +x {file}"));
+    }
+}
+
+fn calls_us(script: &[u8], hook: &Hook) -> bool {
+    let text = String::from_utf8_lossy(script);
+    let name = hook.name;
+    text.contains(&format!("git-hydrate hook {name}"))
+        || text.contains(&format!("git hydrate hook {name}"))
+        || Owner::of(script) == Owner::Us
+}
+
+/// Whether a user whose group is `group` may pass through a directory.
+fn may_enter(dir: &Path, user: u32, group: u32) -> bool {
+    let Ok(metadata) = fs::metadata(dir) else { return true };
+    let bit = if metadata.uid() == user {
+        0o100
+    } else if metadata.gid() == group {
+        0o010
+    } else {
+        0o001
+    };
+    user == 0 || metadata.permissions().mode() & bit != 0
+}

@@ -1,0 +1,66 @@
+//! What a shell offers after `git hydrate`, and what `git hydrate --help` shows.
+
+use std::fs;
+
+use crate::support::{BINARY, Lab};
+
+/// Asks bash for what fits a command line, as git's completion asks and as bash itself asks.
+fn offered(lab: &Lab, line: &str) -> String {
+    let script = format!(
+        r#"eval "$('{BINARY}' completions bash)"
+        words=({line}) cword=$((${{#words[@]}} - 1)) cur=${{words[cword]}} prev=${{words[cword-1]}}
+        if [[ ${{words[0]}} = git ]]; then
+            _git_hydrate
+        else
+            COMP_WORDS=("${{words[@]}}") COMP_CWORD=$cword
+            fn=$(complete -p git-hydrate | sed 's/.*-F \([^ ]*\).*/\1/')
+            $fn git-hydrate "$cur" "$prev"
+        fi
+        echo "${{COMPREPLY[*]}}""#
+    );
+    let output = lab.command("bash", &lab.path("")).args(["-c", &script]).output().expect("bash runs");
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8").trim_end().to_owned()
+}
+
+#[test]
+fn bash_completes_commands_and_options() {
+    let lab = Lab::new();
+    let rows = [
+        ("git hydrate inst", "install"),
+        ("git hydrate install --cl", "--client"),
+        ("git-hydrate doc", "doctor"),
+        ("git-hydrate install --cl", "--client"),
+        ("git hydrate completions z", "zsh"),
+    ];
+    for (line, expected) in rows {
+        assert_eq!(offered(&lab, line), expected, "{line}");
+    }
+}
+
+#[test]
+fn an_alias_is_completed_like_the_command() {
+    let lab = Lab::new();
+    let script = format!(
+        r#"eval "$('{BINARY}' completions bash)"
+        words=(git -C dir h doc) cword=4 cur=doc prev=h __git_cmd_idx=3
+        _git_hydrate
+        echo "${{COMPREPLY[*]}}""#
+    );
+    let output = lab.command("bash", &lab.path("")).args(["-c", &script]).output().expect("bash runs");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "doctor\n");
+}
+
+#[test]
+fn manual_pages_are_found_by_git() {
+    let lab = Lab::new();
+    let pages = lab.path("share/man/man1");
+    let written = lab.command(BINARY, &lab.path("")).args(["man", "share/man/man1"]).output().expect("runs");
+    assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+    let mut names: Vec<_> =
+        fs::read_dir(&pages).expect("made").map(|entry| entry.expect("readable").file_name()).collect();
+    names.sort();
+    assert!(names.starts_with(&["git-hydrate-completions.1".into(), "git-hydrate-doctor.1".into()]), "{names:?}");
+    let page = fs::read_to_string(pages.join("git-hydrate.1")).expect("written");
+    assert!(page.contains("git\\-hydrate \\- Renders Argo CD Applications"), "{page}");
+}

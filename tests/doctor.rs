@@ -1,0 +1,202 @@
+//! Each row breaks an installation in one way: the doctor finds it, and what it says mends it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::support::{BINARY, Lab, Repo};
+
+const HOOK: &str = "hooks/post-receive";
+
+#[test]
+fn a_new_installation_is_in_good_order() {
+    for args in [&[] as &[&str], &["--object-format=sha256"], &["--ref-format=reftable"], &["--shared=group"]] {
+        let lab = Lab::new();
+        let server = lab.bare(args);
+        server.hydrate(&["install", "--server"]).success();
+        server.git(&["config", "core.fsync", "committed"]);
+        let told = server.hydrate(&["doctor"]).success().stdout;
+        assert!(told.lines().all(|line| line.starts_with("good ")), "{args:?}: {told}");
+        assert!(told.contains(&format!("{HOOK} runs {BINARY} (git-hydrate {})", env!("CARGO_PKG_VERSION"))), "{told}");
+    }
+}
+
+#[test]
+fn what_is_broken_is_found() {
+    type Break = fn(&Lab, &Repo);
+    let rows: [(&str, Break, &str, &str); 14] = [
+        (
+            "no hook",
+            |_, repo| fs::remove_file(repo.path.join(HOOK)).expect("removed"),
+            "bad      no post-receive hook runs git-hydrate",
+            "git hydrate install --server REPO",
+        ),
+        (
+            "not executable",
+            |_, repo| fs::set_permissions(repo.path.join(HOOK), fs::Permissions::from_mode(0o644)).expect("set"),
+            "bad      REPO/hooks/post-receive is not executable: git skips it",
+            "chmod +x REPO/hooks/post-receive",
+        ),
+        (
+            "program gone",
+            |_, repo| with_binary(repo, "/no/such/git-hydrate"),
+            "bad      REPO/hooks/post-receive runs /no/such/git-hydrate, which is gone: pushes are not hydrated",
+            "git hydrate install --server REPO",
+        ),
+        (
+            "program broken",
+            |lab, repo| {
+                lab.program("broken", "#!/bin/sh\necho no disk >&2\nexit 3\n");
+                with_binary(repo, lab.path("bin/broken").to_str().expect("UTF-8"));
+            },
+            "bad      REPO/hooks/post-receive runs LAB/bin/broken, which fails (exit status: 3): no disk",
+            "git hydrate install --server REPO",
+        ),
+        (
+            "program of another version",
+            |lab, repo| {
+                lab.program("older", "#!/bin/sh\necho git-hydrate 0.0.1\n");
+                with_binary(repo, lab.path("bin/older").to_str().expect("UTF-8"));
+            },
+            "advice   REPO/hooks/post-receive runs LAB/bin/older, which is git-hydrate 0.0.1; this is git-hydrate",
+            "git hydrate install --server REPO",
+        ),
+        (
+            "edited",
+            |_, repo| repo.hook(HOOK, &repo.file(HOOK).expect("there").replace("exit\n", "exit 0\n")),
+            "advice   REPO/hooks/post-receive was edited since it was installed: it is not kept up to date",
+            "move REPO/hooks/post-receive away, then: git hydrate install --server REPO",
+        ),
+        (
+            "hooks elsewhere",
+            |lab, repo| drop(repo.git(&["config", "core.hooksPath", lab.path("shared").to_str().expect("UTF-8")])),
+            "bad      no post-receive hook runs git-hydrate: hooks are taken from LAB/shared",
+            "unset core.hooksPath here",
+        ),
+        (
+            "in the configuration of a git that does not read it",
+            |_, repo| {
+                fs::remove_file(repo.path.join(HOOK)).expect("removed");
+                repo.git(&["config", "hook.hydrate.event", "post-receive"]);
+                repo.git(&["config", "hook.hydrate.command", &format!("if [ -x '{BINARY}' ]; then :; fi")]);
+            },
+            "bad      the post-receive hook is in git's configuration, which git 2.",
+            "git hydrate install --server REPO",
+        ),
+        (
+            "installed twice",
+            |_, repo| repo.hook("custom_hooks/post-receive.d/hydrate", &repo.file(HOOK).expect("there")),
+            "bad      post-receive is installed twice, so each push is hydrated twice",
+            "git hydrate install --server REPO",
+        ),
+        (
+            "a lock on a branch",
+            |_, repo| old_file(repo, "refs/heads/environments/dev.lock"),
+            "bad      REPO/refs/heads/environments/dev.lock was left",
+            "rm 'REPO/refs/heads/environments/dev.lock'",
+        ),
+        (
+            "a lock on all refs",
+            |_, repo| old_file(repo, "packed-refs.lock"),
+            "bad      REPO/packed-refs.lock was left",
+            "make sure that no git is at work here",
+        ),
+        (
+            "closed to the group",
+            |_, repo| {
+                repo.git(&["config", "core.sharedRepository", "group"]);
+                fs::set_permissions(repo.path.join("objects"), fs::Permissions::from_mode(0o755)).expect("set");
+            },
+            "bad      the repository is shared, but its group cannot write REPO/",
+            "chmod -R g+rwX,g+s 'REPO/",
+        ),
+        (
+            "a ref in the way",
+            |_, repo| drop(repo.git(&["update-ref", "refs/hydrate", "main"])),
+            "bad      refs/hydrate is in the way of refs/hydrate/config",
+            "git -C 'REPO' update-ref -d refs/hydrate",
+        ),
+        (
+            "no reflogs",
+            |_, repo| drop(repo.git(&["config", "--unset", "core.logAllRefUpdates"])),
+            "advice   there are no reflogs, which tell who moved a branch",
+            "git -C 'REPO' config core.logAllRefUpdates true",
+        ),
+    ];
+    for (name, damage, finding, remedy) in rows {
+        let lab = Lab::new();
+        let server = lab.server();
+        let clone = server.clone_to("clone");
+        clone.commit("first", &[]);
+        with_binary(&server, "/bin/true");
+        clone.push().success();
+        fs::remove_file(server.path.join(HOOK)).expect("removed");
+        server.hydrate(&["install", "--server"]).success();
+        damage(&lab, &server);
+        let lab_path = fs::canonicalize(lab.path("")).expect("there");
+        let (repo, lab_path) = (lab_path.join("dry.git"), lab_path);
+        let plain = |text: &str| {
+            let text = text.replace("REPO", repo.to_str().expect("UTF-8"));
+            text.replace("LAB", lab_path.to_str().expect("UTF-8"))
+        };
+        let answer = server.hydrate(&["doctor"]).exits(i32::from(finding.starts_with("bad")));
+        assert!(answer.stdout.contains(&plain(finding)), "{name}: {}", answer.stdout);
+        assert!(answer.stdout.contains(&plain(remedy)), "{name}: {}", answer.stdout);
+    }
+}
+
+#[test]
+fn a_hook_that_calls_us_is_as_good_as_ours() {
+    let lab = Lab::new();
+    let server = lab.bare(&[]);
+    server.hook(HOOK, "#!/bin/sh\nexec git-hydrate hook post-receive\n");
+    let told = server.hydrate(&["doctor"]).success().stdout;
+    assert!(told.contains("hooks/post-receive calls git-hydrate\n"), "{told}");
+}
+
+#[test]
+fn a_new_lock_may_be_alive() {
+    let lab = Lab::new();
+    let server = lab.server();
+    fs::write(server.path.join("packed-refs.lock"), "").expect("written");
+    fs::write(server.path.join("hydrate.lock"), "").expect("written");
+    assert!(!server.hydrate(&["doctor"]).success().stdout.contains("was left"));
+}
+
+#[test]
+fn a_clone_has_its_own_checks() {
+    let lab = Lab::new();
+    let clone = lab.server().clone_to("clone");
+    let told = clone.hydrate(&["doctor"]).success().stdout;
+    assert!(told.contains("git hydrate install --client --remote origin\n"), "{told}");
+    clone.hydrate(&["install", "--client"]).success();
+    let told = clone.hydrate(&["doctor"]).success().stdout;
+    assert!(told.lines().all(|line| line.starts_with("good ")), "{told}");
+    clone.git(&["remote", "add", "hydrate", ".."]);
+    let told = clone.hydrate(&["doctor"]).exits(1).stdout;
+    assert!(told.contains("bad      a remote is named `hydrate`"), "{told}");
+}
+
+#[test]
+fn findings_are_read_by_programs_too() {
+    let lab = Lab::new();
+    let server = lab.bare(&[]);
+    let json = server.hydrate(&["doctor", "--json"]).exits(1).stdout;
+    let findings: Vec<serde_json::Value> = serde_json::from_str(&json).expect("JSON");
+    let bad: Vec<_> = findings.iter().filter(|finding| finding["health"] == "bad").collect();
+    assert_eq!(bad.len(), 1, "{json}");
+    assert_eq!(bad[0]["what"], "no post-receive hook runs git-hydrate");
+}
+
+/// Installs the hook with another program.
+fn with_binary(repo: &Repo, binary: &str) {
+    let script = repo.file(HOOK).expect("installed").replace(BINARY, binary);
+    repo.hook(HOOK, &script);
+}
+
+fn old_file(repo: &Repo, path: &str) {
+    let path = repo.path.join(path);
+    fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+    let file = fs::File::create(path).expect("made");
+    let hour = std::time::Duration::from_secs(3600);
+    file.set_modified(std::time::SystemTime::now() - hour).expect("set");
+}
