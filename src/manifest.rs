@@ -1,7 +1,7 @@
 //! Kubernetes objects: what every engine hands on, and `manifest.yaml`, which is made of them.
 //!
-//! A [`Manifest`] is one object with a kind. [`read`] makes them of text, engines of what they rendered; [`sort`] gives the order in which the proposal writes them,
-//! and [`Key`] tells whether two of them are one object for the API server.
+//! A [`Manifest`] is one object with a kind. [`read()`] makes them of text, engines of what they rendered; [`sort`] is
+//! the order in which the proposal writes them, and [`Key`] tells whether two are one object for the API server.
 
 mod read;
 

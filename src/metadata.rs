@@ -17,6 +17,7 @@ mod template;
 mod time;
 mod trailers;
 mod url;
+mod values;
 mod writer;
 
 pub use address::Address;
@@ -26,9 +27,10 @@ pub use read::{NOTES_REF, Provenance, UnreadableMetadata, note, read_note};
 pub use reference::Reference;
 pub use settings::{Identity, IdentityError, Settings};
 pub use time::Time;
+pub use values::{COMMIT_MESSAGE_VALUES, Origin, PathContent, README_VALUES};
 pub use writer::{
-    ARGOCD_README, COMMIT_MESSAGE_TEMPLATE, COMMIT_MESSAGE_VALUES, DEFAULT_COMMIT_MESSAGE, Files, Origin,
-    PROPOSAL_README, PathContent, README_TEMPLATE, README_VALUES, Writer, commit_date,
+    ARGOCD_README, COMMIT_MESSAGE_TEMPLATE, DEFAULT_COMMIT_MESSAGE, Files, PROPOSAL_README, README_TEMPLATE, Writer,
+    commit_date,
 };
 
 /// The revision of the code that makes the bytes of a hydrated commit: the trailer `Hydrate-Engine`.

@@ -11,7 +11,7 @@ pub(super) const BODY_BYTES_MAX: usize = 16 << 10;
 
 /// A commit of the dry branch: all that a hydrated commit says of it.
 ///
-/// Texts are cut at [`LINE_BYTES_MAX`] and [`BODY_BYTES_MAX`]: GitOps Promoter keeps them a dozen times in one status
+/// A line is cut at 1 KiB, a body at 16 KiB: GitOps Promoter keeps them several times for each environment in one status
 /// object, which may have 1.5 MiB in all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DryCommit {
@@ -69,8 +69,9 @@ pub(super) fn cut_body(body: String, bytes_max: usize) -> String {
 
 /// The first paragraph folded into one line (`%s`), and the rest without the fields of a reference.
 ///
-/// Reference: Argo CD util/git/client.go `GetReferences` for the lines that are left out, wherever they stand. It cuts the subject at
-/// the first `\n\n` instead, so that it may have several lines, and loses what follows a line of 64 KiB.
+/// Reference: argo-cd 3.6 util/git/client.go `GetReferences` for the lines that are left out, wherever they stand. It
+/// cuts the subject at the first `\n\n` instead, so that it may have several lines, and loses what follows a line of
+/// 64 KiB.
 fn split_message(message: &str) -> (String, String) {
     let mut lines = message.lines();
     let paragraph = lines.by_ref().map(|line| line.trim_end_matches(WHITE_SPACE)).take_while(|line| !line.is_empty());

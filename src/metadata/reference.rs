@@ -70,8 +70,8 @@ pub(super) fn is_reference_line(line: &str) -> bool {
 impl Field {
     /// Reads `Argocd-reference-commit-<key>: <value>`; none when the key is unknown or the value is not valid.
     ///
-    /// Reference: argo-cd 3.6 util/git/client.go `updateCommitMetadata`. An id of SHA-256 is valid here too, and a line of more than
-    /// a KiB is no address or URL.
+    /// Reference: argo-cd 3.6 util/git/client.go `updateCommitMetadata`. An id of SHA-256 is valid here too, and a line
+    /// of more than a KiB is no address or URL.
     fn parse(line: &str) -> Option<Self> {
         let (key, value) = line.strip_prefix("Argocd-reference-commit-")?.split_once(": ")?;
         match key {

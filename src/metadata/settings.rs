@@ -7,15 +7,17 @@ use crate::application::Profile;
 pub struct Settings {
     /// Whose rules hold.
     pub profile: Profile,
-    /// A minijinja template for `README.md` in place of the profile's own; its values are [`README_VALUES`](super::README_VALUES).
+    /// A minijinja template for `README.md` in place of the profile's own; its values are
+    /// [`README_VALUES`](super::README_VALUES).
     pub readme_template: Option<String>,
-    /// A minijinja template for the commit message in place of the default; its values are [`COMMIT_MESSAGE_VALUES`](super::COMMIT_MESSAGE_VALUES).
+    /// A minijinja template for the commit message in place of the default; its values are
+    /// [`COMMIT_MESSAGE_VALUES`](super::COMMIT_MESSAGE_VALUES).
     pub commit_message_template: Option<String>,
     /// Who makes the hydrated commits.
     pub identity: Identity,
 }
 
-/// The author and committer of hydrated commits: `git-hydrate <git-hydrate@localhost>` unless the settings name another.
+/// The author and committer of hydrated commits: `git-hydrate <git-hydrate@localhost>` unless the settings say another.
 ///
 /// Holds nothing that would break the line of a commit. The dry commit's author is credited by a trailer.
 #[derive(Debug, Clone, PartialEq, Eq)]

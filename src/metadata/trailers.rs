@@ -58,8 +58,10 @@ fn unfold(value: &str) -> String {
 
 /// Where the trailer block stands: whole lines; empty at the end of the message when there is none.
 ///
-/// Reference: git 2.47 trailer.c `find_trailer_block_start`. The block is the last paragraph, never the first, if all of
-/// its lines are trailers or if one is recognized and at least a quarter are trailers.
+/// The block is the last paragraph, never the first, if all of its lines are trailers, or if one is recognized and at
+/// least a quarter are trailers.
+///
+/// Reference: git 2.47 trailer.c `find_trailer_block_start`.
 pub(super) fn block(message: &str, divider: Divider) -> Range<usize> {
     let end = end_of_message(message, divider);
     let text = &message[..end];

@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::application::{AppName, BranchName, Profile};
+use crate::application::{BranchName, Profile};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Signature};
 use crate::manifest::{self, Manifest};
 
-use super::dry::DryCommit;
 use super::json::Json;
 use super::message::{self, Trailers};
-use super::reference::Reference;
 use super::settings::Settings;
 use super::template::Template;
-use super::{ENGINE_REVISION, Time, url};
+use super::values::{self, COMMIT_MESSAGE_VALUES, Origin, PathContent, README_VALUES};
+use super::{ENGINE_REVISION, Time};
 
 /// The settings file that holds the template of the README in each destination path.
 pub const README_TEMPLATE: &str = "README.md.j2";
@@ -27,60 +26,8 @@ pub const ARGOCD_README: &str = include_str!("templates/argocd-README.md.j2");
 /// The commit message of Argo CD's own hydrator, 3.6, in both profiles. Our trailers are added to any message.
 pub const DEFAULT_COMMIT_MESSAGE: &str = include_str!("templates/commit-message.j2");
 
-/// The values of a README template: each name, and what it holds. All are always there, empty ones too.
-///
-/// In the profile `proposal`, `hydrator.metadata` of the destination path holds the same under the same names.
-pub const README_VALUES: &[(&str, &str)] = &[
-    ("repoURL", "the repository of the dry commit"),
-    ("drySha", "the full id of the dry commit"),
-    ("commands", "a list: the commands that render the same with the official tools"),
-    ("repoName", "the directory that `git clone` makes of repoURL"),
-    ("dryShortSHA", "the first 7 digits of drySha"),
-    ("dryBranch", "the branch of the dry commit"),
-    ("applications", "a list: each with metadata.name and metadata.namespace"),
-    ("commitAuthor", "`Name <email>` of the dry commit's author"),
-    ("commitMessage", "the first line of the dry commit's message"),
-    ("commitTime", "when the dry commit was committed: `2024-03-27 10:32:04 UTC`"),
-];
-
-/// The values of a commit message template: each name, and what it holds. All are always there, empty ones too.
-pub const COMMIT_MESSAGE_VALUES: &[(&str, &str)] = &[
-    ("branch", "the branch that the commit is made on"),
-    ("dryBranch", "the branch of the dry commit"),
-    ("dryShortSHA", "the first 7 digits of metadata.drySha"),
-    (
-        "metadata",
-        "of the dry commit: repoURL, drySha, author, date, subject, body and the list references, each with commit.author, \
-         date, subject, body, sha and repoUrl",
-    ),
-];
-
 /// The files of one directory, by name. All are plain files.
 pub type Files = BTreeMap<String, Vec<u8>>;
-
-/// The dry commit that is hydrated, and where it stands.
-#[derive(Debug, Clone, Copy)]
-pub struct Origin<'a> {
-    /// The repository, as Applications know it.
-    pub repo_url: &'a str,
-    /// The dry branch.
-    pub branch: &'a BranchName,
-    /// The dry commit.
-    pub commit: &'a DryCommit,
-}
-
-/// What is written into one destination path.
-#[derive(Debug, Clone, Copy)]
-pub struct PathContent<'a> {
-    /// The Applications that are rendered into it, each with its namespace; one, unless another hydrator calls us.
-    pub applications: &'a [(&'a AppName, Option<&'a AppName>)],
-    /// `manifest.yaml`, as [`Writer::manifest`] makes it.
-    pub manifest: &'a [u8],
-    /// The commands that render the same with the official tools.
-    pub commands: &'a [String],
-    /// Whether a promotion strategy promotes this very path on its own, and so reads its `hydrator.metadata`.
-    pub is_active_path: bool,
-}
 
 /// Makes every byte of hydrated commits under one choice of settings.
 #[derive(Debug)]
@@ -123,13 +70,13 @@ impl Writer {
     ///
     /// Fails only by the README template of the settings.
     pub fn files_for_path(&self, content: &PathContent<'_>, origin: &Origin<'_>) -> Result<Files, Diagnostic> {
-        let values = Json::Object(readme_values(content, origin));
+        let values = Json::Object(values::readme(content, origin));
         let readme = self.readme.render(&values).map_err(|error| with_names(error, README_VALUES))?;
-        let metadata = self.path_metadata(content, origin).without_empty().pretty();
+        let metadata = values::path_metadata(content, origin, self.settings.profile);
         Ok(files([
             ("manifest.yaml", content.manifest.to_vec()),
             ("README.md", readme.into_bytes()),
-            ("hydrator.metadata", metadata),
+            ("hydrator.metadata", Json::Object(metadata).without_empty().pretty()),
         ]))
     }
 
@@ -144,8 +91,8 @@ impl Writer {
     ///
     /// Nothing at the root goes with it: two strategies would meet there at each merge.
     pub fn files_for_active_path(&self, origin: &Origin<'_>) -> Files {
-        let metadata = Json::Object(self.commit_metadata(origin)).without_empty().pretty();
-        files([("hydrator.metadata", metadata)])
+        let metadata = values::commit_metadata(origin, self.settings.profile);
+        files([("hydrator.metadata", Json::Object(metadata).without_empty().pretty())])
     }
 
     /// The message of a hydrated commit on `branch`, with our trailers at its end.
@@ -157,7 +104,7 @@ impl Writer {
         branch: &BranchName,
         settings_commit: Option<ObjectId>,
     ) -> Result<String, Diagnostic> {
-        let values = Json::Object(message_values(origin, branch));
+        let values = Json::Object(values::message(origin, branch));
         let text = self.message.render(&values).map_err(|error| with_names(error, COMMIT_MESSAGE_VALUES))?;
         let text = message::clean(&text);
         if text.is_empty() {
@@ -190,31 +137,6 @@ impl Writer {
             offset: i32::from(time.offset_minutes()) * 60,
         }
     }
-
-    fn path_metadata(&self, content: &PathContent<'_>, origin: &Origin<'_>) -> Json {
-        let values = readme_values(content, origin);
-        let own = match self.settings.profile {
-            Profile::Proposal => values,
-            Profile::Argocd => values.into_iter().take(3).collect(),
-        };
-        if !content.is_active_path {
-            return Json::Object(own);
-        }
-        let mut all = self.commit_metadata(origin);
-        for (key, value) in own {
-            match all.iter().position(|(found, _)| *found == key) {
-                Some(_) => {}
-                None => all.push((key, value)),
-            }
-        }
-        Json::Object(all)
-    }
-
-    /// Reference: argo-cd 3.6 util/hydrator/hydrator.go `HydratorCommitMetadata`, in its order.
-    fn commit_metadata(&self, origin: &Origin<'_>) -> Vec<(&'static str, Json)> {
-        let references = origin.commit.references.iter().filter(|reference| reference.is_strict());
-        metadata_values(origin, references, self.settings.profile)
-    }
 }
 
 /// The date of a hydrated commit: the dry commit's, on its clock, but never before the parent's.
@@ -245,74 +167,6 @@ fn trailers(origin: &Origin<'_>, branch: &BranchName, settings_commit: Option<Ob
         settings_commit,
         engine: ENGINE_REVISION,
     }
-}
-
-/// The first three are all that Argo CD writes into a destination path.
-fn readme_values(content: &PathContent<'_>, origin: &Origin<'_>) -> Vec<(&'static str, Json)> {
-    let application = |&(name, namespace): &(&AppName, Option<&AppName>)| {
-        let namespace = namespace.map(AppName::as_str).unwrap_or_default();
-        let metadata = vec![("name", Json::text(name.as_str())), ("namespace", Json::text(namespace))];
-        Json::Object(vec![("metadata", Json::Object(metadata))])
-    };
-    vec![
-        ("repoURL", Json::text(origin.repo_url)),
-        ("drySha", Json::text(origin.commit.id.to_string())),
-        ("commands", Json::List(content.commands.iter().map(Json::text).collect())),
-        ("repoName", Json::text(url::repository_name(origin.repo_url))),
-        ("dryShortSHA", Json::text(short(origin.commit.id))),
-        ("dryBranch", Json::text(origin.branch.as_str())),
-        ("applications", Json::List(content.applications.iter().map(application).collect())),
-        ("commitAuthor", Json::text(&origin.commit.author)),
-        ("commitMessage", Json::text(&origin.commit.subject)),
-        ("commitTime", Json::text(origin.commit.date.readable())),
-    ]
-}
-
-/// A message credits every author; what promoters don't take stays out of files only.
-fn message_values(origin: &Origin<'_>, branch: &BranchName) -> Vec<(&'static str, Json)> {
-    let metadata = metadata_values(origin, origin.commit.references.iter(), Profile::Proposal);
-    vec![
-        ("branch", Json::text(branch.as_str())),
-        ("dryBranch", Json::text(origin.branch.as_str())),
-        ("dryShortSHA", Json::text(short(origin.commit.id))),
-        ("metadata", Json::Object(metadata)),
-    ]
-}
-
-fn metadata_values<'a>(
-    origin: &Origin<'_>,
-    references: impl Iterator<Item = &'a Reference>,
-    profile: Profile,
-) -> Vec<(&'static str, Json)> {
-    let reference = |reference: &Reference| {
-        let author = reference.author.as_ref().map(|author| match profile {
-            Profile::Proposal => author.plain(),
-            Profile::Argocd => author.rfc5322(),
-        });
-        let commit = vec![
-            ("author", Json::text(author.unwrap_or_default())),
-            ("date", Json::text(reference.date.map(Time::rfc3339).unwrap_or_default())),
-            ("subject", Json::text(&reference.subject)),
-            ("body", Json::text(&reference.body)),
-            ("sha", Json::text(&reference.commit)),
-            ("repoUrl", Json::text(&reference.repo_url)),
-        ];
-        Json::Object(vec![("commit", Json::Object(commit))])
-    };
-    vec![
-        ("repoURL", Json::text(origin.repo_url)),
-        ("drySha", Json::text(origin.commit.id.to_string())),
-        ("author", Json::text(&origin.commit.author)),
-        ("date", Json::text(origin.commit.date.rfc3339())),
-        ("subject", Json::text(&origin.commit.subject)),
-        ("body", Json::text(&origin.commit.body)),
-        ("references", Json::List(references.map(reference).collect())),
-    ]
-}
-
-/// The first 7 digits of an id.
-fn short(id: ObjectId) -> String {
-    id.to_string().chars().take(7).collect()
 }
 
 #[cfg(test)]

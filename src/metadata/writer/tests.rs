@@ -1,6 +1,7 @@
 use super::*;
+use crate::application::AppName;
 use crate::git::{Commit, object_id};
-use crate::metadata::{Identity, contract};
+use crate::metadata::{DryCommit, Identity, contract};
 
 const ID: &str = "3ff41cc5247197a6caf50216c4c76cc29d78a97c";
 const REPOSITORY: &str = "https://github.com/example/repo";

@@ -1,0 +1,154 @@
+//! What files and templates say of a dry commit and of a destination path.
+
+use crate::application::{AppName, BranchName, Profile};
+use crate::git::ObjectId;
+
+use super::dry::DryCommit;
+use super::json::Json;
+use super::reference::Reference;
+use super::{Time, url};
+
+/// The values of a README template: each name, and what it holds. All are always there, empty ones too.
+///
+/// In the profile `proposal`, `hydrator.metadata` of the destination path holds the same under the same names.
+pub const README_VALUES: &[(&str, &str)] = &[
+    ("repoURL", "the repository of the dry commit"),
+    ("drySha", "the full id of the dry commit"),
+    ("commands", "a list: the commands that render the same with the official tools"),
+    ("repoName", "the directory that `git clone` makes of repoURL"),
+    ("dryShortSHA", "the first 7 digits of drySha"),
+    ("dryBranch", "the branch of the dry commit"),
+    ("applications", "a list: each with metadata.name and metadata.namespace"),
+    ("commitAuthor", "`Name <email>` of the dry commit's author"),
+    ("commitMessage", "the first line of the dry commit's message"),
+    ("commitTime", "when the dry commit was committed: `2024-03-27 10:32:04 UTC`"),
+];
+
+/// The values of a commit message template: each name, and what it holds. All are always there, empty ones too.
+pub const COMMIT_MESSAGE_VALUES: &[(&str, &str)] = &[
+    ("branch", "the branch that the commit is made on"),
+    ("dryBranch", "the branch of the dry commit"),
+    ("dryShortSHA", "the first 7 digits of metadata.drySha"),
+    (
+        "metadata",
+        "of the dry commit: repoURL, drySha, author, date, subject, body and the list references, each with \
+         commit.author, date, subject, body, sha and repoUrl",
+    ),
+];
+
+/// The dry commit that is hydrated, and where it stands.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin<'a> {
+    /// The repository, as Applications know it.
+    pub repo_url: &'a str,
+    /// The dry branch.
+    pub branch: &'a BranchName,
+    /// The dry commit.
+    pub commit: &'a DryCommit,
+}
+
+/// What is written into one destination path.
+#[derive(Debug, Clone, Copy)]
+pub struct PathContent<'a> {
+    /// The Applications that are rendered into it, each with its namespace; one, unless another hydrator calls us.
+    pub applications: &'a [(&'a AppName, Option<&'a AppName>)],
+    /// `manifest.yaml`, as [`Writer::manifest`](super::Writer::manifest) makes it.
+    pub manifest: &'a [u8],
+    /// The commands that render the same with the official tools.
+    pub commands: &'a [String],
+    /// Whether a promotion strategy promotes this very path on its own, and so reads its `hydrator.metadata`.
+    pub is_active_path: bool,
+}
+
+/// The entries of a JSON object in their order.
+type Entries = Vec<(&'static str, Json)>;
+
+/// How many of the values of a README are what Argo CD writes into a destination path.
+const ARGOCD_KEYS: usize = 3;
+
+/// The values of a README template, in the order of [`README_VALUES`].
+pub(super) fn readme(content: &PathContent<'_>, origin: &Origin<'_>) -> Entries {
+    let application = |&(name, namespace): &(&AppName, Option<&AppName>)| {
+        let namespace = namespace.map(AppName::as_str).unwrap_or_default();
+        let metadata = vec![("name", Json::text(name.as_str())), ("namespace", Json::text(namespace))];
+        Json::Object(vec![("metadata", Json::Object(metadata))])
+    };
+    vec![
+        ("repoURL", Json::text(origin.repo_url)),
+        ("drySha", Json::text(origin.commit.id.to_string())),
+        ("commands", Json::List(content.commands.iter().map(Json::text).collect())),
+        ("repoName", Json::text(url::repository_name(origin.repo_url))),
+        ("dryShortSHA", Json::text(short(origin.commit.id))),
+        ("dryBranch", Json::text(origin.branch.as_str())),
+        ("applications", Json::List(content.applications.iter().map(application).collect())),
+        ("commitAuthor", Json::text(&origin.commit.author)),
+        ("commitMessage", Json::text(&origin.commit.subject)),
+        ("commitTime", Json::text(origin.commit.date.readable())),
+    ]
+}
+
+/// `hydrator.metadata` of a destination path. Empty values are still there.
+pub(super) fn path_metadata(content: &PathContent<'_>, origin: &Origin<'_>, profile: Profile) -> Entries {
+    let mut entries = readme(content, origin);
+    let mut of_proposal = entries.split_off(ARGOCD_KEYS);
+    if content.is_active_path {
+        let known = |key| entries.iter().any(|(known, _)| *known == key);
+        let more: Entries = commit_metadata(origin, profile).into_iter().filter(|(key, _)| !known(*key)).collect();
+        entries.extend(more);
+    }
+    match profile {
+        Profile::Proposal => entries.append(&mut of_proposal),
+        Profile::Argocd => {}
+    }
+    entries
+}
+
+/// `hydrator.metadata` of a whole branch, or of what is promoted on its own. Empty values are still there.
+pub(super) fn commit_metadata(origin: &Origin<'_>, profile: Profile) -> Entries {
+    let references = origin.commit.references.iter().filter(|reference| reference.is_strict());
+    of_commit(origin, references, profile)
+}
+
+/// The values of a commit message template. It credits every author: what promoters don't take stays out of files only.
+pub(super) fn message(origin: &Origin<'_>, branch: &BranchName) -> Entries {
+    let metadata = of_commit(origin, origin.commit.references.iter(), Profile::Proposal);
+    vec![
+        ("branch", Json::text(branch.as_str())),
+        ("dryBranch", Json::text(origin.branch.as_str())),
+        ("dryShortSHA", Json::text(short(origin.commit.id))),
+        ("metadata", Json::Object(metadata)),
+    ]
+}
+
+/// Reference: argo-cd 3.6 util/hydrator/hydrator.go `HydratorCommitMetadata`, in its order.
+fn of_commit<'a>(origin: &Origin<'_>, references: impl Iterator<Item = &'a Reference>, profile: Profile) -> Entries {
+    let reference = |reference: &Reference| {
+        let author = reference.author.as_ref().map(|author| match profile {
+            Profile::Proposal => author.plain(),
+            Profile::Argocd => author.rfc5322(),
+        });
+        let commit = vec![
+            ("author", Json::text(author.unwrap_or_default())),
+            ("date", Json::text(reference.date.map(Time::rfc3339).unwrap_or_default())),
+            ("subject", Json::text(&reference.subject)),
+            ("body", Json::text(&reference.body)),
+            ("sha", Json::text(&reference.commit)),
+            ("repoUrl", Json::text(&reference.repo_url)),
+        ];
+        Json::Object(vec![("commit", Json::Object(commit))])
+    };
+    vec![
+        ("repoURL", Json::text(origin.repo_url)),
+        ("drySha", Json::text(origin.commit.id.to_string())),
+        ("author", Json::text(&origin.commit.author)),
+        ("date", Json::text(origin.commit.date.rfc3339())),
+        ("subject", Json::text(&origin.commit.subject)),
+        ("body", Json::text(&origin.commit.body)),
+        ("references", Json::List(references.map(reference).collect())),
+    ]
+}
+
+/// The first 7 digits of an id.
+fn short(id: ObjectId) -> String {
+    id.to_string().chars().take(7).collect()
+}
