@@ -3,15 +3,21 @@
 //! A subcommand answers what its exit code shall say, as an [`Outcome`], and prints what it found itself. Whatever it
 //! hands up as an error is printed here, in the form of git's own messages.
 
+mod catch_up;
+mod clone;
 mod completions;
 mod doctor;
+mod hook;
+mod hydrate;
 mod install;
 mod man;
 mod output;
+mod status;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -20,23 +26,32 @@ use crate::git::{Location, Repository};
 /// Renders Argo CD Applications into environment branches, inside the git server and on your machine.
 #[derive(Debug, Parser)]
 #[command(name = "git-hydrate", bin_name = "git hydrate", version, max_term_width = 100)]
-#[command(disable_help_subcommand = true, subcommand_value_name = "COMMAND", arg_required_else_help = true)]
+#[command(disable_help_subcommand = true, subcommand_value_name = "COMMAND")]
+#[command(args_conflicts_with_subcommands = true)]
 struct Arguments {
     /// Print JSON, for programs.
     #[arg(long, global = true)]
     json: bool,
+    #[command(flatten)]
+    hydrate: hydrate::Arguments,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Show how each environment branch stands, and what failed.
+    Status(status::Arguments),
+    /// Hydrate what a crash, an import or a new setting left behind.
+    CatchUp(catch_up::Arguments),
     /// Have a server hydrate what is pushed, or a clone fetch what it needs.
     Install(install::Arguments),
     /// Take away what was installed; the hooks that were there before come back.
     Uninstall(install::UninstallArguments),
     /// Test an installation, and tell how to mend what is wrong with it.
     Doctor(doctor::Arguments),
+    /// Run as a hook of git; the installed scripts call this.
+    Hook(hook::Arguments),
     /// Print the completions of a shell.
     Completions(completions::Arguments),
     /// Print the manual page, or write all pages into a directory.
@@ -81,9 +96,12 @@ fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Command::Install(arguments)) => install::install(&arguments, json),
         Some(Command::Uninstall(arguments)) => install::uninstall(&arguments, json),
         Some(Command::Doctor(arguments)) => doctor::run(&arguments, json),
+        Some(Command::Status(arguments)) => status::run(&arguments, json),
+        Some(Command::CatchUp(arguments)) => catch_up::run(&arguments, json),
+        Some(Command::Hook(arguments)) => hook::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Man(arguments)) => man::run(&arguments),
-        None => Err(WrongUse("no command".to_owned()).into()),
+        None => hydrate::run(&arguments.hydrate, json),
     }
 }
 
@@ -106,6 +124,11 @@ fn repository(path: Option<&Path>) -> anyhow::Result<Repository> {
         Some(git_dir) => Repository::open(Path::new(&git_dir), Location::Hook)?,
         None => Repository::open(path.unwrap_or(Path::new(".")), Location::Discover)?,
     })
+}
+
+/// This very program, for what it starts of itself.
+fn program() -> anyhow::Result<PathBuf> {
+    std::env::current_exe().context("finding this program")
 }
 
 /// The whole command line under the name of its program, for manual pages and completions.

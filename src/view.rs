@@ -269,6 +269,29 @@ impl<'a> View<'a> {
         self.reads.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Whether everything that was read in another tree is just so in this one: a result that rests on `reads` alone is
+    /// then the same. Notes nothing.
+    pub fn confirms(&self, reads: &Reads) -> Result<bool, ViewError> {
+        for ((path, _), seen) in reads {
+            let here = match self.entry_at(path) {
+                Ok(here) => here.map_or((Kind::Directory, self.files.root()), |entry| (entry.kind, entry.id)),
+                Err(ViewError::Missing(_)) if *seen == Seen::Absent => continue,
+                Err(ViewError::Missing(_)) => return Ok(false),
+                Err(error) => return Err(error),
+            };
+            let same = match *seen {
+                Seen::Absent => false,
+                Seen::Present(kind) => kind == here.0,
+                Seen::Content(id) => id == here.1,
+                Seen::Listed(id) => here.0 == Kind::Directory && id == listing_id(&self.entries(path, here.1)?),
+            };
+            if !same {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Walks to `path` and follows links on the way and at its end. The entry is none for the root.
     fn find(&self, path: &RepoPath) -> Result<(RepoPath, Option<Entry>), ViewError> {
         let mut links = 0;
@@ -320,7 +343,11 @@ impl<'a> View<'a> {
         let mut dir = RepoPath::root();
         let mut here: Option<Entry> = None;
         for name in real.components() {
-            let id = here.as_ref().map_or_else(|| self.files.root(), |entry| entry.id);
+            let id = match &here {
+                None => self.files.root(),
+                Some(entry) if entry.kind == Kind::Directory => entry.id,
+                Some(_) => return Err(ViewError::Missing(real.clone())),
+            };
             let entries = self.entries(&dir, id)?;
             let missing = |_| ViewError::Missing(real.clone());
             let index = entries.binary_search_by(|entry| entry.name.as_str().cmp(name)).map_err(missing)?;
@@ -422,6 +449,27 @@ mod tests {
         let view = View::with_limit(&files, 3);
         let error = view.read(&path("shared/base.yaml")).expect_err("above the limit");
         assert_eq!(error.to_string(), "shared/base.yaml: 4 bytes, more than the limit of 3 for one file");
+    }
+
+    #[test]
+    fn reads_are_confirmed_by_trees_that_agree_on_them() {
+        let before = files();
+        let view = View::new(&before);
+        view.read(&path("apps/web/base.yaml")).expect("is there");
+        view.kind(&path("apps/none")).expect("readable");
+        view.list(&path("apps/web")).expect("is there");
+        let reads = view.reads();
+        let rows: [(&str, MemoryFiles, bool); 6] = [
+            ("nothing changed", files(), true),
+            ("something else changed", files().file("big.bin", "small"), true),
+            ("a file that was listed, not read", files().file("apps/web/values.yaml", "a: 2\n"), true),
+            ("a file that was read", files().file("shared/base.yaml", "new"), false),
+            ("a new name in the listing", files().file("apps/web/more.yaml", ""), false),
+            ("what was absent is there", files().file("apps/none", ""), false),
+        ];
+        for (name, after, expected) in rows {
+            assert_eq!(View::new(&after).confirms(&reads), Ok(expected), "{name}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &["diag", "path"],
     &["git", "glob", "template", "yaml"],
-    &["application", "cache", "manifest", "metadata", "view"],
+    &["application", "cache", "manifest", "metadata", "settings", "view"],
     &["directory", "helm", "jsonnet", "kustomize", "plugin"],
     &["plan", "publish", "render"],
     &["hydrate"],
@@ -25,6 +25,8 @@ const SIDEWAYS: &[(&str, &str)] = &[
     ("manifest", "view"),
     ("metadata", "application"),
     ("metadata", "manifest"),
+    ("settings", "application"),
+    ("settings", "metadata"),
     ("application", "view"),
     ("application", "manifest"),
     ("cli", "hook"),

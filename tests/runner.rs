@@ -6,4 +6,5 @@ mod doctor;
 mod install;
 mod layers;
 mod plugin;
+mod push;
 mod support;

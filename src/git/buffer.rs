@@ -84,6 +84,10 @@ impl<'a> ObjectBuffer<'a> {
 
     /// Keeps a commit and answers its id.
     pub fn write_commit(&self, commit: &NewCommit) -> std::result::Result<ObjectId, Error> {
+        if commit.tree == self.empty_tree_id() {
+            // Everybody knows it without reading it, but a repository without it is not whole to git fsck.
+            self.insert(commit.tree, ObjectKind::Tree, Vec::new());
+        }
         self.keep(ObjectKind::Commit, commit.encode()).doing(|| "hashing a commit".to_owned())
     }
 

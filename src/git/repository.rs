@@ -101,6 +101,20 @@ impl Repository {
         self.with(|repository| repository.config_snapshot().integer(key))
     }
 
+    /// The names of the remotes.
+    pub fn remotes(&self) -> Vec<String> {
+        self.with(|repository| repository.remote_names().iter().map(|name| name.to_string()).collect())
+    }
+
+    /// Whether a worktree of this repository has the branch checked out, so that moving it would show there as edits.
+    pub fn checked_out(&self, branch: &str) -> bool {
+        let linked = std::fs::read_dir(self.common_dir.join("worktrees")).into_iter().flatten().flatten();
+        let heads = linked.map(|entry| entry.path().join("HEAD"));
+        let main = self.worktree().is_some().then(|| self.common_dir.join("HEAD"));
+        let head = format!("ref: refs/heads/{branch}");
+        heads.chain(main).any(|path| std::fs::read_to_string(path).is_ok_and(|text| text.trim_end() == head))
+    }
+
     /// What must be flushed to disk before it counts.
     pub fn fsync(&self) -> Fsync {
         Fsync::parse(self.config("core.fsync").as_deref())

@@ -1,0 +1,47 @@
+//! `git hydrate catch-up`: what a crash, an import or a new setting left behind.
+
+use std::time::Duration;
+
+use super::{Outcome, output};
+use crate::git::{Lock, Repository};
+use crate::hydrate::{self, RefNames, Setup, Wake};
+use crate::render::Renderers;
+use crate::report::{Progress, Wording, summary};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Print nothing.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Hydrates all dry branches of this repository, however many commits they are ahead.
+pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
+    let repository = super::repository(None)?;
+    let report = all(&repository)?;
+    if json {
+        output::print_json(&report)?;
+    } else if !arguments.quiet {
+        output::print(summary(&report, Wording::Terminal).as_bytes())?;
+    }
+    Ok(if report.is_success() { Outcome::Done } else { Outcome::Found })
+}
+
+/// Hydrates everything that is not hydrated yet, and waits for its turn.
+pub(super) fn all(repository: &Repository) -> anyhow::Result<hydrate::Report> {
+    let forever = |_: Duration| true;
+    let _lock = Lock::acquire(&hydrate::lock_path(repository), forever)?;
+    let renderers = Renderers::from_config(repository, &super::program()?)?;
+    let progress = Progress::new();
+    let setup = Setup {
+        repository,
+        refs: RefNames::server(),
+        wake: Wake::Everything,
+        renderers: &renderers,
+        out_of_time: &|| false,
+        observer: &progress,
+    };
+    let report = hydrate::hydrate(&setup);
+    progress.clear();
+    Ok(report?)
+}

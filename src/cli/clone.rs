@@ -1,0 +1,112 @@
+//! What commands need that work in a clone: its remote, and what that says of environment branches.
+
+use anyhow::{Context, bail};
+
+use super::WrongUse;
+use crate::application::BranchName;
+use crate::git::{ObjectId, Repository};
+use crate::hydrate::{HydrateError, RefNames, Report};
+use crate::metadata::NOTES_REF;
+
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub(super) struct Arguments {
+    /// The dry branch that the commit stands for; by default the one that this branch tracks.
+    #[arg(long, value_name = "BRANCH")]
+    branch: Option<String>,
+    /// The remote with the environment branches; by default the one that this branch tracks.
+    #[arg(long, value_name = "NAME")]
+    remote: Option<String>,
+    /// Fetch nothing: what this clone knows of the remote counts.
+    #[arg(long)]
+    offline: bool,
+}
+
+/// A clone of a dry repository, up to date with its remote.
+pub(super) struct Clone {
+    pub repository: Repository,
+    pub refs: RefNames,
+    /// The remote; none in a repository without any, such as the server's own.
+    remote: Option<String>,
+    branch: Option<String>,
+}
+
+impl Clone {
+    /// Opens the repository of the working directory and fetches what hydration needs from its remote.
+    pub fn open(arguments: &Arguments) -> anyhow::Result<Self> {
+        let repository = super::repository(None)?;
+        let prefix = repository.config("hydrate.localPrefix").unwrap_or_else(|| "hydrate".to_owned());
+        let remotes = repository.remotes();
+        if remotes.contains(&prefix) {
+            bail!(WrongUse(format!(
+                "there is a remote named `{prefix}`, whose branches hydrated ones would hide; \
+                 to write others: git config hydrate.localPrefix NAME"
+            )));
+        }
+        let head = repository.refs()?.head_branch().map(str::to_owned);
+        let tracked = |what: &str| {
+            let head = head.as_deref()?;
+            repository.config(&format!("branch.{head}.{what}"))
+        };
+        let remote = match &arguments.remote {
+            Some(name) if remotes.contains(name) => Some(name.clone()),
+            Some(name) => bail!(WrongUse(format!("there is no remote named `{name}`"))),
+            None => tracked("remote").or_else(|| default_remote(&remotes)),
+        };
+        let merge = tracked("merge").and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned));
+        let refs = match &remote {
+            Some(remote) => RefNames::client(remote, &prefix),
+            None => RefNames { write: format!("refs/remotes/{prefix}/"), records: false, ..RefNames::server() },
+        };
+        let branch = arguments.branch.clone().or(merge).or(head);
+        let clone = Self { repository, refs, remote, branch };
+        if !arguments.offline {
+            clone.fetch()?;
+        }
+        Ok(clone)
+    }
+
+    /// The commit that `rev` names, and the dry branch that it is taken for the tip of.
+    pub fn dry_commit(&self, rev: &str) -> anyhow::Result<(BranchName, ObjectId)> {
+        let tip = self.repository.rev_parse(rev).map_err(|error| WrongUse(error.chain()))?;
+        let Some(branch) = &self.branch else {
+            bail!(WrongUse("HEAD is on no branch; name the dry branch with --branch".to_owned()));
+        };
+        let wrong = |error| WrongUse(format!("`{branch}` is no branch name: {error}"));
+        Ok((BranchName::new(branch).map_err(wrong)?, tip))
+    }
+
+    /// The result of a hydration, with what to do about an error that only a clone can have.
+    pub fn explain(&self, result: Result<Report, HydrateError>) -> anyhow::Result<Report> {
+        result.map_err(|error| {
+            let missing = matches!(error, HydrateError::SettingsMissing { .. });
+            let error = anyhow::Error::from(error);
+            match &self.remote {
+                Some(remote) if missing => {
+                    error.context(format!("fetch them: git fetch {remote} '+refs/hydrate/*:refs/hydrate/*'"))
+                }
+                _ => error,
+            }
+        })
+    }
+
+    /// Globs, since an exact refspec makes every fetch fail while the remote has no such ref.
+    fn fetch(&self) -> anyhow::Result<()> {
+        let Some(remote) = &self.remote else { return Ok(()) };
+        let branches = format!("+refs/heads/*:refs/remotes/{remote}/*");
+        let notes = format!("+{NOTES_REF}*:{NOTES_REF}*");
+        let args = ["fetch", "--quiet", "--no-tags", remote, &branches, "+refs/hydrate/*:refs/hydrate/*", &notes];
+        self.repository
+            .git()
+            .output(&args)
+            .map(drop)
+            .with_context(|| format!("fetching from `{remote}`; --offline takes what this clone knows of it already"))
+    }
+}
+
+fn default_remote(remotes: &[String]) -> Option<String> {
+    match remotes {
+        [only] => Some(only.clone()),
+        _ => remotes.iter().find(|name| *name == "origin").cloned(),
+    }
+}

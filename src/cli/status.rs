@@ -1,0 +1,54 @@
+//! `git hydrate status`: how each environment branch stands.
+
+use std::fmt::Write as _;
+
+use super::clone::{self, Clone};
+use super::{Outcome, output};
+use crate::hydrate::{BranchStatus, status};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    clone: clone::Arguments,
+}
+
+/// Reads the environment branches of the remote, or of this repository when it has none.
+pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
+    let clone = Clone::open(&arguments.clone)?;
+    let branches = status(&clone.repository, &clone.refs)?;
+    if json {
+        output::print_json(&branches)?;
+    } else if branches.is_empty() {
+        output::print(b"no branch is hydrated yet\n")?;
+    } else {
+        output::print(text(&branches).as_bytes())?;
+    }
+    Ok(if branches.iter().all(BranchStatus::is_current) { Outcome::Done } else { Outcome::Found })
+}
+
+fn text(branches: &[BranchStatus]) -> String {
+    let width = branches.iter().map(|status| status.branch.len()).max().unwrap_or_default();
+    let mut text = String::new();
+    for status in branches {
+        let short = |id: &str| id.get(..7).unwrap_or(id).to_owned();
+        let dry = status.dry_sha.as_deref().map_or_else(|| "nothing yet".to_owned(), short);
+        let from = format!("{dry} of {}", status.dry_branch);
+        let behind = match status.behind {
+            Some(0) => "up to date".to_owned(),
+            Some(1) => "1 commit behind".to_owned(),
+            Some(count) => format!("{count} commits behind"),
+            None if status.tip.is_empty() => "not made yet".to_owned(),
+            None => "its dry branch was rewound or is gone".to_owned(),
+        };
+        let _ = writeln!(text, "{:width$}  {from}  {behind}", status.branch);
+        for failure in &status.failures {
+            let _ = writeln!(text, "  {} failed", short(&failure.dry_sha));
+            for diagnostic in &failure.diagnostics {
+                for line in diagnostic.to_string().lines() {
+                    let _ = writeln!(text, "  {line}");
+                }
+            }
+        }
+    }
+    text
+}

@@ -1,0 +1,5 @@
+//! What git's hooks call: a push is never lost, failed or held up by us.
+
+mod post_receive;
+
+pub use post_receive::post_receive;

@@ -1,0 +1,123 @@
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use crate::git::{Error, Location, Lock, Refs, Repository};
+use crate::hydrate::{self, HydrateError, RefNames, Report, Setup, Silent, Wake};
+use crate::render::Renderers;
+use crate::report::{Console, Wording, chain, summary, wrap};
+
+/// How much of standard input is read: a line of 200 bytes for each of 300,000 refs.
+const STDIN_BYTES_MAX: u64 = 64 << 20;
+
+/// How long a hook hydrates a backlog before it leaves the rest to a process of its own.
+const BUDGET: Duration = Duration::from_secs(60);
+
+/// How long a hook waits for another hydration of the same repository.
+const LOCK_WAIT: Duration = Duration::from_secs(600);
+
+/// From when on a pusher who waits is told why.
+const LOCK_SILENCE: Duration = Duration::from_secs(1);
+
+/// Runs as `post-receive` in the repository at `git_dir`: hydrates what is not hydrated yet and tells the pusher.
+///
+/// `stdin` holds git's lines `<old> <new> <ref>`. They only say that something happened; what is hydrated is what the
+/// repository holds when the lock is ours. The answer is whether the tips of all dry branches are hydrated. The push
+/// stands whatever happens here.
+pub fn post_receive(git_dir: &Path, stdin: impl Read, program: &Path) -> bool {
+    let mut console = Console::new();
+    outlive_the_pusher();
+    match run(git_dir, stdin, program, &mut console) {
+        Ok(report) => {
+            if !report.branches.is_empty() || !report.is_success() {
+                console.print(&summary(&report, Wording::Pusher));
+            }
+            report.is_success()
+        }
+        Err(error) => {
+            console.print(&wrap(&format!("error: hydration failed: {}", chain(&error)), "  "));
+            console.print("hint: the push itself is in; the next push, or `git hydrate catch-up`,\n  makes up for it");
+            false
+        }
+    }
+}
+
+/// A pusher's Ctrl-C reaches us over a local transport; what was begun is finished all the same.
+fn outlive_the_pusher() {
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
+        // Without it a push that is interrupted is made up for by the next one.
+        drop(signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false))));
+    }
+}
+
+fn run(git_dir: &Path, stdin: impl Read, program: &Path, console: &mut Console) -> Result<Report, HydrateError> {
+    let mut lines = String::new();
+    // Bytes that are no text are no ref that we know; the wake-up counts all the same.
+    drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));
+    let repository = Repository::open(git_dir, Location::Hook)?;
+    let pushed = pushed_branches(&lines, &repository.refs()?);
+    let Some(_lock) = lock(&repository, console)? else {
+        let why = "another hydration holds the repository's lock; `git hydrate doctor` tells which";
+        return Err(HydrateError::Machine(why.to_owned()));
+    };
+    let started = Instant::now();
+    let renderers = Renderers::from_config(&repository, program)?;
+    let setup = Setup {
+        repository: &repository,
+        refs: RefNames::server(),
+        wake: Wake::Pushed(pushed),
+        renderers: &renderers,
+        out_of_time: &|| started.elapsed() > BUDGET,
+        observer: &Silent,
+    };
+    let report = hydrate::hydrate(&setup)?;
+    if report.unfinished {
+        catch_up(&repository, program).map_err(|error| Error::new("starting the rest of the hydration", error))?;
+    }
+    Ok(report)
+}
+
+/// The branches that were pushed, symbolic refs resolved; one that is gone is none.
+fn pushed_branches(lines: &str, refs: &Refs) -> Vec<String> {
+    let names: BTreeSet<&str> = lines.lines().filter_map(|line| line.splitn(3, ' ').nth(2)).collect();
+    let branches = names.into_iter().filter_map(|name| refs.resolve(name).strip_prefix("refs/heads/"));
+    branches.filter(|branch| refs.branch(branch).is_some()).map(str::to_owned).collect()
+}
+
+/// The lock of the repository, told to a pusher who has to wait for it.
+fn lock(repository: &Repository, console: &mut Console) -> Result<Option<Lock>, Error> {
+    let mut told = false;
+    Lock::acquire(&hydrate::lock_path(repository), |waited| {
+        if waited >= LOCK_SILENCE && !told {
+            told = true;
+            console.print("waiting for the hydration of another push …");
+        }
+        waited < LOCK_WAIT
+    })
+}
+
+/// Starts `git-hydrate catch-up` on its own: nothing of ours is open in it, so the push can end.
+fn catch_up(repository: &Repository, program: &Path) -> std::io::Result<()> {
+    use std::os::unix::process::CommandExt;
+    let mut command = Command::new(program);
+    command.arg("catch-up").arg("--quiet").current_dir(repository.common_dir());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    command.spawn().map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_are_no_branches_are_passed_over() {
+        let refs = Refs::default();
+        for lines in ["", "garbage", "0 0 refs/heads/gone\n", "a b refs/tags/v1\n"] {
+            assert!(pushed_branches(lines, &refs).is_empty(), "{lines:?}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! One push, told once: read, plan, render, publish.
+//!
+//! A wake-up says only that something may have happened. Under the repository's lock, [`hydrate`] reads the refs as they
+//! are, finds for each environment branch the first-parent dry commits that it has not seen, hydrates them in order, and
+//! moves all branches and notes in one transaction. When somebody else moved a ref meanwhile it starts again from what
+//! is true then.
+//!
+//! Never: a branch moves although one of its Applications failed; a commit depends on anything but its parent, its dry
+//! commit and branch, the settings and the engine; a file that somebody else put on a branch is touched.
+
+mod branch;
+mod failures;
+mod heads;
+mod report;
+mod run;
+mod standing;
+mod status;
+
+use crate::application::BranchName;
+use crate::git::{self, ObjectId, Repository, TransactionError};
+use crate::metadata::NOTES_REF;
+use crate::render;
+use crate::settings::SettingsError;
+
+pub use failures::{FAILURES_REF, Failure, Failures};
+pub use heads::RefNames;
+pub use report::{BranchReport, HydratedCommit, Outcome, Report, Skipped};
+pub use standing::{Origin, Standing};
+pub use status::{BranchStatus, status};
+
+/// Which dry commits shall be looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wake {
+    /// Branches that were pushed; the ones hydrated before, and the one that `HEAD` names, are looked at all the same.
+    Pushed(Vec<String>),
+    /// Every branch.
+    Everything,
+    /// One commit, taken for the tip of a branch.
+    Commit {
+        /// The dry branch.
+        branch: BranchName,
+        /// Its tip.
+        tip: ObjectId,
+    },
+}
+
+/// What the edge knows and the operation needs.
+pub struct Setup<'a> {
+    /// The repository.
+    pub repository: &'a Repository,
+    /// Where environment branches are read and written.
+    pub refs: RefNames,
+    /// Why we are here.
+    pub wake: Wake,
+    /// Tools and limits of this machine.
+    pub renderers: &'a render::Renderers,
+    /// Whether the rest of a backlog shall wait for the next run.
+    pub out_of_time: &'a dyn Fn() -> bool,
+    /// Hears of progress.
+    pub observer: &'a dyn Observer,
+}
+
+/// Hears what goes on, as it goes on.
+pub trait Observer: Sync {
+    /// Rendering `total` Applications of a dry commit begins.
+    fn rendering(&self, dry_commit: &str, total: usize);
+    /// `done` of them are rendered.
+    fn rendered(&self, done: usize);
+}
+
+/// Hears nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn rendering(&self, _dry_commit: &str, _total: usize) {}
+    fn rendered(&self, _done: usize) {}
+}
+
+/// Why nothing was hydrated: the world failed, not a dry commit.
+#[derive(Debug, thiserror::Error)]
+pub enum HydrateError {
+    /// The repository could not be read or written.
+    #[error(transparent)]
+    Git(#[from] git::Error),
+    /// The settings cannot be used.
+    #[error("refs/hydrate/config: {0}")]
+    Settings(#[from] SettingsError),
+    /// A template of the settings fails.
+    #[error("{0}")]
+    Template(crate::diag::Diagnostic),
+    /// The settings that a hydrated commit names are not here.
+    #[error("the settings {id} that `{branch}` was hydrated with are not in this repository")]
+    SettingsMissing {
+        /// Their commit.
+        id: ObjectId,
+        /// The environment branch.
+        branch: BranchName,
+    },
+    /// Others moved our refs again and again.
+    #[error("gave up after {TRIES} tries: {0}")]
+    Raced(String),
+    /// A machine of this kind cannot render, or a limit of this machine was reached.
+    #[error("{0}")]
+    Machine(String),
+}
+
+/// The lock file of a repository: whoever hydrates holds it.
+pub fn lock_path(repository: &Repository) -> std::path::PathBuf {
+    repository.common_dir().join("hydrate.lock")
+}
+
+/// How often a lost race is run again.
+const TRIES: u32 = 5;
+
+/// Hydrates what is not hydrated yet. The caller holds the repository's lock.
+///
+/// Errors: the world failed; no ref has moved then. What is wrong with a dry commit stands in the report.
+pub fn hydrate(setup: &Setup<'_>) -> Result<Report, HydrateError> {
+    let mut raced = String::new();
+    for _ in 0..TRIES {
+        match run::Run::new(setup).and_then(run::Run::finish) {
+            Ok(report) => return Ok(report),
+            Err(run::Stopped::Raced(why)) => raced = why,
+            Err(run::Stopped::Failed(error)) => return Err(error),
+        }
+    }
+    Err(HydrateError::Raced(raced))
+}
+
+impl From<TransactionError> for run::Stopped {
+    fn from(error: TransactionError) -> Self {
+        match error {
+            TransactionError::Raced(why) => Self::Raced(why),
+            TransactionError::Failed(error) => Self::Failed(error.into()),
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! One environment branch during a run: where it stands, and the commits that are made on it.
+
+use std::collections::BTreeSet;
+
+use super::HydrateError;
+use super::heads::{DryHead, RefNames};
+use super::report::{BranchReport, HydratedCommit, Outcome, Skipped};
+use super::run::Rules;
+use super::standing::{self, Standing, metadata_dir};
+use crate::application::{AppName, Application, BranchName};
+use crate::diag::Diagnostic;
+use crate::git::{Commit, Error, Expected, Mode, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Refs};
+use crate::metadata::{DryCommit, Files, Origin, PathContent, Provenance};
+use crate::path::RepoPath;
+use crate::plan::Removal;
+use crate::publish::{Edits, HydratedTree};
+use crate::settings::Settings;
+
+/// An environment branch and what the run made of it so far.
+pub(super) struct Branch {
+    name: BranchName,
+    sync: BranchName,
+    dry_branch: BranchName,
+    dry_tip: ObjectId,
+    old: Option<ObjectId>,
+    standing: Option<Standing>,
+    /// The tip of the sync branch, when the branch is a staging branch of it.
+    sync_tip: Option<ObjectId>,
+    new_sync: Option<ObjectId>,
+    /// The newest commit: the tip, or one that this run made.
+    pub tip: Option<Commit>,
+    /// The dry commit that it is hydrated from.
+    pub dry: Option<ObjectId>,
+    /// The settings that it was hydrated with.
+    pub settings: Option<ObjectId>,
+    /// How many Applications of the tip of the dry branch write to it.
+    pub applications: usize,
+    commits: Vec<HydratedCommit>,
+    skipped: Vec<Skipped>,
+    failure: Option<Outcome>,
+    /// Whether it must not be written in this run at all.
+    pub closed: bool,
+}
+
+impl Branch {
+    #[expect(clippy::too_many_arguments, reason = "the one place where everything about a branch comes together")]
+    pub fn open(
+        name: &BranchName,
+        sync: &BranchName,
+        head: &DryHead,
+        names: &RefNames,
+        refs: &Refs,
+        settings: &Settings,
+        notes: &mut Notes,
+        buffer: &ObjectBuffer<'_>,
+    ) -> Result<Self, Error> {
+        let old = names.tip(refs, name);
+        let read = |tip| Standing::read(name, tip, &head.branch, settings, notes, buffer);
+        let standing = old.map(read).transpose()?;
+        Ok(Self {
+            name: name.clone(),
+            sync: sync.clone(),
+            dry_branch: head.branch.clone(),
+            dry_tip: head.tip,
+            old,
+            sync_tip: names.tip(refs, sync),
+            new_sync: None,
+            tip: standing.as_ref().map(|standing| standing.tip.clone()),
+            dry: standing.as_ref().and_then(|standing| standing.dry),
+            settings: standing.as_ref().and_then(Standing::settings),
+            standing,
+            applications: 0,
+            commits: Vec::new(),
+            skipped: Vec::new(),
+            failure: None,
+            closed: false,
+        })
+    }
+
+    /// Decides whether hydration may write the branch at all.
+    pub fn judge<'t>(
+        &mut self,
+        head: &DryHead,
+        mut applications: impl Iterator<Item = &'t Application>,
+        checked_out: bool,
+        settings: &Settings,
+        buffer: &ObjectBuffer<'_>,
+    ) {
+        let name = &self.name;
+        let shared = settings.active_paths(name);
+        let other = self.standing.as_ref().and_then(Standing::dry_branch).filter(|dry| *dry != &head.branch);
+        let foreign = self.standing.as_ref().is_some_and(|standing| standing.origin == standing::Origin::Foreign);
+        let place = |diagnostic: Diagnostic, application: Option<&Application>| match application {
+            Some(application) => diagnostic.at(application.places.environment_branch().clone()),
+            None => diagnostic,
+        };
+        let mistake = if foreign {
+            let mistake = Diagnostic::error(format!("`{name}` was not made by hydration, so it is not overwritten"));
+            let hint = format!("to hand it over, run `git hydrate config add adopt {name}`; what is on it stays");
+            place(mistake.hint(hint), applications.next())
+        } else if let Some(other) = other.filter(|_| shared.is_empty()) {
+            let mistake = Diagnostic::error(format!("`{name}` is hydrated from `{other}`, not from `{}`", head.branch));
+            let hint = "give each dry branch environment branches of its own, or let them share one by the setting \
+                        `activePaths`";
+            place(mistake.hint(hint), applications.next())
+        } else if checked_out {
+            Diagnostic::error(format!("`{name}` is checked out in a worktree of this repository"))
+                .hint("hydrate into a bare repository, or check out something else there")
+        } else if self.sync != *name
+            && let (Some(staging), Some(sync)) = (self.old, self.sync_tip)
+            && !buffer.repository().are_related(staging, sync)
+        {
+            let mistake = Diagnostic::error(format!("`{name}` and `{}` have no common history", self.sync));
+            let hint = format!("delete `{name}`: it is made again from the tip of `{}`", self.sync);
+            place(mistake.hint(hint), applications.next())
+        } else if !shared.is_empty()
+            && let Some(outside) = applications.find(|app| !shared.iter().any(|dir| app.sync_path.starts_with(dir)))
+        {
+            let path = &outside.sync_path;
+            let mistake = Diagnostic::error(format!("`{path}` lies in none of the `activePaths` of `{name}`"));
+            mistake.at(outside.places.sync_path.clone()).hint("move it below one of them, or add one in the settings")
+        } else {
+            return;
+        };
+        self.close(mistake);
+    }
+
+    fn close(&mut self, mistake: Diagnostic) {
+        self.closed = true;
+        self.fail(self.dry_tip, vec![mistake], false);
+    }
+
+    /// Makes the hydrated commit of a dry commit, or finds that nothing changed.
+    ///
+    /// Errors: the repository, or a template of the settings.
+    pub fn publish(
+        &mut self,
+        buffer: &ObjectBuffer<'_>,
+        rules: &Rules,
+        dry: &DryCommit,
+        repo_url: &str,
+        paths: &[PathOutput<'_>],
+        removals: &[Removal],
+    ) -> Result<(), HydrateError> {
+        let dry_branch = self.dry_branch.clone();
+        let origin = Origin { repo_url, branch: &dry_branch, commit: dry };
+        let parent = self.parent(buffer, rules, &origin)?;
+        let base = parent.as_ref().map_or(buffer.empty_tree_id(), |parent| parent.tree);
+        let tree = HydratedTree::new(buffer, base);
+        let mut edits = Edits::default();
+        let mut changed = Vec::new();
+        let mut touched = BTreeSet::new();
+        for path in paths {
+            let dir = path.dir;
+            let same = tree.holds(&below(dir, MANIFEST), Mode::File, path.manifest)?;
+            if same && self.is_as_written(&tree, buffer, rules, &origin, path)? {
+                continue;
+            }
+            if !same {
+                changed.push(dir.clone());
+            }
+            touched.insert(metadata_dir(&rules.settings, &self.name, dir));
+            edits.write(buffer, dir, &self.files(rules, &origin, path)?)?;
+        }
+        for removal in removals {
+            edits.remove(&removal.path, PATH_FILES);
+            touched.insert(metadata_dir(&rules.settings, &self.name, &removal.path));
+        }
+        if touched.is_empty() && self.tip.is_some() {
+            return Ok(());
+        }
+        if rules.settings.active_paths(&self.name).is_empty() {
+            edits.write(buffer, &RepoPath::root(), &rules.writer.files_for_root(&origin))?;
+        } else {
+            let destination = |dir: &RepoPath| paths.iter().any(|path| path.dir == dir);
+            for dir in touched.iter().filter(|dir| !destination(dir)) {
+                edits.write(buffer, dir, &rules.writer.files_for_active_path(&origin))?;
+            }
+        }
+        let tree = edits.apply(buffer, base)?;
+        let message = rules.writer.commit_message(&origin, &self.name, rules.id).map_err(HydrateError::Template)?;
+        let commit = self.commit(buffer, rules, dry, tree, parent.as_ref(), message)?;
+        self.commits.push(HydratedCommit {
+            id: commit.id.to_string(),
+            dry_sha: dry.id.to_string(),
+            changed,
+            removed: removals.iter().map(|removal| removal.path.clone()).collect(),
+        });
+        self.tip = Some(commit);
+        Ok(())
+    }
+
+    /// The commit to build on: the tip, else that of the sync branch, which starts with an empty commit of its own.
+    fn parent(
+        &mut self,
+        buffer: &ObjectBuffer<'_>,
+        rules: &Rules,
+        origin: &Origin<'_>,
+    ) -> Result<Option<Commit>, HydrateError> {
+        if self.tip.is_some() {
+            return Ok(self.tip.clone());
+        }
+        if let Some(sync_tip) = self.sync_tip.or(self.new_sync) {
+            return Ok(Some(buffer.commit(sync_tip)?));
+        }
+        let message = rules.writer.initial_message(origin, &self.sync, rules.id);
+        let commit = self.commit(buffer, rules, origin.commit, buffer.empty_tree_id(), None, message)?;
+        self.new_sync = Some(commit.id);
+        Ok(Some(commit))
+    }
+
+    fn commit(
+        &self,
+        buffer: &ObjectBuffer<'_>,
+        rules: &Rules,
+        dry: &DryCommit,
+        tree: ObjectId,
+        parent: Option<&Commit>,
+        message: String,
+    ) -> Result<Commit, HydrateError> {
+        let signature = rules.writer.signature(dry.date, parent.map(|parent| &parent.committer));
+        let commit = NewCommit {
+            tree,
+            parents: parent.iter().map(|parent| parent.id).collect(),
+            author: signature.clone(),
+            committer: signature,
+            message,
+        };
+        Ok(buffer.commit(buffer.write_commit(&commit)?)?)
+    }
+
+    fn files(&self, rules: &Rules, origin: &Origin<'_>, path: &PathOutput<'_>) -> Result<Files, HydrateError> {
+        let content = PathContent {
+            applications: &path.applications,
+            manifest: path.manifest,
+            commands: path.commands,
+            is_active_path: rules.settings.active_paths(&self.name).contains(path.dir),
+        };
+        let mut files = rules.writer.files_for_path(&content, origin).map_err(HydrateError::Template)?;
+        if let Some(readme) = path.readme {
+            files.insert(README.to_owned(), readme.as_bytes().to_vec());
+        }
+        Ok(files)
+    }
+
+    /// Whether the files of a path whose manifest is unchanged would be the same if they were written again for the dry
+    /// commit that they name: neither the settings nor the Application changed what they say.
+    fn is_as_written(
+        &self,
+        tree: &HydratedTree<'_>,
+        buffer: &ObjectBuffer<'_>,
+        rules: &Rules,
+        origin: &Origin<'_>,
+        path: &PathOutput<'_>,
+    ) -> Result<bool, HydrateError> {
+        let dir = path.dir;
+        let metadata_path = below(dir, METADATA);
+        let Some(text) = tree.file(&metadata_path)? else { return Ok(false) };
+        let Ok(Provenance { dry_commit: Some(written_for), .. }) = Provenance::read(&metadata_path, &text) else {
+            return Ok(false);
+        };
+        let Ok(written_for) = buffer.commit(written_for) else { return Ok(false) };
+        let origin = Origin { commit: &DryCommit::new(&written_for), ..*origin };
+        for (name, content) in self.files(rules, &origin, path)? {
+            if !tree.holds(&below(dir, &name), Mode::File, &content)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The refs that move, the sync branch first.
+    pub fn ref_edits(&self, names: &RefNames, refs: &Refs) -> Vec<RefEdit> {
+        let edit = |branch: &BranchName, new: ObjectId| {
+            let name = format!("{}{branch}", names.write);
+            let expected = Expected::from(refs.get(&name));
+            (expected != Expected::Is(new)).then_some(RefEdit { name, new: Some(new), expected })
+        };
+        let sync = self.new_sync.filter(|_| self.sync != self.name).and_then(|new| edit(&self.sync, new));
+        let own = self.tip.as_ref().and_then(|tip| edit(&self.name, tip.id));
+        sync.into_iter().chain(own).collect()
+    }
+
+    /// Notes that a dry commit did not hydrate.
+    pub fn fail(&mut self, dry_commit: ObjectId, diagnostics: Vec<Diagnostic>, recorded: bool) {
+        let dry_sha = dry_commit.to_string();
+        let message = diagnostics.first().map(|diagnostic| diagnostic.message.clone()).unwrap_or_default();
+        self.skipped.push(Skipped { dry_sha: dry_sha.clone(), message });
+        self.failure = Some(Outcome::Failed { dry_sha, diagnostics, recorded });
+    }
+
+    /// Notes that a dry commit is hydrated, whether or not it took a commit.
+    pub fn reach(&mut self, dry_commit: ObjectId, settings: Option<ObjectId>) {
+        self.failure = None;
+        self.dry = Some(dry_commit);
+        self.settings = settings;
+    }
+
+    /// What the run did to the branch.
+    pub fn into_report(self) -> BranchReport {
+        let moved = if self.commits.is_empty() { Outcome::Unchanged } else { Outcome::Moved };
+        BranchReport {
+            branch: self.name.to_string(),
+            dry_branch: self.dry_branch.to_string(),
+            dry_sha: self.dry_tip.to_string(),
+            old: self.old.map(|id| id.to_string()),
+            new: self.tip.map(|tip| tip.id.to_string()),
+            applications: self.applications,
+            commits: self.commits,
+            skipped: self.skipped,
+            outcome: self.failure.unwrap_or(moved),
+        }
+    }
+}
+
+/// What is written into one destination path.
+pub(super) struct PathOutput<'a> {
+    pub dir: &'a RepoPath,
+    /// The Applications that are rendered into it, each with its namespace.
+    pub applications: Vec<(&'a AppName, Option<&'a AppName>)>,
+    /// The bytes of `manifest.yaml`.
+    pub manifest: &'a [u8],
+    /// The commands that render the same with the official tools.
+    pub commands: &'a [String],
+    /// A README that somebody else wrote; none to make it from the template.
+    pub readme: Option<&'a str>,
+}
+
+const MANIFEST: &str = "manifest.yaml";
+const METADATA: &str = "hydrator.metadata";
+
+const README: &str = "README.md";
+
+/// The files that we write into a destination path.
+const PATH_FILES: [&str; 3] = [MANIFEST, METADATA, README];
+
+fn below(dir: &RepoPath, name: &str) -> RepoPath {
+    dir.child(name).expect("the names of our files are single components")
+}

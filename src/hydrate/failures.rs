@@ -1,0 +1,92 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::application::BranchName;
+use crate::diag::Diagnostic;
+use crate::git::{Error, ObjectBuffer, ObjectId, TreeEdit};
+
+/// The ref whose tree holds the record.
+pub const FAILURES_REF: &str = "refs/hydrate/failures";
+
+const FILE: &str = "failures.json";
+
+/// Which dry commits could not be hydrated, by environment branch.
+///
+/// What stands here is not rendered again: rendering is deterministic, so it would fail again. A branch leaves the
+/// record as soon as a later dry commit was hydrated onto it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Failures {
+    branches: BTreeMap<String, Vec<Failure>>,
+}
+
+/// One dry commit that did not render for one environment branch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Failure {
+    /// The dry commit's full id.
+    pub dry_sha: String,
+    /// The branch that it stands on.
+    pub dry_branch: String,
+    /// The revision of the engine that tried: another one tries again.
+    pub engine: u32,
+    /// The id of the settings that held: others are tried again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<String>,
+    /// What was wrong.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// How many failures of a branch are kept: the newest, since only they can still matter.
+const FAILURES_MAX: usize = 100;
+
+impl Failures {
+    /// Reads the record in the tree of [`FAILURES_REF`]. A record that cannot be read is an empty one: the worst that
+    /// follows is a render in vain.
+    pub fn read(buffer: &ObjectBuffer<'_>, tip: Option<ObjectId>) -> Result<Self, Error> {
+        let Some(tip) = tip else { return Ok(Self::default()) };
+        let tree = buffer.commit(tip)?.tree;
+        let Some((_, blob)) = buffer.entry(tree, FILE)? else { return Ok(Self::default()) };
+        Ok(serde_json::from_slice(&buffer.blob(blob)?).unwrap_or_default())
+    }
+
+    /// The tree that holds this record.
+    pub fn write(&self, buffer: &ObjectBuffer<'_>) -> Result<ObjectId, Error> {
+        let mut text = serde_json::to_vec_pretty(self).expect("a record of texts and numbers is JSON");
+        text.push(b'\n');
+        let blob = buffer.write_blob(&text)?;
+        let edits = BTreeMap::from([(FILE.to_owned(), TreeEdit::Put(crate::git::Mode::File, blob))]);
+        buffer.edit_tree(buffer.empty_tree_id(), &edits)
+    }
+
+    /// What is recorded of a branch, oldest first.
+    pub fn of(&self, branch: &BranchName) -> &[Failure] {
+        self.branches.get(branch.as_str()).map_or(&[], Vec::as_slice)
+    }
+
+    /// All branches with failures.
+    pub fn branches(&self) -> impl Iterator<Item = (&str, &[Failure])> {
+        self.branches.iter().map(|(branch, failures)| (branch.as_str(), failures.as_slice()))
+    }
+
+    /// The record of this dry commit, when the same engine failed on it under the same settings.
+    pub fn find(&self, branch: &BranchName, dry_sha: &str, engine: u32, settings: Option<&str>) -> Option<&Failure> {
+        self.of(branch).iter().find(|failure| {
+            failure.dry_sha == dry_sha && failure.engine == engine && failure.settings.as_deref() == settings
+        })
+    }
+
+    /// Adds a failure, in place of an earlier one of the same dry commit.
+    pub fn add(&mut self, branch: &BranchName, failure: Failure) {
+        let failures = self.branches.entry(branch.as_str().to_owned()).or_default();
+        failures.retain(|other| other.dry_sha != failure.dry_sha);
+        failures.push(failure);
+        let surplus = failures.len().saturating_sub(FAILURES_MAX);
+        failures.drain(..surplus);
+    }
+
+    /// Forgets the failures of a branch.
+    pub fn clear(&mut self, branch: &BranchName) {
+        self.branches.remove(branch.as_str());
+    }
+}

@@ -1,0 +1,95 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Wake;
+use crate::application::BranchName;
+use crate::git::{Error, ObjectBuffer, ObjectId, Refs};
+use crate::metadata::Trailers;
+use crate::settings::Settings;
+
+/// Where environment branches are read and written: on a server in place, on a client from what was fetched into refs
+/// of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefNames {
+    /// What environment branches and dry branches are read below, such as `refs/heads/` or `refs/remotes/origin/`.
+    pub read: String,
+    /// What environment branches are written below, such as `refs/heads/` or `refs/remotes/hydrate/`.
+    pub write: String,
+    /// Whether notes and failures are written: the server's business.
+    pub records: bool,
+}
+
+impl RefNames {
+    /// Those of a server: everything in place.
+    pub fn server() -> Self {
+        Self { read: "refs/heads/".to_owned(), write: "refs/heads/".to_owned(), records: true }
+    }
+
+    /// Those of a clone of `remote`, which writes below `prefix`.
+    pub fn client(remote: &str, prefix: &str) -> Self {
+        Self { read: format!("refs/remotes/{remote}/"), write: format!("refs/remotes/{prefix}/"), records: false }
+    }
+
+    /// The commit that a branch points at.
+    pub fn tip(&self, refs: &Refs, branch: &BranchName) -> Option<ObjectId> {
+        refs.get(&format!("{}{branch}", self.read))
+    }
+}
+
+/// A dry branch and the commit that is its tip.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct DryHead {
+    pub branch: BranchName,
+    pub tip: ObjectId,
+}
+
+/// How many merges a promoter may have put on top of our commit for it to be found.
+const MERGES_MAX: usize = 16;
+
+/// The branches that hydration wrote, each with the dry branch that it was written from.
+pub(super) fn environments(
+    names: &RefNames,
+    refs: &Refs,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<BTreeMap<BranchName, BranchName>, Error> {
+    let mut found = BTreeMap::new();
+    for (name, tip) in refs.below(&names.read) {
+        let Ok(branch) = BranchName::new(name) else { continue };
+        let mut here = tip;
+        for _ in 0..MERGES_MAX {
+            let Ok(commit) = buffer.commit(here) else { break };
+            if let Some(dry_branch) = Trailers::read(&commit.message).map(|trailers| trailers.dry_branch) {
+                found.insert(branch, dry_branch);
+                break;
+            }
+            match commit.parents[..] {
+                [first, _, ..] => here = first,
+                _ => break,
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The dry branches that a wake-up asks for, by name. A branch that hydration writes is never one.
+pub(super) fn heads(
+    wake: &Wake,
+    names: &RefNames,
+    refs: &Refs,
+    settings: &Settings,
+    environments: &BTreeMap<BranchName, BranchName>,
+) -> Vec<DryHead> {
+    let mut branches: BTreeSet<String> = match wake {
+        Wake::Commit { branch, tip } => return vec![DryHead { branch: branch.clone(), tip: *tip }],
+        Wake::Everything => refs.below(&names.read).map(|(branch, _)| branch.to_owned()).collect(),
+        Wake::Pushed(pushed) => pushed.iter().cloned().collect(),
+    };
+    branches.extend(refs.head_branch().map(str::to_owned));
+    branches.extend(settings.dry_branches.iter().map(|branch| branch.as_str().to_owned()));
+    branches.extend(environments.values().map(|branch| branch.as_str().to_owned()));
+    let head = |branch: String| {
+        let branch = BranchName::new(&branch).ok()?;
+        let tip = names.tip(refs, &branch)?;
+        (!environments.contains_key(&branch)).then_some(DryHead { branch, tip })
+    };
+    branches.into_iter().filter_map(head).collect()
+}

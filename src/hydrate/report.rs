@@ -1,0 +1,105 @@
+use serde::Serialize;
+
+use crate::diag::Diagnostic;
+use crate::path::RepoPath;
+
+/// What a run did, as data: the edge shows it as text or JSON. Ids are full and in hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// The environment branches that were looked at, by name.
+    pub branches: Vec<BranchReport>,
+    /// What is wrong with the tip of a dry branch and concerns no environment branch that is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Diagnostic>,
+    /// What is odd at the tips of the dry branches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Diagnostic>,
+    /// Whether dry commits were left for the next run, because the time for this one was over.
+    pub unfinished: bool,
+}
+
+impl Report {
+    /// Whether the tips of the dry branches are hydrated wherever they should be.
+    pub fn is_success(&self) -> bool {
+        self.problems.is_empty() && self.branches.iter().all(|branch| !matches!(branch.outcome, Outcome::Failed { .. }))
+    }
+
+    /// Whether there is nothing to tell.
+    pub fn is_empty(&self) -> bool {
+        self.branches.is_empty() && self.problems.is_empty() && self.warnings.is_empty()
+    }
+}
+
+/// One environment branch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BranchReport {
+    /// The branch.
+    pub branch: String,
+    /// The dry branch that it is hydrated from.
+    pub dry_branch: String,
+    /// The tip of the dry branch.
+    pub dry_sha: String,
+    /// The commit before; none for a new branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<String>,
+    /// The commit after; the same as before when no manifest changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new: Option<String>,
+    /// How many Applications write to it.
+    pub applications: usize,
+    /// The hydrated commits that were made, oldest first.
+    pub commits: Vec<HydratedCommit>,
+    /// Dry commits that could not be hydrated although a later one could, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Skipped>,
+    /// How it ended.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+/// How it ended for a branch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", tag = "outcome")]
+pub enum Outcome {
+    /// It has new commits.
+    Moved,
+    /// Nothing that it holds changed; its note names the dry commit.
+    Unchanged,
+    /// The tip of the dry branch did not hydrate: the branch stays behind it.
+    #[serde(rename_all = "camelCase")]
+    Failed {
+        /// The dry commit that was tried last.
+        dry_sha: String,
+        /// What is wrong.
+        diagnostics: Vec<Diagnostic>,
+        /// Whether an earlier run found that already and nothing was rendered now.
+        recorded: bool,
+    },
+}
+
+/// One hydrated commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HydratedCommit {
+    /// Its id.
+    pub id: String,
+    /// The dry commit.
+    pub dry_sha: String,
+    /// Destination paths whose manifests changed, new ones included.
+    pub changed: Vec<RepoPath>,
+    /// Destination paths that were removed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<RepoPath>,
+}
+
+/// A dry commit that has no hydrated commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Skipped {
+    /// The dry commit.
+    pub dry_sha: String,
+    /// The first thing that is wrong with it.
+    pub message: String,
+}

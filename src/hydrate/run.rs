@@ -1,0 +1,501 @@
+//! One try: everything is decided and made in memory, then written, then the refs move.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+use super::branch::{Branch, PathOutput};
+use super::failures::{FAILURES_REF, Failure, Failures};
+use super::heads::{self, DryHead};
+use super::report::Report;
+use super::{HydrateError, Setup};
+use crate::application::{self, Application, BranchName, Context, Patterns, Verdict};
+use crate::diag::Diagnostic;
+use crate::git::{Expected, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, update_refs};
+use crate::metadata::{DryCommit, ENGINE_REVISION, NOTES_REF, Time, Writer, allowed_removals, note};
+use crate::path::RepoPath;
+use crate::plan::{self, Destination, Discovered, Discovery};
+use crate::render::{self, Rendered};
+use crate::settings::{History, SETTINGS_REF, Settings, SettingsError};
+use crate::view::TreeFiles;
+
+/// Why a try ended without its result.
+pub(super) enum Stopped {
+    /// Somebody else moved one of the refs: try again.
+    Raced(String),
+    /// The world failed.
+    Failed(HydrateError),
+}
+
+impl<E: Into<HydrateError>> From<E> for Stopped {
+    fn from(error: E) -> Self {
+        Stopped::Failed(error.into())
+    }
+}
+
+/// How many commits a dry branch may be ahead of an environment branch; beyond them only its tip is hydrated.
+const BACKLOG_MAX: usize = 100_000;
+
+/// The settings and what was made of them once.
+pub(super) struct Rules {
+    pub settings: Settings,
+    /// The commit of [`SETTINGS_REF`] that holds them; none when there are none.
+    pub id: Option<ObjectId>,
+    pub writer: Writer,
+    applications: Patterns,
+    allowed: Patterns,
+}
+
+/// A dry commit and the Applications of its tree.
+pub(super) struct DryTree {
+    pub commit: DryCommit,
+    pub tree: ObjectId,
+    allowed_removals: Vec<String>,
+    discovered: Discovered,
+    verdict: Verdict,
+}
+
+impl DryTree {
+    /// The Applications that are hydrated from this dry branch onto `branch`.
+    pub fn applications<'t>(&'t self, branch: &'t BranchName) -> impl Iterator<Item = &'t Application> {
+        self.hydrated().filter(move |application| application.environment_branch() == branch)
+    }
+
+    fn hydrated(&self) -> impl Iterator<Item = &Application> {
+        let standings = self.verdict.standings.iter().zip(&self.discovered.applications);
+        let hydrated = |standing: application::Standing| standing == application::Standing::Hydrated;
+        standings.filter(move |(standing, _)| hydrated(**standing)).map(|(_, application)| application)
+    }
+
+    fn destinations(&self, branch: &BranchName) -> BTreeSet<Destination> {
+        let destination = |application: &Application| Destination {
+            path: application.sync_path.clone(),
+            application: (application.namespace.clone(), application.name.clone()),
+            file: application.file.clone(),
+        };
+        self.applications(branch).map(destination).collect()
+    }
+}
+
+/// One try of [`super::hydrate`].
+pub(super) struct Run<'a> {
+    setup: &'a Setup<'a>,
+    buffer: ObjectBuffer<'a>,
+    refs: Refs,
+    rules: Rules,
+    environments: BTreeMap<BranchName, BranchName>,
+    notes: Notes,
+    failures: Failures,
+    discovery: Discovery,
+    trees: HashMap<ObjectId, Rc<DryTree>>,
+    branches: BTreeMap<BranchName, Branch>,
+    report: Report,
+    newest_dry: Option<Time>,
+}
+
+impl<'a> Run<'a> {
+    /// Reads what the repository says now.
+    pub fn new(setup: &'a Setup<'a>) -> Result<Self, Stopped> {
+        let buffer = ObjectBuffer::new(setup.repository);
+        let refs = setup.repository.refs()?;
+        let rules = Rules::read(&refs, &buffer)?;
+        let environments = heads::environments(&setup.refs, &refs, &buffer)?;
+        let notes = refs.get(NOTES_REF).map(|tip| buffer.commit(tip)).transpose()?;
+        let notes = Notes::open(notes.map(|commit| commit.tree), &buffer)?;
+        let failures = Failures::read(&buffer, refs.get(FAILURES_REF))?;
+        Ok(Self {
+            setup,
+            buffer,
+            refs,
+            rules,
+            environments,
+            notes,
+            failures,
+            discovery: Discovery::default(),
+            trees: HashMap::new(),
+            branches: BTreeMap::new(),
+            report: Report::default(),
+            newest_dry: None,
+        })
+    }
+
+    /// Hydrates all dry branches that the wake-up is about and moves the refs.
+    pub fn finish(mut self) -> Result<Report, Stopped> {
+        let heads =
+            heads::heads(&self.setup.wake, &self.setup.refs, &self.refs, &self.rules.settings, &self.environments);
+        for head in &heads {
+            self.hydrate_head(head, &heads)?;
+        }
+        self.move_refs()?;
+        self.report.branches = self.branches.into_values().map(Branch::into_report).collect();
+        Ok(self.report)
+    }
+
+    /// Brings all environment branches of one dry branch up to its tip.
+    fn hydrate_head(&mut self, head: &DryHead, heads: &[DryHead]) -> Result<(), Stopped> {
+        let tree = self.dry_tree(head.tip, head, heads)?;
+        let mut names: BTreeSet<BranchName> =
+            tree.hydrated().map(|application| application.environment_branch().clone()).collect();
+        let recorded = self.environments.iter().filter(|(_, dry_branch)| **dry_branch == head.branch);
+        names.extend(recorded.map(|(branch, _)| branch.clone()));
+        let mut backlog: BTreeMap<BranchName, Vec<ObjectId>> = BTreeMap::new();
+        for name in names {
+            let branch = self.open_branch(&name, head, &tree)?;
+            let commits = self.backlog(&branch, head)?;
+            backlog.insert(name.clone(), commits);
+            self.branches.insert(name, branch);
+        }
+        self.report_problems(&tree, &backlog);
+        let longest = backlog.values().max_by_key(|commits| commits.len()).cloned().unwrap_or_default();
+        for (index, dry) in longest.iter().enumerate() {
+            if index > 0 && (self.setup.out_of_time)() {
+                self.report.unfinished = true;
+                break;
+            }
+            let left = longest.len() - index;
+            let wanting = backlog.iter().filter(|(name, commits)| commits.len() >= left && self.is_open(name));
+            let wanting: Vec<BranchName> = wanting.map(|(name, _)| name.clone()).collect();
+            if !wanting.is_empty() {
+                let tree = self.dry_tree(*dry, head, heads)?;
+                self.hydrate_commit(head, *dry, &tree, &wanting, heads)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_open(&self, name: &BranchName) -> bool {
+        self.branches.get(name).is_some_and(|branch| !branch.closed)
+    }
+
+    /// What the repository knows of an environment branch, and whether we may write it.
+    fn open_branch(&mut self, name: &BranchName, head: &DryHead, tree: &DryTree) -> Result<Branch, Stopped> {
+        let sync = tree.applications(name).next().map_or(name, |application| &application.sync_branch).clone();
+        let mut branch = Branch::open(
+            name,
+            &sync,
+            head,
+            &self.setup.refs,
+            &self.refs,
+            &self.rules.settings,
+            &mut self.notes,
+            &self.buffer,
+        )?;
+        branch.applications = tree.applications(name).count();
+        if let Some(id) = branch.settings.filter(|id| !self.setup.repository.has(*id)) {
+            return Err(HydrateError::SettingsMissing { id, branch: name.clone() }.into());
+        }
+        let checked_out = self.setup.refs.records && self.setup.repository.checked_out(name.as_str());
+        branch.judge(head, tree.applications(name), checked_out, &self.rules.settings, &self.buffer);
+        Ok(branch)
+    }
+
+    /// The dry commits that the branch lacks, oldest first: a suffix of the first-parent line up to the tip.
+    fn backlog(&self, branch: &Branch, head: &DryHead) -> Result<Vec<ObjectId>, Stopped> {
+        if branch.closed {
+            return Ok(Vec::new());
+        }
+        let repository = self.setup.repository;
+        let line = match branch.dry.filter(|dry| repository.has(*dry)) {
+            Some(dry) => repository.first_parents(dry, head.tip, BACKLOG_MAX)?,
+            None => None,
+        };
+        let settings_changed = branch.settings != self.rules.id;
+        Ok(match line {
+            // A new branch, or a dry branch that was rewound.
+            None => vec![head.tip],
+            Some(line) if line.is_empty() && settings_changed => vec![head.tip],
+            Some(line) => match self.rules.settings.history {
+                History::Every => line,
+                History::Tip => line.last().copied().into_iter().collect(),
+            },
+        })
+    }
+
+    /// One dry commit, for the environment branches that lack it.
+    fn hydrate_commit(
+        &mut self,
+        head: &DryHead,
+        dry: ObjectId,
+        tree: &Rc<DryTree>,
+        wanting: &[BranchName],
+        heads: &[DryHead],
+    ) -> Result<(), Stopped> {
+        let mut work: BTreeMap<BranchName, Vec<&Application>> = BTreeMap::new();
+        let mut wrong: BTreeMap<BranchName, Vec<Diagnostic>> = BTreeMap::new();
+        let mut removals: BTreeMap<BranchName, Vec<plan::Removal>> = BTreeMap::new();
+        for name in wanting {
+            let settings = self.rules.id.map(|id| id.to_string());
+            let known = self.failures.find(name, &dry.to_string(), ENGINE_REVISION, settings.as_deref());
+            if let Some(diagnostics) = known.map(|failure| failure.diagnostics.clone()) {
+                self.fail(name, head, dry, diagnostics, true);
+                continue;
+            }
+            let before = self.before(name, head, heads)?;
+            let mut diagnostics = mistakes(name, tree, before.as_deref());
+            if diagnostics.is_empty() {
+                match self.removals(name, tree, before.as_deref()) {
+                    Ok(found) => drop(removals.insert(name.clone(), found)),
+                    Err(diagnostic) => diagnostics.push(diagnostic),
+                }
+            }
+            if diagnostics.is_empty() {
+                work.insert(name.clone(), tree.applications(name).collect());
+            } else {
+                wrong.insert(name.clone(), diagnostics);
+            }
+        }
+        let files = TreeFiles::new(self.setup.repository, tree.tree);
+        let all: Vec<&Application> = work.values().flatten().copied().collect();
+        self.setup.observer.rendering(&dry.to_hex_with_len(7).to_string(), all.len());
+        let done = |count| self.setup.observer.rendered(count);
+        let context = render::Context {
+            files: &files,
+            profile: self.rules.settings.profile.into(),
+            dry_commit: &dry.to_string(),
+            renderer: self.rules.settings.renderer,
+            nondeterministic: &self.rules.settings.nondeterministic,
+        };
+        let mut results = self.setup.renderers.render(&all, &context, &done).into_iter();
+        for (name, applications) in work {
+            let results: Vec<_> = results.by_ref().take(applications.len()).collect();
+            match gather(results, &applications, &name) {
+                Ok(rendered) => {
+                    let removals = removals.remove(&name).unwrap_or_default();
+                    self.publish(&name, tree, &applications, &rendered, &removals)?;
+                }
+                Err(Gathered::Wrong(diagnostics)) => drop(wrong.insert(name, diagnostics)),
+                Err(Gathered::Machine(why)) => return Err(HydrateError::Machine(why).into()),
+            }
+        }
+        for (name, diagnostics) in wrong {
+            self.fail(&name, head, dry, diagnostics, false);
+        }
+        Ok(())
+    }
+
+    fn publish(
+        &mut self,
+        name: &BranchName,
+        tree: &DryTree,
+        applications: &[&Application],
+        rendered: &[Rendered],
+        removals: &[plan::Removal],
+    ) -> Result<(), Stopped> {
+        let manifests: Vec<Vec<u8>> =
+            rendered.iter().map(|rendered| self.rules.writer.manifest(rendered.manifests.clone())).collect();
+        let outputs = applications.iter().zip(rendered).zip(&manifests);
+        let outputs: Vec<PathOutput<'_>> = outputs
+            .map(|((application, rendered), manifest)| PathOutput {
+                dir: &application.sync_path,
+                applications: vec![(&application.name, application.namespace.as_ref())],
+                manifest,
+                commands: &rendered.commands,
+                readme: None,
+            })
+            .collect();
+        let repo_url = applications.first().map(|application| application.dry.repo_url.as_str());
+        let repo_url = repo_url.or(self.rules.settings.repo_urls.first().map(String::as_str)).unwrap_or_default();
+        let branch = self.branches.get_mut(name).expect("every wanting branch was opened");
+        branch.publish(&self.buffer, &self.rules, &tree.commit, repo_url, &outputs, removals)?;
+        branch.reach(tree.commit.id, self.rules.id);
+        if let Some(tip) = &branch.tip {
+            self.notes.set(tip.id, &note(tree.commit.id), &self.buffer)?;
+        }
+        self.failures.clear(name);
+        self.newest_dry = Some(tree.commit.date);
+        Ok(())
+    }
+
+    fn fail(&mut self, name: &BranchName, head: &DryHead, dry: ObjectId, diagnostics: Vec<Diagnostic>, recorded: bool) {
+        if !recorded {
+            let failure = Failure {
+                dry_sha: dry.to_string(),
+                dry_branch: head.branch.to_string(),
+                engine: ENGINE_REVISION,
+                settings: self.rules.id.map(|id| id.to_string()),
+                diagnostics: diagnostics.clone(),
+            };
+            self.failures.add(name, failure);
+        }
+        if let Some(branch) = self.branches.get_mut(name) {
+            branch.fail(dry, diagnostics, recorded);
+        }
+    }
+
+    /// The tree of the dry commit that the branch was hydrated from last.
+    fn before(&mut self, name: &BranchName, head: &DryHead, heads: &[DryHead]) -> Result<Option<Rc<DryTree>>, Stopped> {
+        let dry = self.branches.get(name).and_then(|branch| branch.dry);
+        match dry.filter(|dry| self.setup.repository.has(*dry)) {
+            Some(dry) => self.dry_tree(dry, head, heads).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn removals(
+        &self,
+        name: &BranchName,
+        tree: &DryTree,
+        before: Option<&DryTree>,
+    ) -> Result<Vec<plan::Removal>, Diagnostic> {
+        let Some(before) = before else { return Ok(Vec::new()) };
+        let limit = self.rules.settings.removal_limit;
+        let allowed = tree.allowed_removals.iter().any(|branch| branch == name.as_str());
+        let (before, now) = (before.destinations(name), tree.destinations(name));
+        plan::removals(name, &before, &now, (limit.share, limit.at_least), allowed)
+            .map_err(|(mistake, removals)| mistake.diagnostic(&removals))
+    }
+
+    /// What is wrong or odd at the tip and belongs to no environment branch that can be told.
+    fn report_problems(&mut self, tree: &DryTree, backlog: &BTreeMap<BranchName, Vec<ObjectId>>) {
+        let known = |branch: &Option<BranchName>| branch.as_ref().is_some_and(|branch| backlog.contains_key(branch));
+        let fed = |file: &RepoPath| {
+            backlog.keys().any(|name| {
+                let before = self.branches.get(name).and_then(|branch| branch.dry).and_then(|dry| self.trees.get(&dry));
+                before.is_some_and(|before| before.applications(name).any(|application| application.file == *file))
+            })
+        };
+        let broken = tree.discovered.broken.iter().filter(|broken| !fed(&broken.file));
+        let loose = tree.discovered.mistakes.iter().filter(|(branch, _)| !known(branch));
+        let findings = tree.verdict.findings.iter().map(|finding| &finding.diagnostic);
+        let all = broken.map(|broken| &broken.diagnostic).chain(loose.map(|(_, mistake)| mistake));
+        let (mut problems, mut warnings): (Vec<_>, Vec<_>) = all.cloned().partition(Diagnostic::is_error);
+        warnings.extend(findings.filter(|diagnostic| !diagnostic.is_error()).cloned());
+        self.report.problems.append(&mut problems);
+        self.report.warnings.append(&mut warnings);
+    }
+
+    /// The Applications of a dry commit, read once however often they are asked for.
+    fn dry_tree(&mut self, dry: ObjectId, head: &DryHead, heads: &[DryHead]) -> Result<Rc<DryTree>, Stopped> {
+        if let Some(tree) = self.trees.get(&dry) {
+            return Ok(tree.clone());
+        }
+        let repository = self.setup.repository;
+        let commit = repository.commit(dry)?;
+        let files = TreeFiles::new(repository, commit.tree);
+        let discovered = self.discovery.discover(&files, &self.rules.applications);
+        let discovered =
+            discovered.map_err(|why| HydrateError::Machine(format!("reading the tree of {dry}: {why}")))?;
+        let view = crate::view::View::new(&files);
+        let head_branch = self.refs.head_branch().and_then(|name| BranchName::new(name).ok());
+        let branches = self.refs.below(&self.setup.refs.read).filter_map(|(name, _)| BranchName::new(name).ok());
+        let context = Context {
+            dry_branch: &head.branch,
+            head_branch: head_branch.as_ref(),
+            dry_branches: &heads.iter().map(|head| head.branch.clone()).collect(),
+            branches: &branches.collect(),
+            repo_urls: &self.rules.settings.repo_urls,
+            allowed: &self.rules.allowed,
+            is_directory: &|path| matches!(view.kind(path), Ok(Some(crate::view::Kind::Directory))),
+        };
+        let verdict = application::validate(&discovered.applications, &context);
+        let tree = DryTree {
+            commit: DryCommit::new(&commit),
+            tree: commit.tree,
+            allowed_removals: allowed_removals(&commit.message),
+            discovered,
+            verdict,
+        };
+        let tree = Rc::new(tree);
+        self.trees.insert(dry, tree.clone());
+        Ok(tree)
+    }
+
+    /// Objects first, then all refs at once: sync branches, environment branches, notes, failures. Every prefix of that
+    /// order is a state that the next run completes.
+    fn move_refs(&mut self) -> Result<(), Stopped> {
+        let mut edits: Vec<RefEdit> = Vec::new();
+        for branch in self.branches.values() {
+            edits.extend(branch.ref_edits(&self.setup.refs, &self.refs));
+        }
+        if self.setup.refs.records {
+            let date = self.newest_dry.unwrap_or_default();
+            let notes = self.notes.write(&self.buffer)?;
+            edits.extend(self.record(NOTES_REF, notes, "Notes added by git-hydrate\n", date)?);
+            let failures = self.failures.write(&self.buffer)?;
+            if self.failures != Failures::default() || self.refs.get(FAILURES_REF).is_some() {
+                edits.extend(self.record(FAILURES_REF, failures, "Failures recorded by git-hydrate\n", date)?);
+            }
+        }
+        let kept = self.buffer.flush()?;
+        update_refs(self.setup.repository, &edits, "hydrate")?;
+        drop(kept);
+        Ok(())
+    }
+
+    /// A new commit on a ref that keeps records, when its tree changed.
+    fn record(&self, name: &str, tree: ObjectId, message: &str, date: Time) -> Result<Option<RefEdit>, Stopped> {
+        let old = self.refs.get(name);
+        let parent = old.map(|id| self.buffer.commit(id)).transpose()?;
+        let unchanged = parent.as_ref().map_or(tree == self.buffer.empty_tree_id(), |parent| parent.tree == tree);
+        if unchanged {
+            return Ok(None);
+        }
+        let signature = self.rules.writer.signature(date, parent.as_ref().map(|parent| &parent.committer));
+        let commit = NewCommit {
+            tree,
+            parents: old.into_iter().collect(),
+            author: signature.clone(),
+            committer: signature,
+            message: message.to_owned(),
+        };
+        let new = self.buffer.write_commit(&commit)?;
+        Ok(Some(RefEdit { name: name.to_owned(), new: Some(new), expected: Expected::from(old) }))
+    }
+}
+
+impl Rules {
+    /// Reads the settings of a repository.
+    pub fn read(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<Self, HydrateError> {
+        let commit = refs.get(SETTINGS_REF).map(|tip| buffer.commit(tip)).transpose()?;
+        let commit = commit.filter(|commit| commit.tree != buffer.empty_tree_id());
+        let mut files = BTreeMap::new();
+        for entry in commit.as_ref().map_or(Ok(Vec::new()), |commit| buffer.tree(commit.tree))? {
+            files.insert(String::from_utf8_lossy(&entry.name).into_owned(), buffer.blob(entry.id)?);
+        }
+        let settings = Settings::read(&files)?;
+        let wrong = |error: application::PatternError| SettingsError::Wrong(error.to_string());
+        let applications = Patterns::new(&settings.applications).map_err(wrong)?;
+        let allowed = Patterns::new(&settings.branches).map_err(wrong)?;
+        let writer = Writer::new(settings.metadata()?).map_err(HydrateError::Template)?;
+        Ok(Self { settings, id: commit.map(|commit| commit.id), writer, applications, allowed })
+    }
+}
+
+/// What is wrong with the Applications of one branch before anything is rendered.
+fn mistakes(name: &BranchName, tree: &DryTree, before: Option<&DryTree>) -> Vec<Diagnostic> {
+    let applications = &tree.discovered.applications;
+    let ours = |index: &usize| applications.get(*index).is_some_and(|app| app.environment_branch() == name);
+    let findings = tree.verdict.findings.iter().filter(|finding| finding.applications.iter().any(ours));
+    let documents = tree.discovered.mistakes.iter().filter(|(branch, _)| branch.as_ref() == Some(name));
+    let fed = |file: &RepoPath| {
+        before.is_some_and(|before| before.applications(name).any(|application| application.file == *file))
+    };
+    let broken = tree.discovered.broken.iter().filter(|broken| fed(&broken.file));
+    let all = documents.map(|(_, mistake)| mistake).chain(broken.map(|broken| &broken.diagnostic));
+    let all = all.chain(findings.map(|finding| &finding.diagnostic));
+    all.filter(|diagnostic| diagnostic.is_error()).cloned().collect()
+}
+
+enum Gathered {
+    Wrong(Vec<Diagnostic>),
+    Machine(String),
+}
+
+/// The results of one branch: all of them, or everything that is wrong with any.
+fn gather(
+    results: Vec<Result<Rendered, render::Failure>>,
+    applications: &[&Application],
+    name: &BranchName,
+) -> Result<Vec<Rendered>, Gathered> {
+    let (mut rendered, mut wrong) = (Vec::new(), Vec::new());
+    for result in results {
+        match result {
+            Ok(result) => rendered.push(result),
+            Err(render::Failure::Mistakes(mut mistakes)) => wrong.append(&mut mistakes),
+            Err(render::Failure::Machine(why)) => return Err(Gathered::Machine(why)),
+        }
+    }
+    if wrong.is_empty() {
+        wrong = render::conflicts(name, applications, &rendered);
+    }
+    if wrong.is_empty() { Ok(rendered) } else { Err(Gathered::Wrong(wrong)) }
+}

@@ -1,0 +1,115 @@
+use crate::application::BranchName;
+use crate::git::{Commit, Error, Notes, ObjectBuffer, ObjectId};
+use crate::metadata::{Provenance, Trailers, read_note};
+use crate::path::RepoPath;
+use crate::settings::Settings;
+
+/// How far back the commits of a branch are searched for one of ours. A promoter's merges stand on top of ours one by
+/// one, never in such numbers.
+const ANCESTORS_MAX: usize = 1000;
+
+/// Who makes the commits of Argo CD's own hydrator unless its settings name another.
+const ARGOCD_AUTHOR: &str = "Argo CD";
+
+/// An environment branch that exists, as its tip, its note and its history show it.
+#[derive(Debug, Clone)]
+pub struct Standing {
+    /// The commit it points at.
+    pub tip: Commit,
+    /// The dry commit that it was last hydrated from, if that can be told.
+    pub dry: Option<ObjectId>,
+    /// Who made it.
+    pub origin: Origin,
+}
+
+/// Who made an environment branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Hydration: the trailers of the nearest hydrated commit.
+    Ours(Trailers),
+    /// Argo CD's own hydrator, from which we take over.
+    ArgoCd,
+    /// Nobody yet: its tree is empty.
+    Empty,
+    /// Somebody else, and the settings allow us to take it over.
+    Adopted,
+    /// Somebody else.
+    Foreign,
+}
+
+impl Standing {
+    /// Reads how `branch` stands, whose tip is `tip`. On a branch that several dry branches share, `dry_branch` is the
+    /// one that counts.
+    pub fn read(
+        branch: &BranchName,
+        tip: ObjectId,
+        dry_branch: &BranchName,
+        settings: &Settings,
+        notes: &mut Notes,
+        buffer: &ObjectBuffer<'_>,
+    ) -> Result<Self, Error> {
+        let commit = buffer.commit(tip)?;
+        let shared = !settings.active_paths(branch).is_empty();
+        let nearest = nearest(&commit, buffer, |trailers| !shared || trailers.dry_branch == *dry_branch)?;
+        let metadata_path = RepoPath::root().child("hydrator.metadata").expect("one component");
+        let recorded = match buffer.entry(commit.tree, metadata_path.as_str())? {
+            Some((_, blob)) => Provenance::read(&metadata_path, &buffer.blob(blob)?).ok(),
+            None => None,
+        };
+        let recorded = recorded.and_then(|provenance| provenance.dry_commit);
+        let origin = match &nearest {
+            Some((_, trailers)) => Origin::Ours(trailers.clone()),
+            None if commit.tree == buffer.empty_tree_id() => Origin::Empty,
+            None if settings.adopt.contains(branch) => Origin::Adopted,
+            None if recorded.is_some() && commit.author.name == ARGOCD_AUTHOR => Origin::ArgoCd,
+            None => Origin::Foreign,
+        };
+        let note = notes.get(tip, buffer)?.and_then(|note| read_note(&note));
+        let by_trailer = nearest.map(|(_, trailers)| trailers.dry_commit);
+        // On a shared branch the note and the files at the root may be of another dry branch's latest commit.
+        let dry = if shared { by_trailer } else { note.or(recorded).or(by_trailer) };
+        Ok(Self { tip: commit, dry, origin })
+    }
+
+    /// The dry branch that writes to this branch, when it is ours.
+    pub fn dry_branch(&self) -> Option<&BranchName> {
+        match &self.origin {
+            Origin::Ours(trailers) => Some(&trailers.dry_branch),
+            Origin::ArgoCd | Origin::Empty | Origin::Adopted | Origin::Foreign => None,
+        }
+    }
+
+    /// The commit of the settings that its last hydrated commit was made with.
+    pub fn settings(&self) -> Option<ObjectId> {
+        match &self.origin {
+            Origin::Ours(trailers) => trailers.settings_commit,
+            Origin::ArgoCd | Origin::Empty | Origin::Adopted | Origin::Foreign => None,
+        }
+    }
+}
+
+/// The nearest commit of ours on the first-parent line from `tip`, and its trailers.
+fn nearest(
+    tip: &Commit,
+    buffer: &ObjectBuffer<'_>,
+    wanted: impl Fn(&Trailers) -> bool,
+) -> Result<Option<(ObjectId, Trailers)>, Error> {
+    let mut here = tip.clone();
+    for _ in 0..ANCESTORS_MAX {
+        if let Some(trailers) = Trailers::read(&here.message).filter(|trailers| wanted(trailers)) {
+            return Ok(Some((here.id, trailers)));
+        }
+        match here.parents.first() {
+            Some(parent) if buffer.repository().has(*parent) => here = buffer.commit(*parent)?,
+            _ => return Ok(None),
+        }
+    }
+    Ok(None)
+}
+
+/// The directory whose `hydrator.metadata` stands for the whole of what `path` belongs to: the root, or the directory
+/// that a promotion strategy promotes on its own.
+pub fn metadata_dir(settings: &Settings, branch: &BranchName, path: &RepoPath) -> RepoPath {
+    let active = settings.active_paths(branch).iter().find(|active| path.starts_with(active));
+    active.cloned().unwrap_or_default()
+}

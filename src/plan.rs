@@ -1,0 +1,7 @@
+//! Decisions as data, made without writing anything: which Applications there are, and what leaves a branch.
+
+mod discover;
+mod removal;
+
+pub use discover::{Broken, Discovered, Discovery};
+pub use removal::{Destination, Removal, RemovalMistake, removals};

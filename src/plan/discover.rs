@@ -1,0 +1,147 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use crate::application::{self, Application, BranchName, Document, Patterns};
+use crate::diag::Diagnostic;
+use crate::path::RepoPath;
+use crate::view::{ContentId, Entry, Files, Kind};
+
+/// The Applications of one dry tree.
+#[derive(Debug, Clone, Default)]
+pub struct Discovered {
+    /// Those that are right in themselves, in the order of files, then of documents.
+    pub applications: Vec<Application>,
+    /// Mistakes in single documents, with the branch that must not move for each, when it can be told.
+    pub mistakes: Vec<(Option<BranchName>, Diagnostic)>,
+    /// Files that cannot be read, although they seem to hold Applications.
+    pub broken: Vec<Broken>,
+}
+
+/// A file that cannot be read: nobody knows which Applications it holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Broken {
+    /// The file.
+    pub file: RepoPath,
+    /// What is wrong with it.
+    pub diagnostic: Diagnostic,
+}
+
+/// Finds the Applications of dry trees. A directory that was seen before, at the same path and with the same content, is
+/// not read again.
+#[derive(Debug, Default)]
+pub struct Discovery {
+    seen: HashMap<(RepoPath, ContentId), Arc<Directory>>,
+}
+
+/// What one directory and all below it hold.
+#[derive(Debug, Default)]
+struct Directory {
+    files: Vec<application::File>,
+    patches: BTreeSet<RepoPath>,
+    below: Vec<Arc<Directory>>,
+}
+
+impl Directory {
+    fn read(&mut self, files: &dyn Files, path: &RepoPath, entry: &Entry) -> Result<(), String> {
+        let is_kustomization = application::is_kustomization(path);
+        if !is_kustomization && !application::may_hold_applications(path) {
+            return Ok(());
+        }
+        if files.size(path, entry.id)? > FILE_BYTES_MAX {
+            return Ok(());
+        }
+        let content = files.read(path, entry.id)?;
+        if is_kustomization {
+            self.patches.extend(application::patches(path, &content));
+        }
+        let file = application::read(path, &content);
+        if !file.documents.is_empty() || !file.diagnostics.is_empty() {
+            self.files.push(file);
+        }
+        Ok(())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.patches.is_empty() && self.below.is_empty()
+    }
+}
+
+/// How deep directories may nest: far more than any repository has, and no stack overflows.
+const DEPTH_MAX: usize = 128;
+
+/// A file above this is no list of Applications, whatever it holds.
+const FILE_BYTES_MAX: u64 = 4 << 20;
+
+impl Discovery {
+    /// Finds all Applications below the root of `files`. `patterns` says which files may hold any.
+    ///
+    /// Links are not followed: what they lead to is found where it stands.
+    ///
+    /// Errors: a repository that cannot be read, or a name that is no UTF-8.
+    pub fn discover(&mut self, files: &dyn Files, patterns: &Patterns) -> Result<Discovered, String> {
+        let root = self.directory(files, &RepoPath::root(), files.root(), 0)?;
+        let mut patches = BTreeSet::new();
+        let mut found = BTreeMap::new();
+        collect(&root, &mut patches, &mut found);
+        let mut discovered = Discovered::default();
+        for (path, file) in found {
+            if patches.contains(path) || !patterns.matches(path.as_str()) {
+                continue;
+            }
+            let (errors, warnings): (Vec<_>, Vec<_>) = file.diagnostics.iter().cloned().partition(Diagnostic::is_error);
+            discovered.broken.extend(errors.into_iter().map(|diagnostic| Broken { file: path.clone(), diagnostic }));
+            discovered.mistakes.extend(warnings.into_iter().map(|warning| (None, warning)));
+            for Document { environment_branch, application, diagnostics, .. } in &file.documents {
+                discovered.applications.extend(application.clone());
+                let mistakes = diagnostics.iter().map(|mistake| (environment_branch.clone(), mistake.clone()));
+                discovered.mistakes.extend(mistakes);
+            }
+        }
+        Ok(discovered)
+    }
+
+    fn directory(
+        &mut self,
+        files: &dyn Files,
+        dir: &RepoPath,
+        id: ContentId,
+        depth: usize,
+    ) -> Result<Arc<Directory>, String> {
+        let key = (dir.clone(), id);
+        if let Some(seen) = self.seen.get(&key) {
+            return Ok(seen.clone());
+        }
+        let mut directory = Directory::default();
+        let entries = files.list(dir, id)?;
+        let is_chart = entries.iter().any(|entry| entry.name == "Chart.yaml" && entry.kind == Kind::File);
+        for entry in entries.iter() {
+            let Ok(path) = dir.child(&entry.name) else { continue };
+            match entry.kind {
+                Kind::File => directory.read(files, &path, entry)?,
+                Kind::Directory if is_chart && matches!(entry.name.as_str(), "templates" | "charts") => {}
+                Kind::Directory if depth < DEPTH_MAX => {
+                    let below = self.directory(files, &path, entry.id, depth + 1)?;
+                    if !below.is_empty() {
+                        directory.below.push(below);
+                    }
+                }
+                Kind::Directory | Kind::Link | Kind::Submodule => {}
+            }
+        }
+        let directory = Arc::new(directory);
+        self.seen.insert(key, directory.clone());
+        Ok(directory)
+    }
+}
+
+fn collect<'a>(
+    directory: &'a Directory,
+    patches: &mut BTreeSet<RepoPath>,
+    found: &mut BTreeMap<&'a RepoPath, &'a application::File>,
+) {
+    patches.extend(directory.patches.iter().cloned());
+    found.extend(directory.files.iter().map(|file| (&file.path, file)));
+    for below in &directory.below {
+        collect(below, patches, found);
+    }
+}

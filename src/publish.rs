@@ -1,0 +1,108 @@
+//! Files into trees, trees into commits: what a hydrated branch becomes.
+//!
+//! Works on an [`ObjectBuffer`] alone: nothing is on disk, and no ref moves, before the whole run has succeeded.
+//!
+//! Never: a file of somebody else's is touched; a directory is read or written that holds no change.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use crate::git::{Error, Mode, ObjectBuffer, ObjectId, TreeEdit};
+use crate::path::RepoPath;
+
+/// The files that we write into one directory, by name.
+pub type Files = BTreeMap<String, Vec<u8>>;
+
+type Listing = HashMap<Vec<u8>, (Mode, ObjectId)>;
+
+/// A tree of a hydrated branch, each directory of it read once.
+pub struct HydratedTree<'a> {
+    buffer: &'a ObjectBuffer<'a>,
+    root: ObjectId,
+    listings: RefCell<HashMap<ObjectId, Rc<Listing>>>,
+}
+
+impl<'a> HydratedTree<'a> {
+    /// The tree `root`.
+    pub fn new(buffer: &'a ObjectBuffer<'a>, root: ObjectId) -> Self {
+        Self { buffer, root, listings: RefCell::default() }
+    }
+
+    /// The id of the tree.
+    pub fn id(&self) -> ObjectId {
+        self.root
+    }
+
+    /// What is at a path; none when there is nothing.
+    pub fn entry(&self, path: &RepoPath) -> Result<Option<(Mode, ObjectId)>, Error> {
+        let mut here = (Mode::Directory, self.root);
+        for name in path.components() {
+            if here.0 != Mode::Directory {
+                return Ok(None);
+            }
+            match self.listing(here.1)?.get(name.as_bytes()) {
+                Some(entry) => here = *entry,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(here))
+    }
+
+    /// The content of the regular file at a path; none when there is nothing, or something else.
+    pub fn file(&self, path: &RepoPath) -> Result<Option<Vec<u8>>, Error> {
+        match self.entry(path)? {
+            Some((Mode::File | Mode::Executable, blob)) => self.buffer.blob(blob).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether the file at a path is exactly this.
+    pub fn holds(&self, path: &RepoPath, mode: Mode, content: &[u8]) -> Result<bool, Error> {
+        Ok(self.entry(path)? == Some((mode, self.buffer.hash_blob(content)?)))
+    }
+
+    fn listing(&self, tree: ObjectId) -> Result<Rc<Listing>, Error> {
+        if let Some(listing) = self.listings.borrow().get(&tree) {
+            return Ok(listing.clone());
+        }
+        let entries = self.buffer.tree(tree)?;
+        let listing: Listing = entries.into_iter().map(|entry| (entry.name, (entry.mode, entry.id))).collect();
+        let listing = Rc::new(listing);
+        self.listings.borrow_mut().insert(tree, listing.clone());
+        Ok(listing)
+    }
+}
+
+/// The edits that make a tree hold what one hydrated commit writes.
+#[derive(Debug, Default)]
+pub struct Edits {
+    edits: BTreeMap<String, TreeEdit>,
+}
+
+impl Edits {
+    /// Puts the files into a directory; others in it stay.
+    pub fn write(&mut self, buffer: &ObjectBuffer<'_>, dir: &RepoPath, files: &Files) -> Result<(), Error> {
+        for (name, content) in files {
+            let blob = buffer.write_blob(content)?;
+            self.edits.insert(below(dir, name), TreeEdit::Put(Mode::File, blob));
+        }
+        Ok(())
+    }
+
+    /// Takes the files of these names out of a directory; what somebody else put there stays.
+    pub fn remove<'n>(&mut self, dir: &RepoPath, names: impl IntoIterator<Item = &'n str>) {
+        for name in names {
+            self.edits.entry(below(dir, name)).or_insert(TreeEdit::Remove);
+        }
+    }
+
+    /// The tree with the edits made.
+    pub fn apply(&self, buffer: &ObjectBuffer<'_>, base: ObjectId) -> Result<ObjectId, Error> {
+        buffer.edit_tree(base, &self.edits)
+    }
+}
+
+fn below(dir: &RepoPath, name: &str) -> String {
+    if dir.is_root() { name.to_owned() } else { format!("{dir}/{name}") }
+}

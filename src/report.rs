@@ -1,0 +1,93 @@
+//! The only module that prints: progress, summary and diagnostics, as text or JSON.
+
+mod console;
+mod text;
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crate::hydrate::Observer;
+
+pub use console::{Console, wrap};
+pub use text::{Wording, summary};
+
+/// An error and its causes on one line.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        if !text.ends_with(&next) {
+            text = format!("{text}: {next}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// How long work may take before it is worth a line.
+const SILENCE: Duration = Duration::from_millis(500);
+
+/// How often a line that says how far the work is may change.
+const PACE: Duration = Duration::from_millis(100);
+
+/// Shows on a terminal how far rendering is, when it takes longer than half a second; says nothing anywhere else.
+#[derive(Debug)]
+pub struct Progress {
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    console: Console,
+    started: Instant,
+    last: Option<Instant>,
+    label: String,
+    total: usize,
+    shown: bool,
+}
+
+impl Progress {
+    /// Nothing is shown yet.
+    pub fn new() -> Self {
+        let (console, started) = (Console::new(), Instant::now());
+        let state = State { console, started, last: None, label: String::new(), total: 0, shown: false };
+        Self { state: Mutex::new(state) }
+    }
+
+    /// Takes the line away, when there is one.
+    pub fn clear(&self) {
+        if let Ok(mut state) = self.state.lock()
+            && std::mem::take(&mut state.shown)
+        {
+            state.console.write(b"\r\x1b[K");
+        }
+    }
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Observer for Progress {
+    fn rendering(&self, dry_commit: &str, total: usize) {
+        if let Ok(mut state) = self.state.lock() {
+            (state.label, state.total) = (dry_commit.to_owned(), total);
+        }
+    }
+
+    fn rendered(&self, done: usize) {
+        let Ok(mut state) = self.state.lock() else { return };
+        let now = Instant::now();
+        let early = now.duration_since(state.started) < SILENCE;
+        let often = state.last.is_some_and(|last| now.duration_since(last) < PACE);
+        if early || often || !state.console.is_terminal() {
+            return;
+        }
+        let line = format!("\rrendering {}: {done} of {} Applications\x1b[K", state.label, state.total);
+        (state.last, state.shown) = (Some(now), true);
+        state.console.write(line.as_bytes());
+    }
+}

@@ -1,0 +1,103 @@
+use std::io::{IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// How long a reader may leave us waiting before it counts as gone.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What a pipe takes at once without blocking when it says that it is ready: POSIX's `PIPE_BUF`, as Linux has it.
+const CHUNK_BYTES: usize = 4096;
+
+/// How wide text may be behind git's `remote: `, on a terminal of 80 columns.
+const WIDTH: usize = 72;
+
+/// Standard error, for whoever reads it: whole lines, never a wait without end.
+///
+/// A pusher who goes away leaves a pipe that nobody reads and nobody closes: a hook that writes on would hang for ever
+/// with the repository's lock in its hands. So each write first asks whether the pipe has room, and after two seconds
+/// without any the rest is dropped.
+#[derive(Debug, Default)]
+pub struct Console {
+    gone: bool,
+}
+
+impl Console {
+    /// Standard error of this process.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether a person looks at it.
+    pub fn is_terminal(&self) -> bool {
+        std::io::stderr().is_terminal()
+    }
+
+    /// Writes one or more lines; the last one gets its line break.
+    pub fn print(&mut self, text: &str) {
+        let mut bytes = text.as_bytes().to_vec();
+        if !bytes.ends_with(b"\n") {
+            bytes.push(b'\n');
+        }
+        self.write(&bytes);
+    }
+
+    /// Writes bytes as they are.
+    pub fn write(&mut self, bytes: &[u8]) {
+        let stderr = std::io::stderr();
+        for chunk in bytes.chunks(CHUNK_BYTES) {
+            if self.gone || !ready(&stderr) || stderr.lock().write_all(chunk).is_err() {
+                self.gone = true;
+                return;
+            }
+        }
+    }
+}
+
+fn ready(stream: &impl AsFd) -> bool {
+    let mut wanted = [PollFd::new(stream, PollFlags::OUT)];
+    let patience = Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
+    loop {
+        match poll(&mut wanted, Some(&patience)) {
+            Ok(0) => return false,
+            Ok(_) => return wanted[0].revents().contains(PollFlags::OUT),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+/// Breaks text at blanks so that no line is wider than git's `remote: ` leaves room for; `indent` starts every line but
+/// the first.
+pub fn wrap(text: &str, indent: &str) -> String {
+    use unicode_width::UnicodeWidthStr;
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("starts with one line");
+        if !line.is_empty() && line.width() + 1 + word.width() > WIDTH {
+            lines.push(format!("{indent}{word}"));
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_break_at_blanks() {
+        let text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen";
+        assert_eq!(
+            wrap(text, "    "),
+            "one two three four five six seven eight nine ten eleven twelve thirteen\n    fourteen fifteen"
+        );
+        assert_eq!(wrap("short", "  "), "short");
+    }
+}

@@ -1,0 +1,102 @@
+use std::fmt::Write as _;
+
+use crate::diag::{Diagnostic, printable};
+use crate::hydrate::{BranchReport, Outcome, Report};
+use crate::path::RepoPath;
+
+/// How many diagnostics and removed paths are shown in full; the rest is counted.
+const SHOWN_MAX: usize = 20;
+
+/// How commit ids are cut for people.
+const SHORT: usize = 7;
+
+/// What the reader of a summary can do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wording {
+    /// The pusher, to whom git shows it behind `remote: `.
+    Pusher,
+    /// Somebody at a terminal.
+    Terminal,
+}
+
+/// The summary of a run: a line an environment branch, then what is wrong, each mistake once.
+pub fn summary(report: &Report, wording: Wording) -> String {
+    let mut text = String::new();
+    let width = report.branches.iter().map(|branch| branch.branch.len()).max().unwrap_or_default();
+    for branch in &report.branches {
+        let _ = writeln!(text, "{:width$}  {}", printable(&branch.branch), outcome(branch));
+        for skipped in &branch.skipped {
+            let current = matches!(&branch.outcome, Outcome::Failed { dry_sha, .. } if *dry_sha == skipped.dry_sha);
+            if !current {
+                let message = printable(&skipped.message);
+                let _ = writeln!(text, "  {} skipped: {message}", short(&skipped.dry_sha));
+            }
+        }
+        removed(branch, &mut text);
+    }
+    let failed = report.branches.iter().filter_map(|branch| match &branch.outcome {
+        Outcome::Failed { diagnostics, .. } => Some(diagnostics),
+        Outcome::Moved | Outcome::Unchanged => None,
+    });
+    let mut diagnostics: Vec<&Diagnostic> = Vec::new();
+    for diagnostic in failed.flatten().chain(&report.problems).chain(&report.warnings) {
+        if !diagnostics.contains(&diagnostic) {
+            diagnostics.push(diagnostic);
+        }
+    }
+    diagnostics.sort_by_key(|diagnostic| std::cmp::Reverse(diagnostic.severity));
+    for diagnostic in diagnostics.iter().take(SHOWN_MAX) {
+        let _ = writeln!(text, "{diagnostic}");
+    }
+    if diagnostics.len() > SHOWN_MAX {
+        let _ = writeln!(text, "… and {} more: `git hydrate status` has them all", diagnostics.len() - SHOWN_MAX);
+    }
+    if report.unfinished {
+        let _ =
+            writeln!(text, "hint: older commits are still being hydrated; `git hydrate status` shows how far it is");
+    }
+    let moved = report.branches.iter().any(|branch| branch.outcome == Outcome::Moved);
+    if moved && wording == Wording::Pusher {
+        let _ = writeln!(text, "hint: run `git fetch` to see the new commits");
+    }
+    text
+}
+
+fn outcome(branch: &BranchReport) -> String {
+    let dry = short(&branch.dry_sha);
+    match &branch.outcome {
+        Outcome::Moved => {
+            let old = branch.old.as_deref().map_or("new", short);
+            let new = branch.new.as_deref().map_or("", short);
+            let changed: usize = branch.commits.iter().map(|commit| commit.changed.len()).sum();
+            let removed: usize = branch.commits.iter().map(|commit| commit.removed.len()).sum();
+            let commits = match branch.commits.len() {
+                0 | 1 => String::new(),
+                count => format!(" in {count} commits"),
+            };
+            let removed = if removed == 0 { String::new() } else { format!(", {removed} removed") };
+            format!("{old} -> {new}  {changed} of {} changed{removed}{commits}", branch.applications)
+        }
+        Outcome::Unchanged => format!("unchanged by {dry}"),
+        Outcome::Failed { dry_sha, recorded, .. } => {
+            let kept =
+                branch.new.as_deref().map_or_else(|| "not made".to_owned(), |tip| format!("stays at {}", short(tip)));
+            let before = if *recorded { ", as before" } else { "" };
+            format!("{kept}: {} failed{before}", short(dry_sha))
+        }
+    }
+}
+
+fn removed(branch: &BranchReport, text: &mut String) {
+    let removed: Vec<&RepoPath> = branch.commits.iter().flat_map(|commit| &commit.removed).collect();
+    for path in removed.iter().take(SHOWN_MAX) {
+        let _ = writeln!(text, "  removed {}", printable(path.as_str()));
+    }
+    if removed.len() > SHOWN_MAX {
+        let _ = writeln!(text, "  … and {} more", removed.len() - SHOWN_MAX);
+    }
+}
+
+fn short(id: &str) -> &str {
+    id.get(..SHORT).unwrap_or(id)
+}

@@ -1,0 +1,330 @@
+//! The settings that shape the bytes of hydrated commits: the files in the tree of `refs/hydrate/config`.
+//!
+//! They live in git, with history and author, and travel by fetch, so a laptop and the server render alike. Without
+//! any setting everything works. Settings of one machine (paths of tools, limits, logs) are git config `hydrate.*`
+//! and not here.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `settings.yaml` | [`Settings`] but for the templates; unknown keys are refused |
+//! | `README.md.j2` | the minijinja template of the README in each destination path |
+//! | `commit-message.j2` | the minijinja template of the commit message |
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::application::{BranchName, Profile};
+use crate::metadata;
+use crate::path::RepoPath;
+
+/// The ref whose tree holds the settings.
+pub const SETTINGS_REF: &str = "refs/hydrate/config";
+
+/// The names of the files, in the order of the table above.
+pub const FILES: [&str; 3] = ["settings.yaml", "README.md.j2", "commit-message.j2"];
+
+/// What an admin has set. Keys of `settings.yaml` are written in camel case, as in an Application.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Settings {
+    /// The URLs under which Applications know this repository: `drySource.repoURL` must be one of them. Inferred from
+    /// the Applications while it is empty.
+    #[serde(rename = "repoURL", deserialize_with = "one_or_many", skip_serializing_if = "Vec::is_empty")]
+    pub repo_urls: Vec<String>,
+    /// Path globs of the files that may hold Applications; every file while it is empty.
+    #[serde(deserialize_with = "one_or_many", skip_serializing_if = "Vec::is_empty")]
+    pub applications: Vec<String>,
+    /// Dry branches to look at besides the one that `HEAD` names and those hydrated before.
+    #[serde(deserialize_with = "branches", skip_serializing_if = "Vec::is_empty")]
+    pub dry_branches: Vec<BranchName>,
+    /// Globs of the branches that hydration may write; every branch while it is empty.
+    #[serde(deserialize_with = "one_or_many", skip_serializing_if = "Vec::is_empty")]
+    pub branches: Vec<String>,
+    /// Branches that hydration may take over although somebody else made them.
+    #[serde(deserialize_with = "branches", skip_serializing_if = "Vec::is_empty")]
+    pub adopt: Vec<BranchName>,
+    /// Branches that promotion strategies share, each with the directories (`activePath`) that one strategy promotes.
+    #[serde(deserialize_with = "active_paths", skip_serializing_if = "BTreeMap::is_empty")]
+    pub active_paths: BTreeMap<BranchName, Vec<RepoPath>>,
+    /// Whose rules hold where the proposal and Argo CD's own hydrator differ.
+    #[serde(skip_serializing_if = "is_default")]
+    pub profile: ProfileName,
+    /// Which dry commits get a hydrated commit.
+    #[serde(skip_serializing_if = "is_default")]
+    pub history: History,
+    /// What renders Helm charts and kustomizations.
+    #[serde(skip_serializing_if = "is_default")]
+    pub renderer: RendererName,
+    /// Who makes the hydrated commits; `git-hydrate` while it is not set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<Author>,
+    /// Template functions that may run although their results differ from render to render: here they are seeded from
+    /// the Application's identity, so that results repeat.
+    #[serde(deserialize_with = "one_or_many", skip_serializing_if = "Vec::is_empty")]
+    pub nondeterministic: Vec<String>,
+    /// How much one dry commit may remove without saying so.
+    #[serde(skip_serializing_if = "is_default")]
+    pub removal_limit: RemovalLimit,
+    /// The exact versions of the official tools, which `exec` runs and recorded commands mean.
+    #[serde(skip_serializing_if = "is_default")]
+    pub tools: Tools,
+    /// The text of `README.md.j2`.
+    #[serde(skip)]
+    pub readme_template: Option<String>,
+    /// The text of `commit-message.j2`.
+    #[serde(skip)]
+    pub commit_message_template: Option<String>,
+}
+
+/// [`Profile`] as it is written in the settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+pub enum ProfileName {
+    /// [`Profile::Proposal`]
+    #[default]
+    Proposal,
+    /// [`Profile::Argocd`]
+    Argocd,
+}
+
+impl From<ProfileName> for Profile {
+    fn from(name: ProfileName) -> Self {
+        match name {
+            ProfileName::Proposal => Profile::Proposal,
+            ProfileName::Argocd => Profile::Argocd,
+        }
+    }
+}
+
+/// Which dry commits get a hydrated commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+pub enum History {
+    /// Every commit on the first-parent line of the dry branch.
+    #[default]
+    Every,
+    /// The tip of each push only.
+    Tip,
+}
+
+/// What renders Helm charts and kustomizations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+pub enum RendererName {
+    /// Our own engines, in the same process.
+    #[default]
+    Native,
+    /// The official tools, confined.
+    Exec,
+}
+
+/// A name and an address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Author {
+    /// The name.
+    pub name: String,
+    /// The address.
+    pub email: String,
+}
+
+/// How much one dry commit may remove from a branch without saying so in a trailer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct RemovalLimit {
+    /// The share of a branch's destination paths, from 0 to 1: more than this needs the trailer.
+    pub share: f64,
+    /// So many paths are never too many, whatever their share; emptying a branch needs the trailer all the same.
+    pub at_least: usize,
+}
+
+impl Default for RemovalLimit {
+    fn default() -> Self {
+        Self { share: 0.5, at_least: 3 }
+    }
+}
+
+/// The exact versions of the official tools.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Tools {
+    /// The version of Helm.
+    pub helm: String,
+    /// The version of Kustomize.
+    pub kustomize: String,
+}
+
+impl Default for Tools {
+    fn default() -> Self {
+        Self { helm: "4.2.3".to_owned(), kustomize: "5.8.1".to_owned() }
+    }
+}
+
+/// Why a folder of settings cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    /// A file of another name.
+    #[error("{0}: there is no such settings file; there are settings.yaml, README.md.j2 and commit-message.j2")]
+    UnknownFile(String),
+    /// A file that is no UTF-8.
+    #[error("{0}: not UTF-8")]
+    NotUtf8(String),
+    /// A wrong key, type or value in `settings.yaml`, with its place.
+    #[error("settings.yaml: {0}")]
+    Wrong(String),
+}
+
+impl Settings {
+    /// Reads the files of a settings folder.
+    pub fn read(files: &BTreeMap<String, Vec<u8>>) -> Result<Self, SettingsError> {
+        let mut texts = BTreeMap::new();
+        for (name, content) in files {
+            if !FILES.contains(&name.as_str()) {
+                return Err(SettingsError::UnknownFile(name.clone()));
+            }
+            let text = String::from_utf8(content.clone()).map_err(|_| SettingsError::NotUtf8(name.clone()))?;
+            texts.insert(name.as_str(), text);
+        }
+        let text = texts.remove(FILES[0]).unwrap_or_default();
+        let wrong = |error: serde_yaml::Error| {
+            let place = error.location().map(|place| format!("line {}, column {}: ", place.line(), place.column()));
+            SettingsError::Wrong(place.unwrap_or_default() + &error.to_string())
+        };
+        let mut settings = serde_yaml::from_str::<Option<Settings>>(&text).map_err(wrong)?.unwrap_or_default();
+        if !(0.0..=1.0).contains(&settings.removal_limit.share) {
+            return Err(SettingsError::Wrong("removalLimit.share: must lie between 0 and 1".to_owned()));
+        }
+        settings.readme_template = texts.remove(FILES[1]);
+        settings.commit_message_template = texts.remove(FILES[2]);
+        Ok(settings)
+    }
+
+    /// The part that the bytes of hydrated files depend on.
+    pub fn metadata(&self) -> Result<metadata::Settings, SettingsError> {
+        let author = self.author.as_ref();
+        let identity = metadata::Identity::new(
+            author.map(|author| author.name.as_str()),
+            author.map(|author| author.email.as_str()),
+        );
+        Ok(metadata::Settings {
+            profile: self.profile.into(),
+            readme_template: self.readme_template.clone(),
+            commit_message_template: self.commit_message_template.clone(),
+            identity: identity.map_err(|error| SettingsError::Wrong(format!("author: {error}")))?,
+        })
+    }
+
+    /// The directories that are promoted on their own on `branch`; none on a branch that is promoted as a whole.
+    pub fn active_paths(&self, branch: &BranchName) -> &[RepoPath] {
+        self.active_paths.get(branch).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// A list, or one text that stands for a list of one.
+fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected a text or a list of texts")]
+    enum OneOrMany {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match OneOrMany::deserialize(deserializer)? {
+        OneOrMany::One(text) => vec![text],
+        OneOrMany::Many(texts) => texts,
+    })
+}
+
+fn branch<E: serde::de::Error>(name: &str) -> Result<BranchName, E> {
+    BranchName::new(name).map_err(|error| E::custom(format!("`{name}` is no branch name: {error}")))
+}
+
+fn branches<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<BranchName>, D::Error> {
+    one_or_many(deserializer)?.iter().map(|name| branch(name)).collect()
+}
+
+fn active_paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<BranchName, Vec<RepoPath>>, D::Error> {
+    use serde::de::Error;
+    let mut found = BTreeMap::new();
+    for (name, paths) in BTreeMap::<String, Vec<String>>::deserialize(deserializer)? {
+        let path = |text: &String| match RepoPath::clean(text) {
+            Ok(path) if !path.is_root() => Ok(path),
+            Ok(_) => Err(D::Error::custom(format!("activePaths of `{name}`: `{text}` is the root"))),
+            Err(error) => Err(D::Error::custom(format!("activePaths of `{name}`: `{text}`: {error}"))),
+        };
+        let paths = paths.iter().map(path).collect::<Result<Vec<_>, _>>()?;
+        for (index, path) in paths.iter().enumerate() {
+            let inside = paths.iter().enumerate().find(|(other, outer)| *other != index && path.starts_with(outer));
+            if let Some((_, outer)) = inside {
+                let text = format!("activePaths of `{name}`: `{path}` lies inside `{outer}`");
+                return Err(D::Error::custom(text));
+            }
+        }
+        found.insert(branch(&name)?, paths);
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Settings, SettingsError> {
+        Settings::read(&BTreeMap::from([("settings.yaml".to_owned(), text.as_bytes().to_vec())]))
+    }
+
+    #[test]
+    fn no_settings_are_the_defaults() {
+        for text in ["", "# nothing yet\n", "{}\n"] {
+            assert_eq!(read(text), Ok(Settings::default()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn every_key_is_read_back_as_it_was_written() {
+        let text = "\
+repoURL: https://git.example.com/dry.git
+applications: [applications/**]
+dryBranches: [main, release]
+branches: [environments/*]
+adopt: [environments/old]
+activePaths:
+  environments/dev: [team-a, team-b/x]
+profile: argocd
+history: tip
+renderer: exec
+author: {name: Robot, email: robot@example.com}
+nondeterministic: [randAlphaNum]
+removalLimit: {share: 0.25, atLeast: 5}
+tools: {helm: 4.2.3, kustomize: 5.8.1}
+";
+        let settings = read(text).expect("good settings");
+        assert_eq!(settings.repo_urls, ["https://git.example.com/dry.git"]);
+        assert_eq!(settings.removal_limit, RemovalLimit { share: 0.25, at_least: 5 });
+        let again = serde_yaml::to_string(&settings).expect("serializes");
+        assert_eq!(read(&again), Ok(settings), "{again}");
+    }
+
+    #[test]
+    fn mistakes_say_where_they_are() {
+        let rows = [
+            ("profil: argocd", "unknown field `profil`"),
+            ("profile: helm", "profile: unknown variant `helm`"),
+            ("adopt: [a..b]", "`a..b` is no branch name"),
+            ("removalLimit: {share: 2}", "must lie between 0 and 1"),
+            ("activePaths: {dev: [a, a/b]}", "`a/b` lies inside `a`"),
+            ("activePaths: {dev: [.]}", "`.` is the root"),
+            ("repoURL: {a: b}", "expected a text or a list of texts"),
+        ];
+        for (text, expected) in rows {
+            let error = read(text).expect_err(text).to_string();
+            assert!(error.starts_with("settings.yaml: ") && error.contains(expected), "{text}: {error}");
+        }
+        let files = BTreeMap::from([("setings.yaml".to_owned(), vec![])]);
+        assert!(matches!(Settings::read(&files), Err(SettingsError::UnknownFile(_))));
+    }
+}
