@@ -441,7 +441,7 @@ fn the_good_and_the_rich_have_no_mistakes() {
 fn mutated_files_are_read_or_refused() {
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     let (mut read, mut refused, mut sourced) = (0, 0, 0);
-    for round in 0..6000 {
+    for round in 0..1500 {
         let text = if round % 3 == 0 { GOOD } else { RICH };
         let bytes = mutate(text.as_bytes(), &mut numbers);
         let file = application::read(&path("apps.yaml"), &bytes);
@@ -468,5 +468,5 @@ fn mutated_files_are_read_or_refused() {
             }
         }
     }
-    assert!(read > 1000 && refused > 1000 && sourced > 500, "{read} read, {refused} refused, {sourced} sourced");
+    assert!(read > 500 && refused > 500 && sourced > 200, "{read} read, {refused} refused, {sourced} sourced");
 }

@@ -1,6 +1,6 @@
 //! The tool options out of a drySource, or of what override files made of it.
 
-use super::field::{Content, Field};
+use super::field::{Content, Field, Place};
 use super::mistake::Mistake;
 use super::object::Object;
 use super::{
@@ -27,9 +27,10 @@ pub(super) fn options(source: &Object<'_>) -> Options {
     ];
     let names: Vec<_> = given.iter().filter(|(_, _, given)| *given).map(|(name, ..)| *name).collect();
     if names.len() > 1 {
-        // The last one in the document is the one to point at.
+        // The last one is the one to point at; those of override files come after the Application's.
         let entries = given.iter().filter(|(_, _, given)| *given).filter_map(|(_, key, _)| source.entry(key));
-        if let Some(place) = entries.map(|entry| &entry.key_place).max_by_key(|place| (place.line, place.column)) {
+        let position = |place: &&Place| (place.file.path != source.place().file.path, place.line, place.column);
+        if let Some(place) = entries.map(|entry| &entry.key_place).max_by_key(position) {
             source.add(Mistake::ManyTools(names.join(",")), place);
         }
     }
@@ -125,6 +126,8 @@ fn kustomize(object: &Object<'_>) -> Kustomize {
 fn count(object: &Object<'_>, field: &Field) -> Option<i64> {
     match &field.content {
         Content::Scalar(Value::Int(count)) => Some(*count),
+        // `3.0` is written as `3` in JSON.
+        Content::Scalar(Value::Float(count)) if count.fract() == 0.0 && count.abs() < 1e15 => Some(*count as i64),
         Content::Scalar(Value::String(text)) if text.parse::<i64>().is_ok() => text.parse().ok(),
         _ => {
             object.wrong_type(field, object.called("count"), "a whole number");

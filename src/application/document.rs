@@ -31,26 +31,34 @@ pub struct Document {
 /// A checked value and where it stands.
 type Placed<'a, T> = Option<(T, &'a Place)>;
 
-/// Reads an Application. `index` is its number in the file.
-pub(super) fn document(field: &Field, index: usize) -> Document {
+/// Reads an Application. `index` is its number in the file; one `of_list` has its `apiVersion` from there.
+pub(super) fn document(field: &Field, index: usize, of_list: bool) -> Document {
     let mut document =
         Document { index, name: None, environment_branch: None, application: None, diagnostics: Vec::new() };
     let mistakes: RefCell<Mistakes> = RefCell::default();
     let root = Object::new(field, "", &field.place, &mistakes);
-    let application = root.and_then(|root| application(&root, &field.place, &mut document));
+    let application = root.and_then(|root| {
+        if !of_list || root.entry("apiVersion").is_some() {
+            api_version(&root);
+        }
+        application(&root, &field.place, &mut document)
+    });
     let mistakes = mistakes.into_inner();
     document.application = application.filter(|_| !mistakes.is_error());
     document.diagnostics = mistakes.into_diagnostics();
     document
 }
 
-/// Reads everything before it gives up on anything. None only after a mistake was noted.
-fn application(root: &Object<'_>, place: &Place, document: &mut Document) -> Option<Application> {
+fn api_version(root: &Object<'_>) {
     if let Some((text, place)) = root.required_text("apiVersion")
         && text != "argoproj.io/v1alpha1"
     {
         root.add(Mistake::ApiVersion(text), place);
     }
+}
+
+/// Reads everything before it gives up on anything. None only after a mistake was noted.
+fn application(root: &Object<'_>, place: &Place, document: &mut Document) -> Option<Application> {
     let metadata = root.required_object("metadata");
     let name = metadata.as_ref().and_then(|metadata| metadata.required_name("name"));
     let name = name.and_then(|(text, place)| app_name(root, text, place, "an Application"));

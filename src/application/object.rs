@@ -34,6 +34,11 @@ impl<'a> Object<'a> {
         Some(Self { name, place, entries, known: RefCell::default(), mistakes })
     }
 
+    /// Where the mapping stands.
+    pub fn place(&self) -> &'a Place {
+        self.place
+    }
+
     /// The entry of a field, noted as known; `null` is no entry.
     pub fn entry(&self, key: &'static str) -> Option<&'a Entry> {
         self.known.borrow_mut().push(key);

@@ -49,7 +49,7 @@ impl File {
     }
 }
 
-/// Reads the Applications with `spec.sourceHydrator` out of a file, as Kubernetes reads YAML and JSON.
+/// Reads the Applications with `spec.sourceHydrator` out of a file, as Kubernetes reads YAML. JSON is read as the YAML that it is.
 ///
 /// Several documents, and items of lists (`kind: List` and any `…List`). All other objects are passed over; with a warning
 /// those that may have been meant. A file without the word `sourceHydrator` is not parsed.
@@ -97,14 +97,15 @@ enum Kind<'a> {
 }
 
 impl File {
-    /// Takes in one object. `of_list` is the kind of list that it is an item of, if that says what items are.
-    fn visit(&mut self, object: &Field, of_list: Option<&str>, depth: u32) {
-        match kind(object, of_list) {
-            Kind::Application => self.documents.push(document(object, self.documents.len())),
+    /// Takes in one object. `item_kind` is the kind that items of the list around have, if that tells.
+    fn visit(&mut self, object: &Field, item_kind: Option<&str>, depth: u32) {
+        match kind(object, item_kind) {
+            Kind::Application => self.documents.push(document(object, self.documents.len(), item_kind.is_some())),
             Kind::List(items) if depth < LIST_DEPTH_MAX => {
-                let of_list = object.get("kind").and_then(Field::as_str);
+                let list_kind = object.get("kind").and_then(Field::as_str);
+                let item_kind = list_kind.and_then(|kind| kind.strip_suffix("List")).filter(|kind| !kind.is_empty());
                 for item in items {
-                    self.visit(item, of_list, depth + 1);
+                    self.visit(item, item_kind, depth + 1);
                 }
             }
             Kind::List(_) => self.diagnostics.push(Mistake::ListDepth.at(object.place.span())),
@@ -120,12 +121,11 @@ impl File {
     }
 }
 
-fn kind<'a>(object: &'a Field, of_list: Option<&str>) -> Kind<'a> {
+fn kind<'a>(object: &'a Field, item_kind: Option<&str>) -> Kind<'a> {
     let text = |key| object.get(key).and_then(|field| Some((field.as_str()?, &field.place)));
     let hydrated = |object: &Field| object.get("spec").is_some_and(|spec| spec.get(MARK).is_some());
     let group = text("apiVersion").map(|(version, _)| version.split('/').next().unwrap_or_default());
     let argo = group.is_none_or(|group| group == "argoproj.io");
-    let item_kind = of_list.and_then(|list| list.strip_suffix("List")).filter(|kind| !kind.is_empty());
     let template = object.get("spec").and_then(|spec| spec.get("template"));
     match (text("kind").map(|(kind, _)| kind).or(item_kind), text("kind")) {
         (Some("Application"), _) if argo && hydrated(object) => Kind::Application,
@@ -140,3 +140,6 @@ fn kind<'a>(object: &'a Field, of_list: Option<&str>) -> Kind<'a> {
         _ => Kind::Other,
     }
 }
+
+#[cfg(test)]
+mod tests;

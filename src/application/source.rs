@@ -247,3 +247,6 @@ impl Sources<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

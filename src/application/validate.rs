@@ -47,7 +47,7 @@ pub enum Standing {
     Hydrated,
     /// Its `targetRevision` is another branch, which has an Application of its own in its tree.
     OtherBranch,
-    /// Its `targetRevision` is a tag, a commit or a version range.
+    /// Its `targetRevision` is a tag, a commit or a version range, or nothing that is known here.
     Pinned,
     /// Its `repoURL` is another repository, or it is not known which this one is.
     OtherRepository,
@@ -270,14 +270,14 @@ impl<'a> Rules<'a> {
 
     /// No two Applications write one directory of a branch, nor one inside of the other's.
     fn paths(&mut self, hydrated: &[usize]) {
-        let mut taken: BTreeMap<&BranchName, BTreeMap<&RepoPath, usize>> = BTreeMap::new();
+        let mut taken: BTreeMap<&BranchName, BTreeMap<RepoPath, usize>> = BTreeMap::new();
         for &index in hydrated {
             let application = &self.applications[index];
             let (branch, path) = (application.environment_branch(), &application.sync_path);
             let span = &application.places.sync_path;
             let taken = taken.entry(branch).or_default();
             let around = std::iter::successors(Some(path.clone()), RepoPath::parent)
-                .find_map(|outer| taken.get_key_value(&outer).map(|(outer, other)| ((*outer).clone(), *other)));
+                .find_map(|outer| taken.get(&outer).map(|other| (outer.clone(), *other)));
             if let Some((outer, other)) = around {
                 let owner = &self.applications[other];
                 let (name, at) = (owner.name.clone(), owner.places.sync_path.clone());
@@ -289,28 +289,24 @@ impl<'a> Rules<'a> {
                 };
                 self.add([other, index], conflict, span);
             }
-            let inside: Vec<(RepoPath, usize)> = inside(taken, path);
-            for (inner, other) in inside {
+            let below = format!("{path}/");
+            let from = (Bound::Included(below.as_str()), Bound::Unbounded);
+            // Of many inside of one, the first stands for all: the outer one is to be moved.
+            let inner = taken.range::<str, _>(from).next().filter(|(inner, _)| inner.as_str().starts_with(&below));
+            if let Some((inner, &other)) = inner {
                 let owner = &self.applications[other];
                 let conflict = Conflict::PathAround {
                     path: path.clone(),
                     branch: branch.clone(),
-                    inner,
+                    inner: inner.clone(),
                     other: owner.name.clone(),
                     at: owner.places.sync_path.clone(),
                 };
                 self.add([other, index], conflict, span);
             }
-            taken.entry(path).or_insert(index);
+            taken.entry(path.clone()).or_insert(index);
         }
     }
-}
-
-/// The entries below `dir`, it excepted.
-fn inside(taken: &BTreeMap<&RepoPath, usize>, dir: &RepoPath) -> Vec<(RepoPath, usize)> {
-    let below = format!("{dir}/");
-    let entries = taken.iter().filter(|(path, _)| path.as_str().starts_with(&below));
-    entries.map(|(path, index)| ((*path).clone(), *index)).collect()
 }
 
 fn staging_of(application: &Application) -> Option<(&BranchName, &Span)> {
@@ -325,7 +321,7 @@ fn directories(branch: &BranchName) -> Vec<BranchName> {
 
 /// What a `targetRevision` names.
 enum Revision {
-    /// A branch, or what may be one.
+    /// A branch of this repository.
     Branch { here: bool },
     /// Something that does not move with a push, in words.
     Pinned(&'static str),
@@ -356,6 +352,9 @@ fn revision(text: &str, context: &Context<'_>) -> Revision {
     {
         Revision::Pinned("a version")
     } else {
-        Revision::Branch { here: false }
+        Revision::Pinned("no branch of this repository")
     }
 }
+
+#[cfg(test)]
+mod tests;
