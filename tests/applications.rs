@@ -468,5 +468,5 @@ fn mutated_files_are_read_or_refused() {
             }
         }
     }
-    assert!(read > 500 && refused > 500 && sourced > 200, "{read} read, {refused} refused, {sourced} sourced");
+    assert!(read > 300 && refused > 500 && sourced > 200, "{read} read, {refused} refused, {sourced} sourced");
 }
