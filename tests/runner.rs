@@ -4,6 +4,7 @@ mod applications;
 mod completions;
 mod doctor;
 mod install;
+mod install_sh;
 mod layers;
 mod plugin;
 mod push;

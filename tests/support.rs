@@ -156,7 +156,7 @@ impl Repo {
 }
 
 impl Answer {
-    fn new(output: Output) -> Self {
+    pub fn new(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
         Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }

@@ -1,0 +1,99 @@
+//! `install.sh` puts everything in place, twice without harm, and takes it away again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use crate::support::{Answer, BINARY, Lab};
+
+const FILES: [&str; 6] = [
+    "bin/git-hydrate",
+    "share/bash-completion/completions/git-hydrate",
+    "share/fish/vendor_completions.d/git-hydrate.fish",
+    "share/fish/vendor_conf.d/git-hydrate.fish",
+    "share/man/man1/git-hydrate.1",
+    "share/zsh/site-functions/_git-hydrate",
+];
+
+fn install(lab: &Lab, args: &[&str]) -> Answer {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/install.sh");
+    let mut command = lab.command("sh", &lab.path(""));
+    Answer::new(command.arg(script).args(["--prefix", "prefix"]).args(args).output().expect("sh runs"))
+}
+
+/// All files below a directory, with their modes and sizes.
+fn files(dir: &Path) -> BTreeMap<String, (u32, u64)> {
+    let mut found = BTreeMap::new();
+    let mut dirs = vec![dir.to_owned()];
+    while let Some(next) = dirs.pop() {
+        for entry in fs::read_dir(next).expect("readable").map(|entry| entry.expect("readable").path()) {
+            let metadata = fs::symlink_metadata(&entry).expect("there");
+            if metadata.is_dir() {
+                dirs.push(entry);
+            } else {
+                let name = entry.strip_prefix(dir).expect("below").display().to_string();
+                found.insert(name, (metadata.permissions().mode() & 0o777, metadata.len()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn twice_is_as_once_and_nothing_is_left() {
+    let lab = Lab::new();
+    let answer = install(&lab, &["--binary", BINARY]).success();
+    let program = fs::canonicalize(lab.path("prefix/bin/git-hydrate")).expect("installed");
+    let version = env!("CARGO_PKG_VERSION");
+    let expected = format!("installed git-hydrate {version} as {}\n", program.display());
+    assert!(answer.stdout.starts_with(&expected), "{}", answer.stdout);
+    assert!(answer.stdout.contains("to have git find it: export PATH="), "{}", answer.stdout);
+    let once = files(&lab.path("prefix"));
+    for file in FILES {
+        let mode = if file.starts_with("bin/") { 0o755 } else { 0o644 };
+        assert_eq!(once.get(file).map(|(mode, _)| *mode), Some(mode), "{file}: {once:?}");
+    }
+    assert!(once.keys().all(|name| FILES.contains(&name.as_str()) || name.starts_with("share/man/man1/git-hydrate-")));
+    install(&lab, &["--binary", BINARY]).success();
+    assert_eq!(files(&lab.path("prefix")), once);
+    fs::write(lab.path("prefix/bin/somebody-elses"), "").expect("written");
+    install(&lab, &["--uninstall"]).success();
+    assert_eq!(files(&lab.path("prefix")).into_keys().collect::<Vec<_>>(), ["bin/somebody-elses"]);
+    assert!(fs::read_dir(lab.path("")).expect("readable").count() == 3, "home, bin and prefix, and no temporary files");
+}
+
+#[test]
+fn servers_are_installed_in_one_go() {
+    let lab = Lab::new();
+    let server = lab.bare(&[]);
+    install(&lab, &["--binary", BINARY, "--server", "dry.git"]).success();
+    let hook = server.file("hooks/post-receive").expect("installed");
+    assert!(hook.contains("/prefix/bin/git-hydrate'"), "{hook}");
+    let failed = install(&lab, &["--binary", BINARY, "--server", "missing.git"]).exits(1);
+    assert!(failed.stderr.starts_with("error: no repository at missing.git"), "{}", failed.stderr);
+}
+
+#[test]
+fn wrong_use_installs_nothing() {
+    let lab = Lab::new();
+    for args in [["--bogus"].as_slice(), &["--server"], &["--prefix"]] {
+        install(&lab, args).exits(2);
+    }
+    fs::write(lab.path("file"), "").expect("written");
+    let failed = install(&lab, &["--prefix", "file/below"]).exits(1);
+    assert!(failed.stderr.starts_with("error: file/below cannot be written"), "{}", failed.stderr);
+    assert!(!lab.path("prefix").exists());
+}
+
+#[test]
+fn shells_can_read_what_is_installed() {
+    let lab = Lab::new();
+    install(&lab, &["--binary", BINARY]).success();
+    let read = |shell: &str, file: &str| {
+        let output = lab.command(shell, &lab.path("prefix")).args(["-n", file]).output();
+        // Only bash is on every machine.
+        output.map_or(shell != "bash", |output| output.status.success())
+    };
+    assert!(read("bash", FILES[1]) && read("fish", FILES[2]) && read("fish", FILES[3]) && read("zsh", FILES[5]));
+}
