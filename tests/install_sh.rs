@@ -60,7 +60,7 @@ fn twice_is_as_once_and_nothing_is_left() {
     fs::write(lab.path("prefix/bin/somebody-elses"), "").expect("written");
     install(&lab, &["--uninstall"]).success();
     assert_eq!(files(&lab.path("prefix")).into_keys().collect::<Vec<_>>(), ["bin/somebody-elses"]);
-    assert!(fs::read_dir(lab.path("")).expect("readable").count() == 3, "home, bin and prefix, and no temporary files");
+    assert_eq!(fs::read_dir(lab.path("")).expect("readable").count(), 3, "home, bin and prefix");
 }
 
 #[test]
@@ -96,4 +96,14 @@ fn shells_can_read_what_is_installed() {
         output.map_or(shell != "bash", |output| output.status.success())
     };
     assert!(read("bash", FILES[1]) && read("fish", FILES[2]) && read("fish", FILES[3]) && read("zsh", FILES[5]));
+}
+
+#[test]
+fn the_demonstration_shows_a_push_and_leaves_nothing() {
+    let lab = Lab::new();
+    let answer = install(&lab, &["--binary", BINARY, "--demo"]).success();
+    for expected in ["remote: environments/prod  new -> ", "\n-  replicas: 4\n+  replicas: 6\n"] {
+        assert!(answer.stdout.contains(expected), "{}", answer.stdout);
+    }
+    assert_eq!(fs::read_dir(lab.path("")).expect("readable").count(), 3, "home, bin and prefix");
 }

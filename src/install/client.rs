@@ -1,9 +1,7 @@
 //! What a clone fetches besides its branches, so that it renders as the server does.
 
 use super::{Error, Installer, State};
-
-/// The ref that holds the note of every environment branch.
-pub(super) const NOTES_REF: &str = "refs/notes/hydrator.metadata";
+use crate::metadata::NOTES_REF;
 
 /// The keys and values that a clone of `remote` needs, in git's own spelling.
 ///

@@ -15,11 +15,13 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
-use super::client::{NOTES_REF, fetched};
+use super::client::fetched;
 use super::config::Config;
 use super::hook::SERVER_HOOKS;
 use super::{Error, Io as _, Version, is_executable};
 use crate::git::{Repository, Shared};
+use crate::hydrate;
+use crate::metadata::NOTES_REF;
 
 /// What one check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -165,7 +167,7 @@ impl<'a> Doctor<'a> {
             locks_in(&top.join(below), DEPTH_MAX, &mut files);
         }
         // This one is locked by the kernel, and stays.
-        files.retain(|file| *file != top.join("hydrate.lock"));
+        files.retain(|file| *file != hydrate::lock_path(self.repository));
         files.sort();
         for file in files {
             let age = fs::metadata(&file).and_then(|metadata| metadata.modified());
