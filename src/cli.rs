@@ -5,6 +5,7 @@
 
 mod catch_up;
 mod clone;
+mod commit;
 mod completions;
 mod doctor;
 mod hook;
@@ -50,6 +51,8 @@ enum Command {
     Uninstall(install::UninstallArguments),
     /// Test an installation, and tell how to mend what is wrong with it.
     Doctor(doctor::Arguments),
+    /// Commit manifests that another renderer made: a CommitManifests request as JSON on standard input.
+    Commit(commit::Arguments),
     /// Run as a hook of git; the installed scripts call this.
     Hook(hook::Arguments),
     /// Print the completions of a shell.
@@ -98,6 +101,7 @@ fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Command::Doctor(arguments)) => doctor::run(&arguments, json),
         Some(Command::Status(arguments)) => status::run(&arguments, json),
         Some(Command::CatchUp(arguments)) => catch_up::run(&arguments, json),
+        Some(Command::Commit(arguments)) => commit::run(&arguments, json),
         Some(Command::Hook(arguments)) => hook::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Man(arguments)) => man::run(&arguments),

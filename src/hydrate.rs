@@ -12,6 +12,7 @@ mod branch;
 mod failures;
 mod heads;
 mod report;
+mod request;
 mod run;
 mod standing;
 mod status;
@@ -22,9 +23,12 @@ use crate::metadata::NOTES_REF;
 use crate::render;
 use crate::settings::SettingsError;
 
+use run::Stopped;
+
 pub use failures::{FAILURES_REF, Failure, Failures};
 pub use heads::RefNames;
 pub use report::{BranchReport, HydratedCommit, Outcome, Report, Skipped};
+pub use request::{CommitRequest, PathDetails, commit};
 pub use standing::{Origin, Standing};
 pub use status::{BranchStatus, status};
 
@@ -121,14 +125,14 @@ pub fn hydrate(setup: &Setup<'_>) -> Result<Report, HydrateError> {
     for _ in 0..TRIES {
         match run::Run::new(setup).and_then(run::Run::finish) {
             Ok(report) => return Ok(report),
-            Err(run::Stopped::Raced(why)) => raced = why,
-            Err(run::Stopped::Failed(error)) => return Err(error),
+            Err(Stopped::Raced(why)) => raced = why,
+            Err(Stopped::Failed(error)) => return Err(error),
         }
     }
     Err(HydrateError::Raced(raced))
 }
 
-impl From<TransactionError> for run::Stopped {
+impl From<TransactionError> for Stopped {
     fn from(error: TransactionError) -> Self {
         match error {
             TransactionError::Raced(why) => Self::Raced(why),

@@ -284,6 +284,35 @@ fn a_branch_of_somebody_else_is_never_overwritten() {
 }
 
 #[test]
+fn manifests_of_another_renderer_are_committed_like_ours() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    let dry = clone.commit("feat: something", &[("README", "dry")]);
+    clone.push().success();
+    let request = |manifest: &str| {
+        format!(
+            r##"{{"repoURL": "https://git.example.com/dry.git", "targetBranch": "environments/dev", "drySHA": "{dry}",
+            "commitAuthor": "Dev Eloper <dev@example.com>", "commitMessage": "feat: something",
+            "commitTime": "2024-03-27T10:32:04Z",
+            "details": [{{"path": "web", "manifests": [{manifest:?}], "readme": "# web\n"}}]}}"##
+        )
+    };
+    let manifest = r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web"}}"#;
+    server.hydrate_with(&["commit"], &request(manifest)).success();
+    let first = tip(&server, "environments/dev");
+    assert!(show(&server, "environments/dev:web/manifest.yaml").starts_with("apiVersion: v1\nkind: ConfigMap"));
+    assert_eq!(show(&server, "environments/dev:web/README.md"), "# web");
+    assert_eq!(note(&server, "environments/dev"), note_of(&dry));
+    server.hydrate_with(&["commit"], &request(manifest)).success();
+    assert_eq!(tip(&server, "environments/dev"), first, "nothing changed");
+    let answer = server.hydrate_with(&["commit"], &request("{}")).exits(1);
+    assert!(answer.stdout.contains("`details`: `web`"), "{answer:?}");
+    server.hydrate_with(&["commit"], "{}").exits(2);
+    healthy(&server);
+}
+
+#[test]
 fn files_beside_ours_stay() {
     let lab = Lab::new();
     let server = lab.server();

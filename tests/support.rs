@@ -5,9 +5,10 @@
 
 use std::cell::Cell;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::rc::Rc;
 
 /// The program under test.
@@ -101,6 +102,15 @@ impl Repo {
     /// What `git hydrate` answers.
     pub fn hydrate(&self, args: &[&str]) -> Answer {
         self.run("git", &[&["hydrate"], args].concat())
+    }
+
+    /// What `git hydrate` answers to an input.
+    pub fn hydrate_with(&self, args: &[&str], input: &str) -> Answer {
+        let mut command = self.lab.command("git", &self.path);
+        command.arg("hydrate").args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("starts");
+        child.stdin.take().expect("piped").write_all(input.as_bytes()).expect("read");
+        Answer::new(child.wait_with_output().expect("ends"))
     }
 
     pub fn run(&self, program: &str, args: &[&str]) -> Answer {

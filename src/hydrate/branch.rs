@@ -18,7 +18,7 @@ use crate::settings::Settings;
 
 /// An environment branch and what the run made of it so far.
 pub(super) struct Branch {
-    name: BranchName,
+    pub name: BranchName,
     sync: BranchName,
     dry_branch: BranchName,
     dry_tip: ObjectId,

@@ -81,7 +81,7 @@ pub(super) struct Run<'a> {
     setup: &'a Setup<'a>,
     buffer: ObjectBuffer<'a>,
     refs: Refs,
-    rules: Rules,
+    pub rules: Rules,
     environments: BTreeMap<BranchName, BranchName>,
     notes: Notes,
     failures: Failures,
@@ -125,9 +125,19 @@ impl<'a> Run<'a> {
         for head in &heads {
             self.hydrate_head(head, &heads)?;
         }
+        self.finish_with_refs()
+    }
+
+    /// Moves the refs of all branches that were opened and tells what became of them.
+    pub fn finish_with_refs(mut self) -> Result<Report, Stopped> {
         self.move_refs()?;
         self.report.branches = self.branches.into_values().map(Branch::into_report).collect();
         Ok(self.report)
+    }
+
+    /// Takes a branch up whose commits are made.
+    pub fn add(&mut self, name: BranchName, branch: Branch) {
+        self.branches.insert(name, branch);
     }
 
     /// Brings all environment branches of one dry branch up to its tip.
@@ -168,10 +178,18 @@ impl<'a> Run<'a> {
 
     /// What the repository knows of an environment branch, and whether we may write it.
     fn open_branch(&mut self, name: &BranchName, head: &DryHead, tree: &DryTree) -> Result<Branch, Stopped> {
-        let sync = tree.applications(name).next().map_or(name, |application| &application.sync_branch).clone();
-        let mut branch = Branch::open(
+        let sync = tree.applications(name).next().map_or(name, |application| &application.sync_branch);
+        let mut branch = self.open(name, sync, head)?;
+        branch.applications = tree.applications(name).count();
+        self.judge(&mut branch, head, tree.applications(name));
+        Ok(branch)
+    }
+
+    /// What the repository knows of an environment branch that is hydrated from `head`.
+    pub fn open(&mut self, name: &BranchName, sync: &BranchName, head: &DryHead) -> Result<Branch, Stopped> {
+        let branch = Branch::open(
             name,
-            &sync,
+            sync,
             head,
             &self.setup.refs,
             &self.refs,
@@ -179,13 +197,16 @@ impl<'a> Run<'a> {
             &mut self.notes,
             &self.buffer,
         )?;
-        branch.applications = tree.applications(name).count();
         if let Some(id) = branch.settings.filter(|id| !self.setup.repository.has(*id)) {
             return Err(HydrateError::SettingsMissing { id, branch: name.clone() }.into());
         }
-        let checked_out = self.setup.refs.records && self.setup.repository.checked_out(name.as_str());
-        branch.judge(head, tree.applications(name), checked_out, &self.rules.settings, &self.buffer);
         Ok(branch)
+    }
+
+    /// Whether hydration may write the branch; `applications` are those that write to it.
+    pub fn judge<'t>(&self, branch: &mut Branch, head: &DryHead, applications: impl Iterator<Item = &'t Application>) {
+        let checked_out = self.setup.refs.records && self.setup.repository.checked_out(branch.name.as_str());
+        branch.judge(head, applications, checked_out, &self.rules.settings, &self.buffer);
     }
 
     /// The dry commits that the branch lacks, oldest first: a suffix of the first-parent line up to the tip.
@@ -293,15 +314,30 @@ impl<'a> Run<'a> {
             })
             .collect();
         let repo_url = applications.first().map(|application| application.dry.repo_url.as_str());
-        let repo_url = repo_url.or(self.rules.settings.repo_urls.first().map(String::as_str)).unwrap_or_default();
-        let branch = self.branches.get_mut(name).expect("every wanting branch was opened");
-        branch.publish(&self.buffer, &self.rules, &tree.commit, repo_url, &outputs, removals)?;
-        branch.reach(tree.commit.id, self.rules.id);
+        let repo_url = repo_url.or(self.rules.settings.repo_urls.first().map(String::as_str));
+        let repo_url = repo_url.unwrap_or_default().to_owned();
+        let mut branch = self.branches.remove(name).expect("every wanting branch was opened");
+        self.write(&mut branch, &tree.commit, &repo_url, &outputs, removals)?;
+        self.branches.insert(name.clone(), branch);
+        Ok(())
+    }
+
+    /// Makes the hydrated commit of a dry commit and puts its note on what is then the tip.
+    pub fn write(
+        &mut self,
+        branch: &mut Branch,
+        dry: &DryCommit,
+        repo_url: &str,
+        paths: &[PathOutput<'_>],
+        removals: &[plan::Removal],
+    ) -> Result<(), Stopped> {
+        branch.publish(&self.buffer, &self.rules, dry, repo_url, paths, removals)?;
+        branch.reach(dry.id, self.rules.id);
         if let Some(tip) = &branch.tip {
-            self.notes.set(tip.id, &note(tree.commit.id), &self.buffer)?;
+            self.notes.set(tip.id, &note(dry.id), &self.buffer)?;
         }
-        self.failures.clear(name);
-        self.newest_dry = Some(tree.commit.date);
+        self.failures.clear(&branch.name);
+        self.newest_dry = Some(dry.date);
         Ok(())
     }
 

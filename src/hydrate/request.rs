@@ -1,0 +1,205 @@
+//! Manifests that another renderer made: the proposal's `CommitManifests`.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::branch::{Branch, PathOutput};
+use super::heads::{DryHead, RefNames};
+use super::report::Report;
+use super::run::Run;
+use super::{HydrateError, Setup, Silent, Stopped, TRIES, Wake};
+use crate::application::BranchName;
+use crate::diag::Diagnostic;
+use crate::git::{ObjectId, Repository, object_id};
+use crate::manifest::{self, Manifest, Source};
+use crate::metadata::{DryCommit, Time};
+use crate::path::RepoPath;
+use crate::render::Renderers;
+
+/// A request to commit manifests to one branch. Fields that the proposal does not have are optional; unknown ones are
+/// refused.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CommitRequest {
+    /// The repository, as the metadata shall name it.
+    #[serde(rename = "repoURL")]
+    pub repo_url: String,
+    /// The branch to commit to.
+    pub target_branch: String,
+    /// The branch that is deployed, when `target_branch` is a staging branch of it.
+    #[serde(default)]
+    pub sync_branch: Option<String>,
+    /// The full id of the dry commit.
+    #[serde(rename = "drySHA", alias = "drySha")]
+    pub dry_sha: String,
+    /// The dry branch; the one that `HEAD` names when it is left out.
+    #[serde(default)]
+    pub dry_branch: Option<String>,
+    /// Who wrote the dry commit. Read from the dry commit itself when this repository has it, as are the next two.
+    pub commit_author: String,
+    /// The message of the dry commit.
+    pub commit_message: String,
+    /// The date of the dry commit, RFC 3339.
+    pub commit_time: String,
+    /// What is written where. Paths that are not named stay as they are.
+    pub details: Vec<PathDetails>,
+}
+
+/// The manifests of one destination path.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PathDetails {
+    /// The directory.
+    pub path: String,
+    /// One JSON (or YAML) document for each object.
+    pub manifests: Vec<String>,
+    /// The README; made from the template of the settings when it is left out.
+    #[serde(default)]
+    pub readme: Option<String>,
+    /// The commands that render the same.
+    #[serde(default)]
+    pub commands: Vec<String>,
+}
+
+/// A request whose fields were checked.
+struct Checked {
+    name: BranchName,
+    sync: BranchName,
+    head: DryHead,
+    dry: DryCommit,
+    paths: BTreeMap<RepoPath, (Vec<Manifest>, PathDetails)>,
+    repo_url: String,
+}
+
+/// Commits what the request holds, as hydration would: with metadata, trailers, note, and only when something changed.
+///
+/// The caller holds the repository's lock. Errors: the world failed, or, inside, everything that is wrong with the
+/// request.
+pub fn commit(
+    repository: &Repository,
+    renderers: &Renderers,
+    request: &CommitRequest,
+) -> Result<Result<Report, Vec<Diagnostic>>, HydrateError> {
+    let setup = Setup {
+        repository,
+        refs: RefNames::server(),
+        wake: Wake::Pushed(Vec::new()),
+        renderers,
+        out_of_time: &|| false,
+        observer: &Silent,
+    };
+    let checked = match check(repository, request)? {
+        Ok(checked) => checked,
+        Err(mistakes) => return Ok(Err(mistakes)),
+    };
+    let mut raced = String::new();
+    for _ in 0..TRIES {
+        match Run::new(&setup).and_then(|run| write(run, &checked)) {
+            Ok(report) => return Ok(Ok(report)),
+            Err(Stopped::Raced(why)) => raced = why,
+            Err(Stopped::Failed(error)) => return Err(error),
+        }
+    }
+    Err(HydrateError::Raced(raced))
+}
+
+fn write(mut run: Run<'_>, checked: &Checked) -> Result<Report, Stopped> {
+    let Checked { name, sync, head, dry, paths, repo_url } = checked;
+    let mut branch: Branch = run.open(name, sync, head)?;
+    branch.applications = paths.len();
+    run.judge(&mut branch, head, std::iter::empty());
+    if !branch.closed {
+        let manifests: Vec<Vec<u8>> =
+            paths.values().map(|(manifests, _)| run.rules.writer.manifest(manifests.clone())).collect();
+        let outputs: Vec<PathOutput<'_>> = paths
+            .iter()
+            .zip(&manifests)
+            .map(|((dir, (_, details)), manifest)| PathOutput {
+                dir,
+                applications: Vec::new(),
+                manifest,
+                commands: &details.commands,
+                readme: details.readme.as_deref(),
+            })
+            .collect();
+        run.write(&mut branch, dry, repo_url, &outputs, &[])?;
+    }
+    run.add(name.clone(), branch);
+    run.finish_with_refs()
+}
+
+/// Everything that is wrong with a request at once.
+fn check(repository: &Repository, request: &CommitRequest) -> Result<Result<Checked, Vec<Diagnostic>>, HydrateError> {
+    let mut wrong = Vec::new();
+    let complaint = |field: &str, reason: &dyn std::fmt::Display| Diagnostic::error(format!("`{field}`: {reason}"));
+    let mut branch = |field: &str, text: &str| {
+        let name = BranchName::new(text).map_err(|error| wrong.push(complaint(field, &error)));
+        name.ok()
+    };
+    let name = branch("targetBranch", &request.target_branch);
+    let sync = request.sync_branch.as_deref().map_or_else(|| name.clone(), |text| branch("syncBranch", text));
+    let refs = repository.refs()?;
+    let dry_branch = request.dry_branch.as_deref().or(refs.head_branch()).unwrap_or("main");
+    let dry_branch = branch("dryBranch", dry_branch);
+    let dry = object_id(&request.dry_sha).filter(|id| id.kind() == repository.null_id().kind());
+    if dry.is_none() {
+        wrong.push(complaint("drySHA", &"must be the full id of a commit"));
+    }
+    let time = Time::from_rfc3339(&request.commit_time);
+    if time.is_none() {
+        wrong.push(complaint("commitTime", &"must be a date as in RFC 3339, such as 2024-03-27T10:32:04Z"));
+    }
+    let mut paths = BTreeMap::new();
+    for details in &request.details {
+        match checked_path(details) {
+            Ok((path, manifests)) => {
+                if paths.insert(path, (manifests, details.clone())).is_some() {
+                    wrong.push(complaint("details", &format!("`{}` is there twice", details.path)));
+                }
+            }
+            Err(diagnostic) => wrong.push(diagnostic),
+        }
+    }
+    let (Some(name), Some(sync), Some(dry_branch), Some(id), Some(time)) = (name, sync, dry_branch, dry, time) else {
+        return Ok(Err(wrong));
+    };
+    if !wrong.is_empty() {
+        return Ok(Err(wrong));
+    }
+    let dry = dry_commit(repository, id, request, time)?;
+    let head = DryHead { branch: dry_branch, tip: id };
+    Ok(Ok(Checked { name, sync, head, dry, paths, repo_url: request.repo_url.clone() }))
+}
+
+/// The dry commit, from the repository when that has it.
+fn dry_commit(
+    repository: &Repository,
+    id: ObjectId,
+    request: &CommitRequest,
+    date: Time,
+) -> Result<DryCommit, HydrateError> {
+    if repository.has(id) {
+        return Ok(DryCommit::new(&repository.commit(id)?));
+    }
+    let (subject, body) = request.commit_message.split_once("\n\n").unwrap_or((&request.commit_message, ""));
+    let (subject, body) = (subject.trim().to_owned(), body.to_owned());
+    Ok(DryCommit { id, author: request.commit_author.clone(), date, subject, body, references: Vec::new() })
+}
+
+fn checked_path(details: &PathDetails) -> Result<(RepoPath, Vec<Manifest>), Diagnostic> {
+    let wrong = |reason: &dyn std::fmt::Display| Diagnostic::error(format!("`details`: `{}`: {reason}", details.path));
+    let path = RepoPath::clean(&details.path).map_err(|error| wrong(&error))?;
+    if path.is_root() {
+        return Err(wrong(&"the root of the repository is no destination").hint("give it a folder of its own"));
+    }
+    if path.components().any(|name| name.eq_ignore_ascii_case(".git")) {
+        return Err(wrong(&"git keeps `.git` for itself"));
+    }
+    let mut manifests = Vec::new();
+    for text in &details.manifests {
+        let read = manifest::read(text.as_bytes(), Source::Output("manifests"));
+        manifests.extend(read.map_err(|unreadable| wrong(&unreadable.diagnostic.message))?);
+    }
+    Ok((path, manifests))
+}
