@@ -6,6 +6,7 @@
 //!
 //! Never: a path or link out of the tree, a file above the size limit, a name that is no UTF-8.
 
+mod disk;
 mod memory;
 mod tree;
 
@@ -15,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::path::RepoPath;
 
+pub use disk::DiskFiles;
 pub use memory::MemoryFiles;
 pub use tree::TreeFiles;
 
