@@ -1,6 +1,7 @@
 //! The only module that prints: progress, summary and diagnostics, as text or JSON.
 
 mod console;
+mod log;
 mod text;
 
 use std::sync::Mutex;
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 use crate::hydrate::Observer;
 
 pub use console::{Console, wrap};
+pub use log::log;
 pub use text::{Wording, summary};
 
 /// An error and its causes on one line.

@@ -266,6 +266,8 @@ fn a_staging_branch_starts_at_its_sync_branch() {
     assert_eq!(server.git(&["rev-parse", "environments/dev-next~1"]), tip(&server, "environments/dev"));
     assert_eq!(names(&server, "environments/dev"), [""; 0]);
     assert!(names(&server, "environments/dev-next").contains(&"web/manifest.yaml".to_owned()));
+    clone.commit("docs: nothing rendered", &[("NOTES", "text")]);
+    clone.push().success();
     let notes = server.git(&["notes", "--ref=hydrator.metadata", "list"]);
     assert!(!notes.contains(&tip(&server, "environments/dev")), "a sync branch has no note of ours");
     healthy(&server);
@@ -328,4 +330,190 @@ fn files_beside_ours_stay() {
     assert_eq!(show(&server, "environments/dev:OWNERS"), "us");
     assert_eq!(show(&server, "environments/dev:web/notes.txt"), "mine");
     assert!(show(&server, "environments/dev:web/manifest.yaml").contains("value: new"));
+}
+
+#[test]
+fn every_kind_of_repository_is_hydrated() {
+    let rows: [&[&str]; 4] = [
+        &["--object-format=sha256"],
+        &["--ref-format=reftable"],
+        &["--object-format=sha256", "--ref-format=reftable"],
+        &["--shared=group"],
+    ];
+    for args in rows {
+        let lab = Lab::new();
+        let server = lab.bare(args);
+        server.hydrate(&["install", "--server"]).success();
+        let clone = dry(&server, &["web"], &["dev"]);
+        clone.push().success();
+        let second = clone.commit("change", &[("apps/web/dev/config.yaml", &config_map("web", "new"))]);
+        clone.push().success();
+        assert!(show(&server, "environments/dev:web/manifest.yaml").contains("value: new"), "{args:?}");
+        assert_eq!(note(&server, "environments/dev"), note_of(&second), "{args:?}");
+        clone.hydrate(&[]).success();
+        let local = clone.git(&["rev-parse", "refs/remotes/hydrate/environments/dev"]);
+        assert_eq!(local, tip(&server, "environments/dev"), "{args:?}");
+        healthy(&server);
+    }
+}
+
+#[test]
+fn a_push_through_a_symbolic_ref_counts_for_its_branch() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.git(&["symbolic-ref", "HEAD", "refs/heads/elsewhere"]);
+    server.git(&["symbolic-ref", "refs/heads/alias", "refs/heads/main"]);
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.git(&["push", "-q", "origin", "HEAD:refs/heads/alias"]);
+    assert!(names(&server, "environments/dev").contains(&"web/manifest.yaml".to_owned()));
+}
+
+#[test]
+fn a_rewound_dry_branch_is_hydrated_at_its_new_tip() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    clone.commit("one", &[("apps/web/dev/config.yaml", &config_map("web", "one"))]);
+    clone.push().success();
+    let before = tip(&server, "environments/dev");
+    clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    let other = clone.commit("other", &[("apps/web/dev/config.yaml", &config_map("web", "other"))]);
+    clone.git(&["push", "-q", "--force", "origin", "HEAD"]);
+    assert_eq!(server.git(&["rev-parse", "environments/dev~1"]), before, "history is never rewritten");
+    assert!(show(&server, "environments/dev:web/manifest.yaml").contains("value: other"));
+    assert_eq!(note(&server, "environments/dev"), note_of(&other));
+}
+
+#[test]
+fn two_dry_branches_cannot_write_one_branch() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let before = tip(&server, "environments/dev");
+    clone.git(&["checkout", "-q", "-b", "release"]);
+    let (file, text) = application("web", "dev");
+    clone.commit("for release", &[(&file, &text.replace("targetRevision: main", "targetRevision: release"))]);
+    let answer = clone.push().success();
+    assert!(answer.remote().join(" ").contains("`environments/dev` is hydrated from `main`"), "{answer:?}");
+    assert_eq!(tip(&server, "environments/dev"), before);
+}
+
+#[test]
+fn many_pushers_leave_one_hydrated_commit_for_each_change() {
+    const PUSHERS: usize = 4;
+    const PUSHES: usize = 5;
+    let lab = Lab::new();
+    let server = lab.server();
+    let first = dry(&server, &["web"], &["dev"]);
+    first.push().success();
+    let clones: Vec<Repo> = (0..PUSHERS).map(|n| server.clone_to(&format!("pusher{n}"))).collect();
+    std::thread::scope(|scope| {
+        for (pusher, clone) in clones.iter().enumerate() {
+            let commands: Vec<_> = (0..PUSHES).map(|push| (push, clone.command("sh"))).collect();
+            scope.spawn(move || {
+                for (push, mut command) in commands {
+                    let text = config_map(&format!("p{pusher}"), &format!("v{push}"));
+                    let script = format!(
+                        "printf '%s' '{text}' > apps/web/dev/p{pusher}.yaml && git add -A && git commit -qm {pusher}.{push}
+                        until git push -q origin HEAD; do git pull -q --rebase origin main || exit 1; done"
+                    );
+                    let status = command.args(["-c", &script]).output().expect("runs");
+                    assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
+                }
+            });
+        }
+    });
+    let dry = server.git(&["log", "--first-parent", "--reverse", "--format=%H", "main"]);
+    let format = "--format=%(trailers:key=Hydrate-Dry,valueonly,separator=)";
+    let hydrated = server.git(&["log", "--reverse", format, "environments/dev"]);
+    assert_eq!(hydrated.lines().skip(1).collect::<Vec<_>>(), dry.lines().collect::<Vec<_>>());
+    assert_eq!(note(&server, "environments/dev"), note_of(&tip(&server, "main")));
+    healthy(&server);
+}
+
+#[test]
+fn settings_shape_what_is_written() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    let settings = server.clone_to("settings");
+    settings.git(&["checkout", "-q", "--orphan", "settings"]);
+    let commit = |message: &str, files: &[(&str, &str)]| {
+        settings.commit(message, files);
+        settings.git(&["push", "-q", "origin", "HEAD:refs/hydrate/config"]);
+    };
+    commit(
+        "robot",
+        &[
+            ("settings.yaml", "author: {name: Robot, email: robot@example.com}\n"),
+            ("README.md.j2", "Application {{ applications[0].metadata.name }}\n"),
+            ("commit-message.j2", "{{ metadata.subject }} on {{ branch }}\n"),
+        ],
+    );
+    clone.push().success();
+    assert_eq!(show(&server, "environments/dev:web/README.md"), "Application web-dev");
+    let log = server.git(&["log", "-1", "--format=%an <%ae>|%s", "environments/dev"]);
+    assert_eq!(log, "Robot <robot@example.com>|feat: all applications on environments/dev");
+    let before = tip(&server, "environments/dev");
+    commit("other words", &[("README.md.j2", "It is {{ applications[0].metadata.name }}\n")]);
+    server.hydrate(&["catch-up"]).success();
+    assert_eq!(show(&server, "environments/dev:web/README.md"), "It is web-dev");
+    assert_eq!(server.git(&["rev-parse", "environments/dev~1"]), before);
+    clone.hydrate(&[]).success();
+    let local = clone.git(&["rev-parse", "refs/remotes/hydrate/environments/dev"]);
+    assert_eq!(local, tip(&server, "environments/dev"));
+    commit("a slip", &[("settings.yaml", "profil: argocd\n")]);
+    let answer = clone.run("git", &["push", "origin", "HEAD:refs/heads/other"]).success();
+    assert!(answer.remote().join(" ").contains("unknown field `profil`"), "{answer:?}");
+}
+
+#[test]
+fn promotion_strategies_share_a_branch() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["a", "b"], &["dev"]);
+    let settings = server.clone_to("settings");
+    settings.git(&["checkout", "-q", "--orphan", "settings"]);
+    settings.commit("share", &[("settings.yaml", "activePaths: {environments/dev: [a, b]}\n")]);
+    settings.git(&["push", "-q", "origin", "HEAD:refs/hydrate/config"]);
+    clone.push().success();
+    let ours = |name: &str| ["README.md", "hydrator.metadata", "manifest.yaml"].map(|file| format!("{name}/{file}"));
+    assert_eq!(names(&server, "environments/dev"), [ours("a"), ours("b")].concat(), "nothing at the root");
+    assert!(show(&server, "environments/dev:a/hydrator.metadata").contains("\"subject\": \"feat: all applications\""));
+    clone.commit("change", &[("apps/a/dev/config.yaml", &config_map("a", "new"))]);
+    clone.push().success();
+    let changed = server.git(&["diff", "--name-only", "environments/dev~1", "environments/dev"]);
+    assert_eq!(changed.lines().collect::<Vec<_>>(), ours("a"));
+    clone.git(&["checkout", "-q", "-b", "other"]);
+    let (file, text) = application("c", "dev");
+    let text = text.replace("targetRevision: main", "targetRevision: other");
+    clone.commit(
+        "another dry branch",
+        &[
+            (&file, &text),
+            (&application("a", "dev").0, ""),
+            (&application("b", "dev").0, ""),
+            ("apps/c/dev/config.yaml", &config_map("c", "c")),
+        ],
+    );
+    let answer = clone.push().success();
+    assert!(answer.remote().join(" ").contains("lies in none of the `activePaths`"), "{answer:?}");
+    settings.commit("share", &[("settings.yaml", "activePaths: {environments/dev: [a, b, c]}\n")]);
+    settings.git(&["push", "-q", "origin", "HEAD:refs/hydrate/config"]);
+    server.hydrate(&["catch-up"]).success();
+    assert_eq!(names(&server, "environments/dev"), [ours("a"), ours("b"), ours("c")].concat());
+    healthy(&server);
+}
+
+#[test]
+fn each_run_leaves_a_line_in_the_log() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.git(&["config", "hydrate.log", "hydrate.log"]);
+    dry(&server, &["web"], &["dev"]).push().success();
+    let log = server.file("hydrate.log").expect("written");
+    let line: serde_json::Value = serde_json::from_str(log.trim_end()).expect("one line of JSON");
+    assert_eq!(line["branches"][0]["outcome"], "moved");
 }

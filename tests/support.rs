@@ -106,15 +106,20 @@ impl Repo {
 
     /// What `git hydrate` answers to an input.
     pub fn hydrate_with(&self, args: &[&str], input: &str) -> Answer {
-        let mut command = self.lab.command("git", &self.path);
+        let mut command = self.command("git");
         command.arg("hydrate").args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("starts");
         child.stdin.take().expect("piped").write_all(input.as_bytes()).expect("read");
         Answer::new(child.wait_with_output().expect("ends"))
     }
 
+    /// A command in this repository that is not run yet, so that another thread can do it.
+    pub fn command(&self, program: &str) -> Command {
+        self.lab.command(program, &self.path)
+    }
+
     pub fn run(&self, program: &str, args: &[&str]) -> Answer {
-        let output = self.lab.command(program, &self.path).args(args).output();
+        let output = self.command(program).args(args).output();
         Answer::new(output.unwrap_or_else(|error| panic!("{program}: {error}")))
     }
 

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use super::{Outcome, output};
 use crate::git::{Lock, Repository};
+use crate::hook::Options;
 use crate::hydrate::{self, RefNames, Setup, Wake};
 use crate::render::Renderers;
-use crate::report::{Progress, Wording, summary};
+use crate::report::{self, Progress, Wording, summary};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -43,5 +44,9 @@ pub(super) fn all(repository: &Repository) -> anyhow::Result<hydrate::Report> {
     };
     let report = hydrate::hydrate(&setup);
     progress.clear();
-    Ok(report?)
+    let report = report?;
+    if let Some(path) = Options::read(repository).log {
+        report::log(&path, &report)?;
+    }
+    Ok(report)
 }

@@ -6,19 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use super::Options;
 use crate::git::{Error, Location, Lock, Refs, Repository};
 use crate::hydrate::{self, HydrateError, RefNames, Report, Setup, Silent, Wake};
 use crate::render::Renderers;
-use crate::report::{Console, Wording, chain, summary, wrap};
+use crate::report::{self, Console, Wording, chain, summary, wrap};
 
 /// How much of standard input is read: a line of 200 bytes for each of 300,000 refs.
 const STDIN_BYTES_MAX: u64 = 64 << 20;
-
-/// How long a hook hydrates a backlog before it leaves the rest to a process of its own.
-const BUDGET: Duration = Duration::from_secs(60);
-
-/// How long a hook waits for another hydration of the same repository.
-const LOCK_WAIT: Duration = Duration::from_secs(600);
 
 /// From when on a pusher who waits is told why.
 const LOCK_SILENCE: Duration = Duration::from_secs(1);
@@ -60,7 +55,8 @@ fn run(git_dir: &Path, stdin: impl Read, program: &Path, console: &mut Console) 
     drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));
     let repository = Repository::open(git_dir, Location::Hook)?;
     let pushed = pushed_branches(&lines, &repository.refs()?);
-    let Some(_lock) = lock(&repository, console)? else {
+    let options = Options::read(&repository);
+    let Some(_lock) = lock(&repository, options.lock_wait, console)? else {
         let why = "another hydration holds the repository's lock; `git hydrate doctor` tells which";
         return Err(HydrateError::Machine(why.to_owned()));
     };
@@ -71,12 +67,17 @@ fn run(git_dir: &Path, stdin: impl Read, program: &Path, console: &mut Console) 
         refs: RefNames::server(),
         wake: Wake::Pushed(pushed),
         renderers: &renderers,
-        out_of_time: &|| started.elapsed() > BUDGET,
+        out_of_time: &|| started.elapsed() > options.budget,
         observer: &Silent,
     };
     let report = hydrate::hydrate(&setup)?;
     if report.unfinished {
         catch_up(&repository, program).map_err(|error| Error::new("starting the rest of the hydration", error))?;
+    }
+    if let Some(path) = &options.log
+        && let Err(error) = report::log(path, &report)
+    {
+        console.print(&wrap(&format!("warning: hydrate.log: {}: {error}", path.display()), "  "));
     }
     Ok(report)
 }
@@ -89,14 +90,14 @@ fn pushed_branches(lines: &str, refs: &Refs) -> Vec<String> {
 }
 
 /// The lock of the repository, told to a pusher who has to wait for it.
-fn lock(repository: &Repository, console: &mut Console) -> Result<Option<Lock>, Error> {
+fn lock(repository: &Repository, patience: Duration, console: &mut Console) -> Result<Option<Lock>, Error> {
     let mut told = false;
     Lock::acquire(&hydrate::lock_path(repository), |waited| {
         if waited >= LOCK_SILENCE && !told {
             told = true;
             console.print("waiting for the hydration of another push …");
         }
-        waited < LOCK_WAIT
+        waited < patience
     })
 }
 

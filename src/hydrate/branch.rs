@@ -67,7 +67,7 @@ impl Branch {
             new_sync: None,
             tip: standing.as_ref().map(|standing| standing.tip.clone()),
             dry: standing.as_ref().and_then(|standing| standing.dry),
-            settings: standing.as_ref().and_then(Standing::settings),
+            settings: standing.as_ref().and_then(|standing| standing.settings),
             standing,
             applications: 0,
             commits: Vec::new(),

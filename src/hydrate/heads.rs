@@ -57,8 +57,11 @@ pub(super) fn environments(
         let mut here = tip;
         for _ in 0..MERGES_MAX {
             let Ok(commit) = buffer.commit(here) else { break };
-            if let Some(dry_branch) = Trailers::read(&commit.message).map(|trailers| trailers.dry_branch) {
-                found.insert(branch, dry_branch);
+            if let Some(trailers) = Trailers::read(&commit.message) {
+                // A sync branch has commits that were made for its staging branch, or the empty one it started with.
+                if trailers.branch == branch && !commit.parents.is_empty() {
+                    found.insert(branch, trailers.dry_branch);
+                }
                 break;
             }
             match commit.parents[..] {

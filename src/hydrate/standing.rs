@@ -18,6 +18,8 @@ pub struct Standing {
     pub tip: Commit,
     /// The dry commit that it was last hydrated from, if that can be told.
     pub dry: Option<ObjectId>,
+    /// The commit of the settings that it was hydrated with then.
+    pub settings: Option<ObjectId>,
     /// Who made it.
     pub origin: Origin,
 }
@@ -50,39 +52,38 @@ impl Standing {
     ) -> Result<Self, Error> {
         let commit = buffer.commit(tip)?;
         let shared = !settings.active_paths(branch).is_empty();
-        let nearest = nearest(&commit, buffer, |trailers| !shared || trailers.dry_branch == *dry_branch)?;
+        let latest = nearest(&commit, buffer, |trailers| trailers.branch == *branch)?;
+        let ours = match &latest {
+            Some(trailers) if shared && trailers.dry_branch != *dry_branch => {
+                nearest(&commit, buffer, |trailers| trailers.branch == *branch && trailers.dry_branch == *dry_branch)?
+            }
+            _ => latest.clone(),
+        };
         let metadata_path = RepoPath::root().child("hydrator.metadata").expect("one component");
         let recorded = match buffer.entry(commit.tree, metadata_path.as_str())? {
             Some((_, blob)) => Provenance::read(&metadata_path, &buffer.blob(blob)?).ok(),
             None => None,
         };
         let recorded = recorded.and_then(|provenance| provenance.dry_commit);
-        let origin = match &nearest {
-            Some((_, trailers)) => Origin::Ours(trailers.clone()),
+        let origin = match latest {
+            Some(trailers) => Origin::Ours(trailers),
             None if commit.tree == buffer.empty_tree_id() => Origin::Empty,
             None if settings.adopt.contains(branch) => Origin::Adopted,
             None if recorded.is_some() && commit.author.name == ARGOCD_AUTHOR => Origin::ArgoCd,
             None => Origin::Foreign,
         };
         let note = notes.get(tip, buffer)?.and_then(|note| read_note(&note));
-        let by_trailer = nearest.map(|(_, trailers)| trailers.dry_commit);
+        let by_trailer = ours.as_ref().map(|trailers| trailers.dry_commit);
         // On a shared branch the note and the files at the root may be of another dry branch's latest commit.
         let dry = if shared { by_trailer } else { note.or(recorded).or(by_trailer) };
-        Ok(Self { tip: commit, dry, origin })
+        let settings = ours.and_then(|trailers| trailers.settings_commit);
+        Ok(Self { tip: commit, dry, settings, origin })
     }
 
     /// The dry branch that writes to this branch, when it is ours.
     pub fn dry_branch(&self) -> Option<&BranchName> {
         match &self.origin {
             Origin::Ours(trailers) => Some(&trailers.dry_branch),
-            Origin::ArgoCd | Origin::Empty | Origin::Adopted | Origin::Foreign => None,
-        }
-    }
-
-    /// The commit of the settings that its last hydrated commit was made with.
-    pub fn settings(&self) -> Option<ObjectId> {
-        match &self.origin {
-            Origin::Ours(trailers) => trailers.settings_commit,
             Origin::ArgoCd | Origin::Empty | Origin::Adopted | Origin::Foreign => None,
         }
     }
@@ -93,11 +94,11 @@ fn nearest(
     tip: &Commit,
     buffer: &ObjectBuffer<'_>,
     wanted: impl Fn(&Trailers) -> bool,
-) -> Result<Option<(ObjectId, Trailers)>, Error> {
+) -> Result<Option<Trailers>, Error> {
     let mut here = tip.clone();
     for _ in 0..ANCESTORS_MAX {
         if let Some(trailers) = Trailers::read(&here.message).filter(|trailers| wanted(trailers)) {
-            return Ok(Some((here.id, trailers)));
+            return Ok(Some(trailers));
         }
         match here.parents.first() {
             Some(parent) if buffer.repository().has(*parent) => here = buffer.commit(*parent)?,

@@ -1,0 +1,20 @@
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+
+/// Appends one line of JSON to a log: when, and what. Lines of processes that write at once never mix.
+pub fn log(path: &Path, what: &impl Serialize) -> std::io::Result<()> {
+    #[derive(Serialize)]
+    struct Line<'a, T> {
+        time: u64,
+        #[serde(flatten)]
+        what: &'a T,
+    }
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let mut line = serde_json::to_vec(&Line { time, what })?;
+    line.push(b'\n');
+    OpenOptions::new().create(true).append(true).open(path)?.write_all(&line)
+}
