@@ -133,8 +133,13 @@ impl Environment {
     /// with a warning.
     pub fn substitute(&self, source: &Source) -> Result<Substituted, Vec<Diagnostic>> {
         let mut result = source.clone();
-        let mut substitution =
-            Substitution { environment: self, source, used: BTreeSet::new(), mistakes: Mistakes::default() };
+        let mut substitution = Substitution {
+            environment: self,
+            source,
+            used: BTreeSet::new(),
+            mistakes: Mistakes::default(),
+            bytes_left: GROWTH_BYTES_MAX,
+        };
         match &mut result.tool {
             Tool::Helm(helm) => {
                 substitution.list(&["helm", "valueFiles"], &mut helm.value_files);
@@ -183,12 +188,16 @@ impl Environment {
     }
 }
 
+/// How much the values of variables may add to a source's options, in bytes.
+const GROWTH_BYTES_MAX: usize = 1 << 20;
+
 /// One pass over the options of a source.
 struct Substitution<'a> {
     environment: &'a Environment,
     source: &'a Source,
     used: BTreeSet<Variable>,
     mistakes: Mistakes,
+    bytes_left: usize,
 }
 
 impl Substitution<'_> {
@@ -205,7 +214,12 @@ impl Substitution<'_> {
             }
             if let Some((variable, value)) = self.environment.get(name) {
                 self.used.insert(variable);
-                return value.to_owned();
+                if let Some(bytes_left) = self.bytes_left.checked_sub(value.len()) {
+                    self.bytes_left = bytes_left;
+                    return value.to_owned();
+                }
+                self.mistakes.add(Mistake::VariablesGrow, self.source.place(path));
+                return String::new();
             }
             let name = name.to_owned();
             let mistake = if name.starts_with("ARGOCD_") || name.starts_with("KUBE_") {
@@ -214,7 +228,7 @@ impl Substitution<'_> {
             } else {
                 Mistake::VariableUnknown { name }
             };
-            self.mistakes.add(mistake, self.source.span(path));
+            self.mistakes.add(mistake, self.source.place(path));
             String::new()
         });
     }

@@ -16,34 +16,82 @@ pub(super) struct Text {
     pub text: String,
 }
 
-/// Where a value or a key stands: 1-based line and column, offset in bytes, width in characters.
+/// Where a value or a key stands: 1-based line and column, offset in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     pub file: Arc<Text>,
     pub line: u32,
     pub column: u32,
     pub offset: usize,
-    pub width: u32,
+    pub extent: Extent,
+}
+
+/// How much of the text from its place on belongs to a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// More than is pointed at: its first character stands for it.
+    Start,
+    /// This many bytes.
+    Bytes(u32),
+    /// Up to the closing `'`.
+    SingleQuoted,
+    /// Up to the closing `"`.
+    DoubleQuoted,
+}
+
+impl Extent {
+    pub fn bytes(len: usize) -> Self {
+        u32::try_from(len).map_or(Extent::Start, Extent::Bytes)
+    }
 }
 
 /// What ends a line for YAML.
-pub(super) const LINE_ENDS: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
+const LINE_ENDS: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
 
 /// How much of a line is quoted, in characters.
 const QUOTE_CHARS_MAX: usize = 200;
 
 impl Place {
     /// The place with its line; a line too long to be read is left out.
+    ///
+    /// Looks only near the place: a file may be one line.
     pub fn span(&self) -> Span {
-        let (before, after) = self.file.text.split_at_checked(self.offset).unwrap_or((&self.file.text, ""));
-        let start = before.rsplit(LINE_ENDS).next().unwrap_or_default();
-        let end = after.split(LINE_ENDS).next().unwrap_or_default();
-        let text = format!("{start}{end}");
+        let (before, after) = self.file.text.split_at_checked(self.offset).unwrap_or_default();
+        let start = before.char_indices().rev().nth(QUOTE_CHARS_MAX).map_or(0, |(at, _)| at);
+        let end = after.char_indices().nth(QUOTE_CHARS_MAX + 1).map_or(after.len(), |(at, _)| at);
+        let (before, after) = (before.get(start..).unwrap_or_default(), after.get(..end).unwrap_or_default());
+        let before = before.rsplit(LINE_ENDS).next().unwrap_or_default();
+        let after = after.split(LINE_ENDS).next().unwrap_or_default();
         let mut span = Span::at(self.file.path.clone(), self.line, self.column);
-        span.width = self.width;
+        span.width = u32::try_from(self.width(after)).unwrap_or(u32::MAX).max(1);
+        let text = format!("{before}{after}");
         span.text = (text.chars().count() <= QUOTE_CHARS_MAX).then_some(text);
         span
     }
+
+    /// How many characters of `line`, which starts here, belong to the value.
+    fn width(&self, line: &str) -> usize {
+        match self.extent {
+            Extent::Start => 1,
+            Extent::Bytes(len) => line.get(..len as usize).unwrap_or(line).chars().count(),
+            Extent::SingleQuoted => quoted(line, '\'', None),
+            Extent::DoubleQuoted => quoted(line, '"', Some('\\')),
+        }
+    }
+}
+
+/// The width of a text in quotes, as far as it stands on `line`. Without an escape, a doubled quote is none.
+fn quoted(line: &str, quote: char, escape: Option<char>) -> usize {
+    let mut chars = line.chars().enumerate().skip(1).peekable();
+    while let Some((index, c)) = chars.next() {
+        let doubled = escape.is_none() && c == quote && chars.peek().is_some_and(|(_, next)| *next == quote);
+        if Some(c) == escape || doubled {
+            chars.next();
+        } else if c == quote {
+            return index + 1;
+        }
+    }
+    line.trim_end().chars().count()
 }
 
 /// A value and its place.

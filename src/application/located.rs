@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::field::{Content, Entry, Field, LINE_ENDS, Place, Text};
+use super::field::{Content, Entry, Extent, Field, Place, Text};
 use super::mistake::Mistake;
 use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
@@ -42,7 +42,8 @@ pub(super) fn parse(path: &RepoPath, bytes: &[u8]) -> Result<Vec<Field>, Diagnos
     let file = Arc::new(Text { path: path.clone(), text: text(bytes).into_owned() });
     let syntax = |error: &yaml::Error| {
         let mistake = Mistake::Syntax(format!("the file can't be read: {}", error.message()));
-        mistake.at(error.mark().map_or_else(|| Span::file(path.clone()), |mark| place(&file, mark, 1).span()))
+        mistake
+            .at(error.mark().map_or_else(|| Span::file(path.clone()), |mark| place(&file, mark, Extent::Start).span()))
     };
     let nodes = yaml::parse(bytes, &LIMITS).map_err(|error| syntax(&error))?;
     let (mut values_left, mut steps_left) = (VALUES_MAX, STEPS_MAX);
@@ -114,14 +115,11 @@ impl<'a> Places<'a> {
     /// The entries of a mapping by key, those of merged mappings below its own. Keys that are no strings are left out.
     fn origins(&mut self, node: &'a Node, merges: u32) -> HashMap<&'a str, Origin<'a>> {
         let mut origins = HashMap::new();
-        let Some(entries) = node.as_mapping() else { return origins };
+        let Some(entries) = node.as_mapping().filter(|_| self.steps_left > 0) else { return origins };
         for (_, value) in entries.iter().filter(|(key, _)| key.tag == Some(Tag::Merge)) {
             let value = self.target(value);
             let merged = value.as_sequence().unwrap_or(std::slice::from_ref(value));
             for mapping in merged.iter().take_while(|_| merges < MERGES_MAX) {
-                if self.steps_left == 0 {
-                    break;
-                }
                 for (key, origin) in self.origins(self.target(mapping), merges + 1) {
                     origins.entry(key).or_insert(Origin { twice: false, ..origin });
                 }
@@ -150,42 +148,20 @@ impl<'a> Places<'a> {
 
     fn place(&self, node: &Node) -> Place {
         let rest = self.file.text.get(node.mark.offset..).unwrap_or_default();
-        let line = rest.split(LINE_ENDS).next().unwrap_or_default();
-        place(self.file, node.mark, width(node, line))
+        let extent = match (&node.data, node.style) {
+            (Data::Scalar(_), Style::SingleQuoted) if rest.starts_with('\'') => Extent::SingleQuoted,
+            (Data::Scalar(_), Style::DoubleQuoted) if rest.starts_with('"') => Extent::DoubleQuoted,
+            (Data::Scalar(text), Style::Plain) if rest.starts_with(text.as_str()) => Extent::bytes(text.len()),
+            (Data::Alias(name), _) => Extent::bytes(name.len() + 1),
+            // Lists, mappings, blocks of text, and what has a tag or an anchor in front.
+            _ => Extent::Start,
+        };
+        place(self.file, node.mark, extent)
     }
 }
 
-/// How many characters of `line`, which starts with it, a node takes. At least 1: lists and mappings have no width.
-fn width(node: &Node, line: &str) -> u32 {
-    let chars = match (&node.data, node.style) {
-        (Data::Scalar(_), Style::SingleQuoted) => quoted(line, '\'', None),
-        (Data::Scalar(_), Style::DoubleQuoted) => quoted(line, '"', Some('\\')),
-        (Data::Scalar(text), Style::Plain) if line.starts_with(text.as_str()) => text.chars().count(),
-        (Data::Alias(name), _) => name.chars().count() + 1,
-        _ => 1,
-    };
-    u32::try_from(chars).unwrap_or(u32::MAX).max(1)
-}
-
-/// The width of a text in quotes, as far as it stands on `line`.
-fn quoted(line: &str, quote: char, escape: Option<char>) -> usize {
-    let mut chars = line.chars().enumerate().peekable();
-    if chars.next().is_none_or(|(_, first)| first != quote) {
-        return 1;
-    }
-    while let Some((index, c)) = chars.next() {
-        if Some(c) == escape || (c == quote && escape.is_none() && chars.peek().is_some_and(|(_, next)| *next == quote))
-        {
-            chars.next();
-        } else if c == quote {
-            return index + 1;
-        }
-    }
-    line.trim_end().chars().count()
-}
-
-fn place(file: &Arc<Text>, mark: yaml::Mark, width: u32) -> Place {
-    Place { file: file.clone(), line: mark.line, column: mark.column, offset: mark.offset, width }
+fn place(file: &Arc<Text>, mark: yaml::Mark, extent: Extent) -> Place {
+    Place { file: file.clone(), line: mark.line, column: mark.column, offset: mark.offset, extent }
 }
 
 /// All anchors of a document. One that is set again has its last place.

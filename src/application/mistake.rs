@@ -1,5 +1,6 @@
 //! What can be wrong with an Application: each mistake a value, its text in one place.
 
+use super::field::Place;
 use super::{AppName, NameError};
 use crate::diag::{Diagnostic, Span};
 use crate::path::{PathError, RepoPath};
@@ -12,6 +13,8 @@ pub(super) enum Mistake {
     Syntax(String),
     #[error("{0}")]
     Unreadable(String),
+    #[error("the file has more than {max} Applications")]
+    ManyApplications { max: usize },
     #[error("lists stand in lists deeper than the limit")]
     ListDepth,
     #[error("an override file is one document, and this one has more")]
@@ -70,6 +73,8 @@ pub(super) enum Mistake {
     Fixed { field: String },
     #[error("`{name}` is not set when an Application is hydrated")]
     VariableNotSet { name: String, known: Vec<&'static str> },
+    #[error("with its variables replaced, the source's options are too long")]
+    VariablesGrow,
     #[error("`${name}` stands for nothing")]
     VariableUnknown { name: String },
 }
@@ -102,6 +107,8 @@ impl Mistake {
             | Mistake::Syntax(_)
             | Mistake::ManyDocuments
             | Mistake::ListDepth
+            | Mistake::ManyApplications { .. }
+            | Mistake::VariablesGrow
             | Mistake::Name { .. }
             | Mistake::SyncPathCharacter { .. }
             | Mistake::SyncPathFile { .. }
@@ -155,10 +162,18 @@ impl Mistake {
     }
 }
 
-/// The text with control characters written as Rust does: what was pushed can't add lines of its own to a message.
+/// How much of a message is told, in characters.
+const MESSAGE_CHARS_MAX: usize = 600;
+
+/// The text with control characters written as Rust does, cut when it is very long: what was pushed can't add lines of
+/// its own to a message, nor fill the screen.
 pub(super) fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for c in text.chars() {
+    let mut line = String::new();
+    for (index, c) in text.chars().enumerate() {
+        if index == MESSAGE_CHARS_MAX {
+            line.push('…');
+            break;
+        }
         if c.is_control() {
             line.extend(c.escape_default());
         } else {
@@ -192,22 +207,34 @@ fn expected(field: &str) -> Option<&'static str> {
     })
 }
 
+/// How many mistakes of a document are told, and how many oddities: enough to mend it, few enough to be read.
+const TOLD_MAX: usize = 50;
+
 /// The mistakes found so far, with their places.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Mistakes(Vec<(Mistake, Span)>);
+pub(super) struct Mistakes {
+    found: Vec<(Mistake, Span)>,
+    errors: usize,
+    warnings: usize,
+}
 
 impl Mistakes {
-    pub fn add(&mut self, mistake: Mistake, span: Span) {
-        self.0.push((mistake, span));
+    /// Notes a mistake; of very many, those after the first ones are counted only.
+    pub fn add(&mut self, mistake: Mistake, place: &Place) {
+        let count = if mistake.is_error() { &mut self.errors } else { &mut self.warnings };
+        *count += 1;
+        if *count <= TOLD_MAX {
+            self.found.push((mistake, place.span()));
+        }
     }
 
     pub fn is_error(&self) -> bool {
-        self.0.iter().any(|(mistake, _)| mistake.is_error())
+        self.errors > 0
     }
 
     /// In the order of their places.
     pub fn into_diagnostics(mut self) -> Vec<Diagnostic> {
-        self.0.sort_by(|(_, a), (_, b)| (&a.path, a.line, a.column).cmp(&(&b.path, b.line, b.column)));
-        self.0.into_iter().map(|(mistake, span)| mistake.at(span)).collect()
+        self.found.sort_by(|(_, a), (_, b)| (&a.path, a.line, a.column).cmp(&(&b.path, b.line, b.column)));
+        self.found.into_iter().map(|(mistake, span)| mistake.at(span)).collect()
     }
 }

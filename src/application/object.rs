@@ -23,13 +23,13 @@ impl<'a> Object<'a> {
     pub fn new(field: &'a Field, name: &str, place: &'a Place, mistakes: &'a RefCell<Mistakes>) -> Option<Self> {
         let Content::Mapping(entries) = &field.content else {
             let mistake = Mistake::Type { field: name.to_owned(), expected: "a mapping", found: field.kind() };
-            mistakes.borrow_mut().add(mistake, field.place.span());
+            mistakes.borrow_mut().add(mistake, &field.place);
             return None;
         };
         let name = if name.is_empty() { String::new() } else { format!("{name}.") };
         for entry in entries.iter().filter(|entry| entry.twice) {
             let mistake = Mistake::Twice { field: format!("{name}{}", entry.key) };
-            mistakes.borrow_mut().add(mistake, entry.key_place.span());
+            mistakes.borrow_mut().add(mistake, &entry.key_place);
         }
         Some(Self { name, place, entries, known: RefCell::default(), mistakes })
     }
@@ -46,7 +46,7 @@ impl<'a> Object<'a> {
     }
 
     pub fn add(&self, mistake: Mistake, place: &Place) {
-        self.mistakes.borrow_mut().add(mistake, place.span());
+        self.mistakes.borrow_mut().add(mistake, place);
     }
 
     /// The entry of a field that must be there.
@@ -161,10 +161,11 @@ impl<'a> Object<'a> {
         format!("{}{key}", self.name)
     }
 
-    /// Warns of every field that was never asked for.
+    /// Warns of the fields that were never asked for.
     pub fn finish(&self) {
         let known = self.known.borrow();
-        for entry in self.entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
+        let unknown = self.entries.iter().filter(|entry| !known.contains(&entry.key.as_str()));
+        for entry in unknown.take(UNKNOWN_MAX) {
             let mistake = Mistake::Unknown { field: self.called(&entry.key), close: closest(&entry.key, &known) };
             self.add(mistake, &entry.key_place);
         }
@@ -186,10 +187,16 @@ impl<'a> Object<'a> {
     }
 }
 
+/// How many unknown fields of one mapping are told.
+const UNKNOWN_MAX: usize = 20;
+
 /// The known field that was meant: the same but for case, or at most a third of its letters away.
 fn closest(key: &str, known: &[&'static str]) -> Option<&'static str> {
+    if key.len() > 100 {
+        return None;
+    }
     let lower = key.to_lowercase();
     let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
     let near = known.iter().map(|&name| (distance(name), name)).min()?;
-    (near.0 <= near.1.len().div_ceil(3).min(3) && key.len() < 100).then_some(near.1)
+    (near.0 <= near.1.len().div_ceil(3).min(3)).then_some(near.1)
 }

@@ -11,8 +11,9 @@ use crate::path::RepoPath;
 /// The field that makes an Application ours; a file without the word has none.
 const MARK: &str = "sourceHydrator";
 
-/// How deep lists may stand in lists.
+/// How deep lists may stand in lists, and how many Applications in a file.
 const LIST_DEPTH_MAX: u32 = 8;
+const APPLICATIONS_MAX: usize = 10_000;
 
 /// What one file of the dry tree says.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,9 +98,16 @@ enum Kind<'a> {
 }
 
 impl File {
+    fn too_many(&mut self, object: &Field) {
+        if self.is_readable() {
+            self.diagnostics.push(Mistake::ManyApplications { max: APPLICATIONS_MAX }.at(object.place.span()));
+        }
+    }
+
     /// Takes in one object. `item_kind` is the kind that items of the list around have, if that tells.
     fn visit(&mut self, object: &Field, item_kind: Option<&str>, depth: u32) {
         match kind(object, item_kind) {
+            Kind::Application if self.documents.len() == APPLICATIONS_MAX => self.too_many(object),
             Kind::Application => self.documents.push(document(object, self.documents.len(), item_kind.is_some())),
             Kind::List(items) if depth < LIST_DEPTH_MAX => {
                 let list_kind = object.get("kind").and_then(Field::as_str);

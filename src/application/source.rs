@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::field::{Content, Field};
+use super::field::{Content, Field, Place};
 use super::mistake::{Mistake, Mistakes};
 use super::object::Object;
 use super::search::KUSTOMIZATIONS;
@@ -86,7 +86,11 @@ impl Source {
     /// `path` is made of keys and indexes from the option object down: `["helm", "valueFiles", "0"]`. Where that ends
     /// early, the place of the last part that is there.
     pub fn span(&self, path: &[&str]) -> Span {
-        self.fields.find(path).span()
+        self.place(path).span()
+    }
+
+    pub(super) fn place(&self, path: &[&str]) -> &Place {
+        self.fields.find(path)
     }
 }
 
@@ -180,7 +184,7 @@ impl Sources<'_> {
             entries.retain(|entry| {
                 let kept = ["repoURL", "targetRevision", "path"].contains(&entry.key.as_str());
                 if kept {
-                    mistakes.borrow_mut().add(Mistake::Fixed { field: entry.key.clone() }, entry.key_place.span());
+                    mistakes.borrow_mut().add(Mistake::Fixed { field: entry.key.clone() }, &entry.key_place);
                 }
                 !kept
             });

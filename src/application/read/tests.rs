@@ -332,3 +332,23 @@ fn large_and_deep_files_are_refused() {
     }
     file(merges);
 }
+
+/// Each takes minutes or gigabytes as soon as a step of it is not bounded.
+#[test]
+fn hostile_files_are_answered_soon() {
+    // One line, each of many values wrong.
+    let wrong = GOOD.replace("path: a}", &format!("path: a, helm: {{valueFiles: [{}]}}}}", "1,".repeat(50_000)));
+    assert_eq!(file(wrong).documents[0].diagnostics.len(), 50);
+    let unknown: String = (0..20_000).map(|n| format!("valueFilez{n}: 1,")).collect();
+    let unknown = GOOD.replace("path: a}", &format!("path: a, helm: {{{unknown}}}}}"));
+    assert_eq!(file(unknown).documents[0].diagnostics.len(), 20);
+    let broken = "{kind: Application, spec: {sourceHydrator: {}}},".repeat(10_001);
+    let many = file(format!("{{kind: List, items: [{broken}]}}"));
+    assert_eq!((many.documents.len(), many.is_readable()), (10_000, false));
+    // A mapping of one key given many times, named many times.
+    let twice = format!("# sourceHydrator\na: &a {{{}}}\nb: [{}]\n", "k: 1,".repeat(20_000), "*a,".repeat(20_000));
+    assert_eq!(file(twice).documents.len(), 0);
+    // Long names.
+    let long = GOOD.replace("targetBranch: dev", &format!("targetBranch: {}", "a ".repeat(500_000)));
+    assert!(file(long).documents[0].diagnostics[0].message.len() < 1000);
+}

@@ -329,3 +329,15 @@ fn variables_that_are_not_there() {
     let place = "apps.yaml:8:108";
     assert_eq!(warnings, ["$2", "$1", "$abc"].map(|name| format!("{place} `{name}` stands for nothing")));
 }
+
+#[test]
+fn variables_do_not_grow_without_end() {
+    let text = format!(
+        "path: {}a, helm: {{valueFiles: ['{}']}}",
+        "./".repeat(10_000),
+        "$ARGOCD_APP_SOURCE_PATH".repeat(10_000)
+    );
+    let error = substituted(&text, Profile::Proposal).expect_err("200 MB");
+    assert_eq!(error.len(), 50);
+    assert!(error[0].contains("too long"), "{}", error[0]);
+}
