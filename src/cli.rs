@@ -15,7 +15,8 @@ mod man;
 mod output;
 mod status;
 
-use std::path::{Path, PathBuf};
+use std::num::NonZero;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -23,6 +24,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::git::{Location, Repository};
+use crate::render::Machine;
 
 /// Renders Argo CD Applications into environment branches, inside the git server and on your machine.
 #[derive(Debug, Parser)]
@@ -130,9 +132,14 @@ fn repository(path: Option<&Path>) -> anyhow::Result<Repository> {
     })
 }
 
-/// This very program, for what it starts of itself.
-fn program() -> anyhow::Result<PathBuf> {
-    std::env::current_exe().context("finding this program")
+/// This machine, for what renders on it.
+fn machine() -> anyhow::Result<Machine> {
+    Ok(Machine {
+        program: std::env::current_exe().context("finding this program")?,
+        search_path: std::env::var_os("PATH").unwrap_or_default(),
+        temp_dir: std::env::temp_dir(),
+        cores: std::thread::available_parallelism().map_or(1, NonZero::get),
+    })
 }
 
 /// The whole command line under the name of its program, for manual pages and completions.

@@ -1,32 +1,50 @@
-//! Renders Applications: chooses the engine for each source, and gathers manifests and diagnostics.
+//! Renders Applications: chooses the engine for each source, runs all on all cores, gathers manifests and diagnostics.
+//!
+//! [`Renderers`] is this machine: its tools, cores and limits. [`Context`] is one dry commit. Every Application gets a
+//! [`View`] of its own, so that what it read is known, and its result does not depend on the others.
+//!
+//! Leaves to others: which Applications are rendered, and what becomes of the manifests.
+//!
+//! Limits: those of the engines, and of one Application's output. A panic in one render is an error of that Application.
 
-use crate::application::{Application, BranchName, Profile};
+mod checkout;
+mod command;
+mod conflict;
+mod engines;
+mod exec;
+mod failure;
+mod kustomization;
+mod machine;
+mod pattern;
+mod pool;
+mod release;
+mod value_files;
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use crate::application::{self, Application, BranchName, Environment, Profile, Substituted, Tool, Variable};
 use crate::diag::Diagnostic;
-use crate::git::Repository;
-use crate::manifest::{self, Manifest};
+use crate::manifest::Manifest;
+use crate::plugin::Runner;
 use crate::settings::RendererName;
-use crate::view::{Files, Kind, View, ViewError};
+use crate::view::{Files, Reads, View};
+
+use checkout::Checkout;
+use engines::One;
+use exec::Exec;
+
+pub use exec::{HELM_VERSION, KUSTOMIZE_VERSION, Tools};
+pub use failure::{Error, Failure};
+pub use machine::{Limits, Machine};
 
 /// The tools and limits of this machine.
-#[derive(Debug, Clone)]
-pub struct Renderers;
-
-/// What one Application renders to.
-#[derive(Debug, Clone)]
-pub struct Rendered {
-    /// The objects, in the order of the engine.
-    pub manifests: Vec<Manifest>,
-    /// The commands that render the same with the official tools.
-    pub commands: Vec<String>,
-}
-
-/// Why an Application was not rendered.
 #[derive(Debug)]
-pub enum Failure {
-    /// Mistakes of the dry commit.
-    Mistakes(Vec<Diagnostic>),
-    /// The world failed.
-    Machine(String),
+pub struct Renderers {
+    exec: Exec,
+    limits: Limits,
+    cancel: Arc<AtomicBool>,
 }
 
 /// What all Applications of a dry commit share.
@@ -43,10 +61,35 @@ pub struct Context<'a> {
     pub nondeterministic: &'a [String],
 }
 
+/// What one Application renders to.
+#[derive(Debug, Clone)]
+pub struct Rendered {
+    /// The objects, in the order of the engine.
+    pub manifests: Vec<Manifest>,
+    /// The commands that render the same with the official tools; none for directories and plugins.
+    pub commands: Vec<String>,
+    /// What is odd but no error.
+    pub warnings: Vec<Diagnostic>,
+    /// Everything of the dry tree that was looked at.
+    pub reads: Reads,
+    /// The variables of the build environment that were used.
+    pub variables: BTreeSet<Variable>,
+}
+
 impl Renderers {
-    /// What git config `hydrate.*` says; `program` is this very program.
-    pub fn from_config(_repository: &Repository, _program: &std::path::Path) -> Result<Self, crate::git::Error> {
-        Ok(Self)
+    /// Those that `limits` and `tools` describe, run by `runner`.
+    pub fn new(runner: Runner, tools: Tools, limits: Limits) -> Self {
+        Self { exec: Exec::new(runner, tools), limits, cancel: Arc::default() }
+    }
+
+    /// Once it is true, renders end as soon as they can.
+    pub fn cancel_flag(&self) -> Arc<AtomicBool> {
+        self.cancel.clone()
+    }
+
+    /// What the kernel cannot keep a program from, when an admin allows programs to run all the same: for the report.
+    pub fn unconfined(&self) -> Result<Vec<String>, Error> {
+        Ok(self.exec.runner().missing()?.iter().map(ToString::to_string).collect())
     }
 
     /// Renders Applications, the results in their order. `done` hears how many are ready.
@@ -56,36 +99,74 @@ impl Renderers {
         context: &Context<'_>,
         done: &dyn Fn(usize),
     ) -> Vec<Result<Rendered, Failure>> {
-        let render = |(index, application): (usize, &&Application)| {
-            let rendered = render(application, context);
-            done(index + 1);
-            rendered
-        };
-        applications.iter().enumerate().map(render).collect()
+        let commit = Commit { renderers: self, context, checkout: OnceLock::new() };
+        let results = pool::in_order(applications, self.limits.jobs, |application| commit.render(application), done);
+        let results = results.into_iter().zip(applications);
+        results.map(|(result, application)| result.unwrap_or_else(|panic| Err(bug(application, &panic)))).collect()
     }
 }
 
-fn render(application: &Application, context: &Context<'_>) -> Result<Rendered, Failure> {
-    let view = View::new(context.files);
-    let dir = &application.dry.path;
-    let unreadable = |error: ViewError| match error {
-        ViewError::Backend { .. } => Failure::Machine(error.to_string()),
-        _ => {
-            let diagnostic = Diagnostic::error(error.to_string());
-            Failure::Mistakes(vec![diagnostic.at(application.places.dry_path.clone())])
+/// Objects that two Applications of one branch both render. `rendered` stands in the order of `applications`.
+pub fn conflicts(_branch: &BranchName, applications: &[&Application], rendered: &[Rendered]) -> Vec<Diagnostic> {
+    let manifests = rendered.iter().map(|rendered| rendered.manifests.as_slice());
+    conflict::find(&applications.iter().copied().zip(manifests).collect::<Vec<_>>())
+}
+
+/// A mistake of ours, told as one of the Application, so that only its branch waits for the next version.
+fn bug(application: &Application, panic: &str) -> Failure {
+    let text = format!("rendering `{}` failed in a way that it never should: {panic}", application.name);
+    let hint = "this is a bug of git-hydrate: please report it with the sources of this Application";
+    Failure::mistake(Diagnostic::error(text).at(application.places.name.clone()).hint(hint))
+}
+
+/// One dry commit while it is rendered.
+struct Commit<'a> {
+    renderers: &'a Renderers,
+    context: &'a Context<'a>,
+    /// Made when the first program needs it.
+    checkout: OnceLock<Checkout<'a>>,
+}
+
+impl<'a> Commit<'a> {
+    fn render(&self, application: &Application) -> Result<Rendered, Failure> {
+        if self.cancel().load(Ordering::Relaxed) {
+            return Err(Error::Cancelled.into());
         }
-    };
-    let mut manifests = Vec::new();
-    for entry in view.list(dir).map_err(unreadable)?.iter().filter(|entry| entry.kind == Kind::File) {
-        let Ok(path) = dir.child(&entry.name) else { continue };
-        let content = view.read(&path).map_err(unreadable)?.data;
-        let read = manifest::read(&content, manifest::Source::File(&path));
-        manifests.extend(read.map_err(|unreadable| Failure::Mistakes(vec![unreadable.diagnostic]))?);
+        let Context { files, profile, dry_commit, .. } = *self.context;
+        let view = View::with_limit(files, self.renderers.limits.file_bytes_max);
+        let source = application::source(&view, application, profile)?;
+        let environment = Environment::new(profile, application, dry_commit);
+        let Substituted { source, used, diagnostics } = environment.substitute(&source).map_err(Failure::Mistakes)?;
+        let warnings = [source.warnings.clone(), diagnostics].concat();
+        let mut one = One { commit: self, application, source: &source, view: &view, warnings };
+        let (manifests, commands) = match &source.tool {
+            Tool::Helm(helm) => one.helm(helm)?,
+            Tool::Kustomize(kustomize) => one.kustomize(kustomize)?,
+            Tool::Directory(directory) => (one.directory(directory)?, Vec::new()),
+            Tool::Plugin(plugin) => (one.plugin(plugin, &environment)?, Vec::new()),
+        };
+        let warnings = one.warnings;
+        let variables = match &source.tool {
+            Tool::Plugin(_) => environment.variables().map(|(variable, _)| variable).collect(),
+            Tool::Helm(_) | Tool::Kustomize(_) | Tool::Directory(_) => used,
+        };
+        let objects_max = self.renderers.limits.objects_max;
+        if manifests.len() > objects_max {
+            let text = format!("`{}` renders more than {objects_max} objects", application.name);
+            return Err(Error::Limit(text).into());
+        }
+        Ok(Rendered { manifests, commands, warnings, reads: view.reads(), variables })
     }
-    Ok(Rendered { manifests, commands: Vec::new() })
-}
 
-/// Objects that two Applications of one branch both render.
-pub fn conflicts(_branch: &BranchName, _applications: &[&Application], _rendered: &[Rendered]) -> Vec<Diagnostic> {
-    Vec::new()
+    fn cancel(&self) -> &AtomicBool {
+        &self.renderers.cancel
+    }
+
+    fn checkout(&self) -> Result<&Checkout<'a>, Failure> {
+        if let Some(checkout) = self.checkout.get() {
+            return Ok(checkout);
+        }
+        let dir = self.renderers.exec.runner().scratch("checkout").map_err(Error::Program)?;
+        Ok(self.checkout.get_or_init(|| Checkout::new(self.context.files, dir)))
+    }
 }

@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
 pub(super) fn all(repository: &Repository) -> anyhow::Result<hydrate::Report> {
     let forever = |_: Duration| true;
     let _lock = Lock::acquire(&hydrate::lock_path(repository), forever)?;
-    let renderers = Renderers::from_config(repository, &super::program()?)?;
+    let renderers = Renderers::from_config(repository, &super::machine()?)?;
     let progress = Progress::new();
     let setup = Setup {
         repository,

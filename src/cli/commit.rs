@@ -27,7 +27,7 @@ pub(super) fn run(_arguments: &Arguments, json: bool) -> anyhow::Result<Outcome>
         serde_json::from_slice(&text).map_err(|error| WrongUse(format!("the request on standard input: {error}")))?;
     let repository = super::repository(None)?;
     let _lock = Lock::acquire(&hydrate::lock_path(&repository), |_| true)?;
-    let renderers = Renderers::from_config(&repository, &super::program()?)?;
+    let renderers = Renderers::from_config(&repository, &super::machine()?)?;
     match hydrate::commit(&repository, &renderers, &request)? {
         Ok(report) => {
             if json {

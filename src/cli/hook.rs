@@ -19,7 +19,7 @@ enum Name {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let git_dir = std::env::var_os("GIT_DIR").map_or_else(|| PathBuf::from("."), PathBuf::from);
     let success = match arguments.name {
-        Name::PostReceive => crate::hook::post_receive(&git_dir, std::io::stdin().lock(), &super::program()?),
+        Name::PostReceive => crate::hook::post_receive(&git_dir, std::io::stdin().lock(), &super::machine()?),
     };
     Ok(if success { Outcome::Done } else { Outcome::Found })
 }

@@ -20,7 +20,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let clone = Clone::open(&arguments.clone)?;
     let (branch, tip) = clone.dry_commit(&arguments.rev)?;
-    let renderers = Renderers::from_config(&clone.repository, &super::program()?)?;
+    let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
     let progress = Progress::new();
     let setup = Setup {
         repository: &clone.repository,

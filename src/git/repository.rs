@@ -101,6 +101,15 @@ impl Repository {
         self.with(|repository| repository.config_snapshot().integer(key))
     }
 
+    /// The subsections of a section of the configuration, `a` of `[section "a"]`, each once, in the order of their bytes.
+    pub fn config_subsections(&self, section: &str) -> std::collections::BTreeSet<String> {
+        self.with(|repository| {
+            let snapshot = repository.config_snapshot();
+            let sections = snapshot.plumbing().sections_by_name(section).into_iter().flatten();
+            sections.filter_map(|section| section.header().subsection_name().map(ToString::to_string)).collect()
+        })
+    }
+
     /// The names of the remotes.
     pub fn remotes(&self) -> Vec<String> {
         self.with(|repository| repository.remote_names().iter().map(|name| name.to_string()).collect())

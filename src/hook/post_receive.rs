@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::Options;
 use crate::git::{Error, Location, Lock, Refs, Repository};
 use crate::hydrate::{self, HydrateError, RefNames, Report, Setup, Silent, Wake};
-use crate::render::Renderers;
+use crate::render::{Machine, Renderers};
 use crate::report::{self, Console, Wording, chain, summary, wrap};
 
 /// How much of standard input is read: a line of 200 bytes for each of 300,000 refs.
@@ -23,10 +23,10 @@ const LOCK_SILENCE: Duration = Duration::from_secs(1);
 /// `stdin` holds git's lines `<old> <new> <ref>`. They only say that something happened; what is hydrated is what the
 /// repository holds when the lock is ours. The answer is whether the tips of all dry branches are hydrated. The push
 /// stands whatever happens here.
-pub fn post_receive(git_dir: &Path, stdin: impl Read, program: &Path) -> bool {
+pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool {
     let mut console = Console::new();
     outlive_the_pusher();
-    match run(git_dir, stdin, program, &mut console) {
+    match run(git_dir, stdin, machine, &mut console) {
         Ok(report) => {
             if !report.branches.is_empty() || !report.is_success() {
                 console.print(&summary(&report, Wording::Pusher));
@@ -49,7 +49,7 @@ fn outlive_the_pusher() {
     }
 }
 
-fn run(git_dir: &Path, stdin: impl Read, program: &Path, console: &mut Console) -> Result<Report, HydrateError> {
+fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Console) -> Result<Report, HydrateError> {
     let mut lines = String::new();
     // Bytes that are no text are no ref that we know; the wake-up counts all the same.
     drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));
@@ -61,7 +61,7 @@ fn run(git_dir: &Path, stdin: impl Read, program: &Path, console: &mut Console) 
         return Err(HydrateError::Machine(why.to_owned()));
     };
     let started = Instant::now();
-    let renderers = Renderers::from_config(&repository, program)?;
+    let renderers = Renderers::from_config(&repository, machine)?;
     let setup = Setup {
         repository: &repository,
         refs: RefNames::server(),
@@ -72,7 +72,8 @@ fn run(git_dir: &Path, stdin: impl Read, program: &Path, console: &mut Console) 
     };
     let report = hydrate::hydrate(&setup)?;
     if report.unfinished {
-        catch_up(&repository, program).map_err(|error| Error::new("starting the rest of the hydration", error))?;
+        catch_up(&repository, &machine.program)
+            .map_err(|error| Error::new("starting the rest of the hydration", error))?;
     }
     if let Some(path) = &options.log
         && let Err(error) = report::log(path, &report)

@@ -527,7 +527,7 @@ fn gather(
         match result {
             Ok(result) => rendered.push(result),
             Err(render::Failure::Mistakes(mut mistakes)) => wrong.append(&mut mistakes),
-            Err(render::Failure::Machine(why)) => return Err(Gathered::Machine(why)),
+            Err(render::Failure::World(error)) => return Err(Gathered::Machine(error.to_string())),
         }
     }
     if wrong.is_empty() {

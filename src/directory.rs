@@ -1,0 +1,352 @@
+//! Directories of plain manifests: `*.yaml`, `*.yml`, `*.json`, and `*.jsonnet`, which are handed on.
+//!
+//! Leaves to others: what Jsonnet means, and which objects belong together. Reads nothing but what it is asked to: files are
+//! looked into only when their name and the options let them through.
+//!
+//! Limits: the size of all files together, and those of the view and of YAML. Links to directories are not entered.
+//!
+//! Reference: Argo CD 3.6 reposerver/repository `findManifests`, `getObjsFromYAMLOrJson`.
+
+use crate::application;
+use crate::diag::{Diagnostic, Span};
+use crate::glob::Glob;
+use crate::manifest::{self, Manifest, Source};
+use crate::path::RepoPath;
+use crate::view::{Kind, View, ViewError};
+use crate::yaml::{self, Limits};
+
+/// Why a directory cannot be rendered.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Error {
+    /// Mistakes of the dry commit; at least one.
+    #[error("{} mistakes in a directory of manifests", .0.len())]
+    Mistakes(Vec<Diagnostic>),
+    /// The repository could not be read.
+    #[error(transparent)]
+    View(ViewError),
+}
+
+impl Error {
+    fn mistake(diagnostic: Diagnostic) -> Self {
+        Self::Mistakes(vec![diagnostic])
+    }
+
+    fn unreadable(error: ViewError, path: &RepoPath) -> Self {
+        match error {
+            ViewError::Backend { .. } => Self::View(error),
+            error => Self::mistake(Diagnostic::error(error.to_string()).at(Span::file(path.clone()))),
+        }
+    }
+}
+
+/// A file with this text anywhere in it is left out.
+const SKIP_MARKER: &str = "+argocd:skip-file-rendering";
+
+/// How much the files of one directory may hold together, Jsonnet left out, when nothing else is set: as in Argo CD.
+pub const BYTES_MAX: u64 = 10_000_000;
+
+/// Directories inside each other.
+const DEPTH_MAX: usize = 256;
+
+/// The objects of a directory, in the order of the walk: names by their bytes, files and directories as they come.
+///
+/// `jsonnet` gives the objects of a Jsonnet file. What is odd but no error becomes a warning. `bytes_max` of 0 is no limit.
+///
+/// Every mistake is reported, also when a file before had one.
+pub fn render<E: From<Error>>(
+    view: &View<'_>,
+    dir: &RepoPath,
+    options: &application::Directory,
+    bytes_max: u64,
+    warnings: &mut Vec<Diagnostic>,
+    mut jsonnet: impl FnMut(&RepoPath) -> Result<Vec<Manifest>, E>,
+) -> Result<Vec<Manifest>, E> {
+    let files = find(view, dir, options, bytes_max, warnings)?;
+    let mut manifests = Vec::new();
+    let mut mistakes = Vec::new();
+    for (path, data) in files {
+        match read(&path, data.as_deref()) {
+            Ok(Found::Objects(objects)) => manifests.extend(objects),
+            Ok(Found::Jsonnet) => manifests.extend(jsonnet(&path)?),
+            Err(mistake) => mistakes.push(mistake),
+        }
+    }
+    if mistakes.is_empty() { Ok(manifests) } else { Err(Error::Mistakes(mistakes).into()) }
+}
+
+type File = (RepoPath, Option<std::sync::Arc<[u8]>>);
+
+/// The files that take part, each with its content; Jsonnet without.
+fn find(
+    view: &View<'_>,
+    dir: &RepoPath,
+    options: &application::Directory,
+    bytes_max: u64,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<Vec<File>, Error> {
+    // What does not compile describes nothing.
+    let glob = |text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(Glob::without_separator);
+    let (include, exclude) = (glob(&options.include), glob(&options.exclude));
+    for (field, text, glob) in [("include", &options.include, &include), ("exclude", &options.exclude, &exclude)] {
+        if let (Some(text), Some(Err(error))) = (text, glob) {
+            let text = format!("`directory.{field}` is `{text}`, which describes no file: {error}");
+            warnings.push(Diagnostic::warning(text).at(Span::file(dir.clone())));
+        }
+    }
+    let matches = |glob: &Result<Glob, _>, name: &str| glob.as_ref().is_ok_and(|glob| glob.matches(name));
+    let mut candidates = Vec::new();
+    walk(view, dir, options.recurse, 0, &mut candidates)?;
+    let mut files = Vec::new();
+    let mut bytes = 0_u64;
+    for (path, is_link) in candidates {
+        if !options.disable_extension_filter && !has_extension(&path) {
+            continue;
+        }
+        if is_link {
+            match view.kind(&path).map_err(|error| Error::unreadable(error, &path))? {
+                Some(Kind::File) => {}
+                Some(Kind::Directory | Kind::Link | Kind::Submodule) => continue,
+                None => {
+                    let text = "the symbolic link leads nowhere: the file is left out";
+                    warnings.push(Diagnostic::warning(text).at(Span::file(path)));
+                    continue;
+                }
+            }
+        }
+        let below = path.strip_prefix(dir).unwrap_or_default();
+        let is_out = exclude.as_ref().is_some_and(|glob| matches(glob, below.as_str()))
+            || include.as_ref().is_some_and(|glob| !matches(glob, below.as_str()));
+        if is_out {
+            continue;
+        }
+        let blob = view.read(&path).map_err(|error| Error::unreadable(error, &path))?;
+        if contains(&blob.data, SKIP_MARKER) {
+            continue;
+        }
+        if path.as_str().ends_with(".jsonnet") {
+            files.push((path, None));
+            continue;
+        }
+        bytes = bytes.saturating_add(blob.data.len() as u64);
+        if bytes_max > 0 && bytes > bytes_max {
+            let text = format!("the manifests of `{dir}` have more than {bytes_max} bytes together");
+            let mistake = Diagnostic::error(text).at(Span::file(path));
+            return Err(Error::mistake(mistake.hint("narrow it with `directory.include` and `directory.exclude`")));
+        }
+        files.push((path, Some(blob.data)));
+    }
+    Ok(files)
+}
+
+/// All files and links, whatever their names.
+fn walk(
+    view: &View<'_>,
+    dir: &RepoPath,
+    recurse: bool,
+    depth: usize,
+    found: &mut Vec<(RepoPath, bool)>,
+) -> Result<(), Error> {
+    if depth > DEPTH_MAX {
+        let text = format!("directories are nested more than {DEPTH_MAX} deep");
+        return Err(Error::mistake(Diagnostic::error(text).at(Span::file(dir.clone()))));
+    }
+    let entries = view.list(dir).map_err(|error| Error::unreadable(error, dir))?;
+    for entry in entries.iter() {
+        let Ok(path) = dir.child(&entry.name) else { continue };
+        match entry.kind {
+            Kind::File => found.push((path, false)),
+            Kind::Link => found.push((path, true)),
+            Kind::Directory if recurse => walk(view, &path, recurse, depth + 1, found)?,
+            Kind::Directory | Kind::Submodule => {}
+        }
+    }
+    Ok(())
+}
+
+fn has_extension(path: &RepoPath) -> bool {
+    let extension = path.file_name().and_then(|name| name.rsplit_once('.')).map(|(_, extension)| extension);
+    matches!(extension, Some("yaml" | "yml" | "json" | "jsonnet"))
+}
+
+enum Found {
+    Objects(Vec<Manifest>),
+    Jsonnet,
+}
+
+fn read(path: &RepoPath, data: Option<&[u8]>) -> Result<Found, Diagnostic> {
+    match data {
+        None => Ok(Found::Jsonnet),
+        Some(data) if path.as_str().ends_with(".json") => read_json(path, data).map(Found::Objects),
+        Some(data) => read_yaml(path, data).map(Found::Objects),
+    }
+}
+
+/// Exactly one object.
+fn read_json(path: &RepoPath, data: &[u8]) -> Result<Vec<Manifest>, Diagnostic> {
+    yaml::json::decode(data, &Limits::default()).map_err(|error| {
+        let span = Span::at(path.clone(), error.line(), error.column()).quoting(&String::from_utf8_lossy(data));
+        let mistake = Diagnostic::error(format!("no JSON object: {error}")).at(span);
+        mistake.hint("a `.json` file holds one object; write several as the `items` of a `List`")
+    })?;
+    Ok(manifest::read(data, Source::File(path))?)
+}
+
+/// Any number of documents.
+///
+/// When the first of them cannot be read, or is no object, and the file does not look like manifests, then it is something
+/// else (a values file, a configuration) and left out.
+fn read_yaml(path: &RepoPath, data: &[u8]) -> Result<Vec<Manifest>, Diagnostic> {
+    let looks_like_manifests = || ["apiVersion:", "kind:", "metadata:"].iter().all(|word| contains(data, word));
+    match manifest::read(data, Source::File(path)) {
+        Ok(manifests) => Ok(manifests),
+        Err(unreadable) if unreadable.read_before > 0 || looks_like_manifests() => {
+            let hint = format!("if the file holds no manifests, add a comment `{SKIP_MARKER}`");
+            let has_hint = unreadable.diagnostic.hint.is_some();
+            Err(if has_hint { unreadable.diagnostic } else { unreadable.diagnostic.hint(hint) })
+        }
+        Err(_) => Ok(Vec::new()),
+    }
+}
+
+fn contains(data: &[u8], word: &str) -> bool {
+    match std::str::from_utf8(data) {
+        Ok(text) => text.contains(word),
+        Err(_) => data.windows(word.len()).any(|window| window == word.as_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::MemoryFiles;
+
+    const A: &str = "kind: A\n";
+
+    fn files() -> MemoryFiles {
+        MemoryFiles::new()
+            .file("app/b.yaml", "kind: B\n---\nkind: B2\n")
+            .file("app/a.yml", A)
+            .file("app/.hidden.yaml", "kind: Hidden\n")
+            .file("app/b/deep.json", "{\"kind\": \"Deep\"}")
+            .file("app/b/main.jsonnet", "{}")
+            .file("app/b.d/x.yaml", "kind: X\n")
+            .file("app/lib.libsonnet", "{}")
+            .file("app/README.md", "# no manifest")
+            .file("app/values.yaml", "replicas: 1\n")
+            .file("app/template.yaml", "{{ if .Values.x }}\n")
+            .file("app/skipped.yaml", "# +argocd:skip-file-rendering\nkind: Skipped\n")
+            .file("app/list.yaml", "kind: List\nitems: [{kind: L1}, {kind: L2}]\n")
+            .file("shared/linked.yaml", "kind: Linked\n")
+            .link("app/link.yaml", "../shared/linked.yaml")
+            .link("app/linked-dir", "../shared")
+            .link("app/nowhere.yaml", "none.yaml")
+    }
+
+    fn render_in(files: &MemoryFiles, options: &application::Directory, bytes_max: u64) -> Result<Vec<String>, Error> {
+        let view = View::new(files);
+        let dir = RepoPath::new("app").expect("plain");
+        let manifests = render(&view, &dir, options, bytes_max, &mut Vec::new(), |path| {
+            let object = yaml::Value::Mapping([("kind".to_owned(), path.as_str().into())].into());
+            Ok::<_, Error>(vec![Manifest::new(object).expect("has a kind")])
+        })?;
+        Ok(manifests.iter().map(|manifest| manifest.kind().to_owned()).collect())
+    }
+
+    fn options(recurse: bool, include: &str, exclude: &str) -> application::Directory {
+        let glob = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        application::Directory { recurse, include: glob(include), exclude: glob(exclude), ..Default::default() }
+    }
+
+    #[test]
+    fn which_files_and_in_which_order() {
+        let rows: &[(&str, application::Directory, &[&str])] = &[
+            ("the top only", options(false, "", ""), &["Hidden", "A", "B", "B2", "Linked", "L1", "L2"]),
+            (
+                "directories between files by name",
+                options(true, "", ""),
+                &["Hidden", "A", "Deep", "app/b/main.jsonnet", "X", "B", "B2", "Linked", "L1", "L2"],
+            ),
+            ("include crosses directories", options(true, "*x.yaml", ""), &["X"]),
+            ("include one of several", options(true, "{a.yml,b/*.json}", ""), &["A", "Deep"]),
+            ("exclude wins", options(true, "b*", "b/*"), &["X", "B", "B2"]),
+            ("a pattern that does not compile includes nothing", options(true, "[", ""), &[]),
+            ("a pattern that does not compile excludes nothing", options(false, "a.yml", "["), &["A"]),
+        ];
+        for (name, options, expected) in rows {
+            let mut kinds = render_in(&files(), options, 0).expect(name);
+            // `b` sorts before `b.d` and `b.yaml`.
+            kinds.dedup();
+            assert_eq!(kinds, *expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_manifest_and_what_is_a_broken_one() {
+        type Row = (&'static str, &'static str, Result<&'static [&'static str], &'static str>);
+        let rows: Vec<Row> = vec![
+            ("x.yaml", "", Ok(&[])),
+            ("x.yaml", "- a\n- b\n", Ok(&[])),
+            ("x.yaml", "a: [\n", Ok(&[])),
+            ("x.yaml", "apiVersion: v1\nmetadata: {}\n", Ok(&[])),
+            ("x.yaml", "kind: A\n---\na: 1\n", Err("app/x.yaml:3 `kind` is missing")),
+            (
+                "x.yaml",
+                "apiVersion: v1\nkind: A\nmetadata:\n  a: [\n",
+                Err("app/x.yaml:5:1 not valid YAML: did not find expected node content"),
+            ),
+            (
+                "x.yaml",
+                "apiVersion: v1\n--- kind: b, metadata: x\n",
+                Err("app/x.yaml:2:4 text behind the document separator `---`"),
+            ),
+            ("x.json", "{\"kind\": \"A\"}", Ok(&["A"])),
+            (
+                "x.json",
+                "{\"kind\": \"A\"}\n{\"kind\": \"B\"}",
+                Err("app/x.json:2:1 no JSON object: invalid character '{' after top-level value"),
+            ),
+            ("x.json", "{\"a\": 1}", Err("app/x.json:1 `kind` is missing")),
+            (
+                "x.json",
+                "kind: A\n",
+                Err("app/x.json:1:1 no JSON object: invalid character 'k' looking for beginning of value"),
+            ),
+        ];
+        for (name, text, expected) in rows {
+            let files = MemoryFiles::new().file(&format!("app/{name}"), text);
+            let found = render_in(&files, &options(false, "", ""), 0);
+            let found = found.map_err(|error| match error {
+                Error::Mistakes(all) => format!("{} {}", all[0].span.clone().expect("placed"), all[0].message),
+                Error::View(error) => panic!("{error}"),
+            });
+            match expected {
+                Ok(kinds) => assert_eq!(found.expect(text), kinds, "{text:?}"),
+                Err(error) => assert_eq!(found.expect_err(text), error, "{text:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn files_have_a_limit_together() {
+        let files = MemoryFiles::new().file("app/a.yaml", A).file("app/b.yaml", A).file("app/c.jsonnet", "{} // long");
+        assert_eq!(render_in(&files, &options(false, "", ""), 16).expect("just fits").len(), 3);
+        let error = render_in(&files, &options(false, "", ""), 15).expect_err("too much");
+        assert!(
+            matches!(error, Error::Mistakes(all) if all[0].message == "the manifests of `app` have more than 15 bytes together")
+        );
+    }
+
+    #[test]
+    fn a_link_out_of_the_tree_is_an_error_even_when_excluded() {
+        let files = MemoryFiles::new().file("app/a.yaml", A).link("app/out.yaml", "/etc/passwd");
+        let error = render_in(&files, &options(false, "", "out*"), 0).expect_err("leads out");
+        assert!(matches!(error, Error::Mistakes(all) if all[0].message.contains("leads out of the repository")));
+    }
+
+    #[test]
+    fn every_extension_when_asked() {
+        let files = MemoryFiles::new().file("app/a.tpl", A).file("app/b.txt", "no manifest");
+        let options = application::Directory { disable_extension_filter: true, ..Default::default() };
+        assert_eq!(render_in(&files, &options, 0).expect("fine"), ["A"]);
+    }
+}

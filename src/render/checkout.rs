@@ -1,0 +1,328 @@
+//! Files of a dry commit on disk, for programs that cannot read from git.
+//!
+//! Two shapes. [`Checkout::part`] writes only what is asked for, links replaced by what they lead to: for Helm, which
+//! follows links and says what it reads. [`Checkout::whole`] writes the whole tree with its links: for Kustomize and
+//! plugins, whose reads nobody knows before. Both are made at most once a run, are shared by all programs, and are
+//! nothing that a confined program can write to.
+//!
+//! Never: a link that leads out of the tree, a submodule's files, a Git LFS pointer instead of its content. In the whole tree
+//! a dangling link stands in their place, so that who needs them fails.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use tempfile::TempDir;
+
+use super::failure::{Error, Failure};
+use crate::diag::Span;
+use crate::path::RepoPath;
+use crate::view::{Files, Kind, View, ViewError};
+
+/// How many files and directories one checkout may hold.
+const ENTRIES_MAX: usize = 500_000;
+
+/// Directories inside each other.
+const DEPTH_MAX: usize = 256;
+
+/// The files of one dry commit on disk. Removed when it is dropped.
+pub(super) struct Checkout<'a> {
+    files: &'a dyn Files,
+    dir: TempDir,
+    written: Mutex<Written>,
+}
+
+#[derive(Default)]
+struct Written {
+    whole: bool,
+    /// The parts, each with the links in it, whose targets belong to what was read.
+    parts: BTreeMap<RepoPath, Vec<RepoPath>>,
+    entries: usize,
+}
+
+impl<'a> Checkout<'a> {
+    /// An empty one in `dir`.
+    pub fn new(files: &'a dyn Files, dir: TempDir) -> Self {
+        Self { files, dir, written: Mutex::default() }
+    }
+
+    /// Where all of it is, so that it can be taken out of messages.
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// A file, or a directory with all below it, and where it stands. `view` notes it as read.
+    pub fn part(&self, view: &View<'_>, path: &RepoPath) -> Result<PathBuf, Failure> {
+        let top = self.dir.path().join("parts");
+        let place = on_disk(&top, path);
+        let unreadable = |error| Failure::unreadable(error, Span::file(path.clone()));
+        view.content_id(path).map_err(unreadable)?;
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(links) = written.parts.get(path) {
+            // Nobody has read them through this view yet.
+            for link in links {
+                view.content_id(link).map_err(unreadable)?;
+            }
+            return Ok(place);
+        }
+        make_dir(place.parent().unwrap_or(&top))?;
+        let mut part = Part { view, top: &top, links: Vec::new(), entered: Vec::new(), entries: written.entries };
+        part.write(path)?;
+        written.entries = part.entries;
+        written.parts.insert(path.clone(), part.links);
+        Ok(place)
+    }
+
+    /// The root of the whole tree. `view` notes all of it as read.
+    pub fn whole(&self, view: &View<'_>) -> Result<PathBuf, Failure> {
+        let root = RepoPath::root();
+        view.content_id(&root).map_err(|error| Failure::unreadable(error, Span::file(root.clone())))?;
+        let top = self.dir.path().join("tree");
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if !written.whole {
+            make_dir(&top)?;
+            // Not the view of one Application: what is read here is in the id of the root.
+            let mut entries = 0;
+            self.write_tree(&View::new(self.files), &root, &top, &mut entries, 0)?;
+            written.whole = true;
+        }
+        Ok(top)
+    }
+
+    /// A directory of [`Checkout::whole`] under another name beside it, with one file of it replaced. Paths from there
+    /// to anywhere else lead to the same files. Removed when it is dropped.
+    pub fn copy_with(&self, dir: &RepoPath, file: &RepoPath, content: &str) -> Result<Copy, Failure> {
+        let from = on_disk(&self.dir.path().join("tree"), dir);
+        let parent = from.parent().unwrap_or(self.dir.path());
+        let made = tempfile::Builder::new().prefix(".git-hydrate-").tempdir_in(parent);
+        let copy = made.map_err(io_error(format!("making a directory in {}", parent.display())))?;
+        link_all(&from, copy.path(), 0)?;
+        let name = file.file_name().unwrap_or_default();
+        let place = copy.path().join(name);
+        fs::remove_file(&place).map_err(io_error(format!("removing {}", place.display())))?;
+        fs::write(&place, content).map_err(io_error(format!("writing {}", place.display())))?;
+        Ok(Copy { dir: copy })
+    }
+
+    fn write_tree(
+        &self,
+        view: &View<'_>,
+        dir: &RepoPath,
+        place: &Path,
+        entries: &mut usize,
+        depth: usize,
+    ) -> Result<(), Failure> {
+        let unreadable = |error: ViewError| Failure::unreadable(error, Span::file(dir.clone()));
+        let listed = view.list(dir).map_err(unreadable)?;
+        *entries += listed.len();
+        check(*entries, depth)?;
+        for entry in listed.iter() {
+            let Ok(path) = dir.child(&entry.name) else { continue };
+            let place = place.join(&entry.name);
+            match entry.kind {
+                Kind::Directory => {
+                    make_dir(&place)?;
+                    self.write_tree(view, &path, &place, entries, depth + 1)?;
+                }
+                Kind::File => match view.read(&path) {
+                    Ok(blob) => write(&place, &blob.data)?,
+                    Err(error @ ViewError::Backend { .. }) => return Err(unreadable(error)),
+                    Err(error) => link(&format!("not here, {error}"), &place)?,
+                },
+                Kind::Link => {
+                    let target = self.files.read(&path, entry.id);
+                    let target =
+                        target.map_err(|reason| unreadable(ViewError::Backend { path: path.clone(), reason }))?;
+                    // Asked of the view, since links on the way can lead further up than the text of this one says.
+                    let leads_inside = matches!(view.kind(&path), Ok(Some(_)));
+                    let inside = std::str::from_utf8(&target).ok().filter(|_| leads_inside);
+                    link(inside.unwrap_or("not here, the link leads nowhere or out of the repository"), &place)?;
+                }
+                Kind::Submodule => make_dir(&place)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A private directory beside the one that it is a copy of.
+pub(super) struct Copy {
+    dir: TempDir,
+}
+
+impl Copy {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+}
+
+/// One part that is being written, links followed.
+struct Part<'a> {
+    view: &'a View<'a>,
+    top: &'a Path,
+    links: Vec<RepoPath>,
+    /// The real paths of the directories that we are in.
+    entered: Vec<RepoPath>,
+    entries: usize,
+}
+
+impl Part<'_> {
+    fn write(&mut self, path: &RepoPath) -> Result<(), Failure> {
+        let unreadable = |error| Failure::unreadable(error, Span::file(path.clone()));
+        self.entries += 1;
+        check(self.entries, self.entered.len())?;
+        let place = on_disk(self.top, path);
+        match self.view.kind(path).map_err(unreadable)? {
+            Some(Kind::File) => Ok(write(&place, &self.view.read(path).map_err(unreadable)?.data)?),
+            Some(Kind::Directory) => {
+                let real = self.view.real_path(path).map_err(unreadable)?;
+                if self.entered.contains(&real) {
+                    return Err(unreadable(ViewError::LinkLoop(path.clone())));
+                }
+                self.entered.push(real);
+                make_dir(&place)?;
+                for entry in self.view.list(path).map_err(unreadable)?.iter() {
+                    let Ok(child) = path.child(&entry.name) else { continue };
+                    if entry.kind == Kind::Link {
+                        self.links.push(child.clone());
+                    }
+                    self.write(&child)?;
+                }
+                self.entered.pop();
+                Ok(())
+            }
+            Some(Kind::Submodule) => Err(unreadable(ViewError::Submodule(path.clone()))),
+            Some(Kind::Link) | None => Err(unreadable(ViewError::Missing(path.clone()))),
+        }
+    }
+}
+
+fn check(entries: usize, depth: usize) -> Result<(), Failure> {
+    if entries > ENTRIES_MAX {
+        return Err(Error::Limit(format!("a checkout of more than {ENTRIES_MAX} files and directories")).into());
+    }
+    if depth > DEPTH_MAX {
+        return Err(Error::Limit(format!("a checkout with directories more than {DEPTH_MAX} deep")).into());
+    }
+    Ok(())
+}
+
+fn on_disk(top: &Path, path: &RepoPath) -> PathBuf {
+    path.components().fold(top.to_owned(), |place, name| place.join(name))
+}
+
+/// Repeats a directory: its files as further names of the same files, which nobody who gets this may write to.
+fn link_all(from: &Path, to: &Path, depth: usize) -> Result<(), Failure> {
+    check(0, depth)?;
+    let reading = || io_error(format!("reading {}", from.display()));
+    for entry in fs::read_dir(from).map_err(reading())? {
+        let entry = entry.map_err(reading())?;
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type().map_err(reading())?;
+        // Another Application's copy, which is there for a moment only.
+        if kind.is_dir() && entry.file_name().to_string_lossy().starts_with(".git-hydrate-") {
+            continue;
+        }
+        if kind.is_dir() {
+            make_dir(&to)?;
+            link_all(&from, &to, depth + 1)?;
+        } else if kind.is_symlink() {
+            let target = fs::read_link(&from).map_err(reading())?;
+            symlink(target, &to).map_err(io_error(format!("writing {}", to.display())))?;
+        } else {
+            fs::hard_link(&from, &to).map_err(io_error(format!("writing {}", to.display())))?;
+        }
+    }
+    Ok(())
+}
+
+fn make_dir(place: &Path) -> Result<(), Error> {
+    fs::create_dir_all(place).map_err(io_error(format!("making {}", place.display())))
+}
+
+fn write(place: &Path, data: &[u8]) -> Result<(), Error> {
+    fs::write(place, data).map_err(io_error(format!("writing {}", place.display())))
+}
+
+fn link(target: &str, place: &Path) -> Result<(), Error> {
+    symlink(target, place).map_err(io_error(format!("writing {}", place.display())))
+}
+
+pub(super) fn io_error(doing: String) -> impl FnOnce(io::Error) -> Error {
+    move |source| Error::Io { doing, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::MemoryFiles;
+
+    fn path(text: &str) -> RepoPath {
+        RepoPath::new(text).expect("plain")
+    }
+
+    fn files() -> MemoryFiles {
+        MemoryFiles::new()
+            .file("chart/Chart.yaml", "name: c\n")
+            .file("shared/values.yaml", "a: 1\n")
+            .file("shared/more/x.txt", "x")
+            .link("chart/values.yaml", "../shared/values.yaml")
+            .link("chart/more", "../shared/more")
+            .link("out", "/etc/passwd")
+            .link("up", "../x")
+            .link("loop/a", ".")
+            .file("lfs.bin", "version https://git-lfs.github.com/spec/v1\noid sha256:00\n")
+    }
+
+    #[test]
+    fn a_part_is_what_was_asked_for_with_links_followed() {
+        let files = files();
+        let checkout = Checkout::new(&files, tempfile::tempdir().expect("a directory"));
+        for _ in 0..2 {
+            let view = View::new(&files);
+            let chart = checkout.part(&view, &path("chart")).expect("readable");
+            assert_eq!(fs::read_to_string(chart.join("values.yaml")).expect("written"), "a: 1\n");
+            assert_eq!(fs::read_to_string(chart.join("more/x.txt")).expect("written"), "x");
+            assert!(fs::symlink_metadata(chart.join("more")).expect("there").is_dir());
+            let reads = view.reads();
+            let read: Vec<_> = reads.keys().map(|(path, _)| path.as_str()).collect();
+            for expected in ["chart", "chart/values.yaml", "shared/values.yaml", "shared/more"] {
+                assert!(read.contains(&expected), "{expected} is not in {read:?}");
+            }
+        }
+        assert!(!checkout.dir().join("parts/shared").exists());
+        let view = View::new(&files);
+        for (name, expected) in [
+            ("out", "out: the symbolic link to `/etc/passwd` leads out of the repository"),
+            ("loop", "loop/a: too many levels of symbolic links"),
+            ("lfs.bin", "lfs.bin: is a Git LFS pointer, whose content is not in this repository"),
+        ] {
+            match checkout.part(&view, &path(name)) {
+                Err(Failure::Mistakes(mistakes)) => assert_eq!(mistakes[0].message, expected),
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn the_whole_tree_keeps_links_inside_and_nothing_that_leads_out() {
+        let files = files();
+        let checkout = Checkout::new(&files, tempfile::tempdir().expect("a directory"));
+        let top = checkout.whole(&View::new(&files)).expect("written");
+        assert_eq!(fs::read_link(top.join("chart/more")).expect("a link"), Path::new("../shared/more"));
+        assert_eq!(fs::read_to_string(top.join("chart/values.yaml")).expect("leads inside"), "a: 1\n");
+        for name in ["out", "up", "lfs.bin"] {
+            assert!(fs::symlink_metadata(top.join(name)).expect("there").is_symlink(), "{name}");
+            assert!(!top.join(name).exists(), "{name}");
+        }
+        let copy = checkout.copy_with(&path("chart"), &path("chart/Chart.yaml"), "other").expect("copied");
+        assert_eq!(fs::read_to_string(copy.path().join("Chart.yaml")).expect("there"), "other");
+        assert_eq!(fs::read_to_string(top.join("chart/Chart.yaml")).expect("there"), "name: c\n");
+        assert_eq!(fs::read_to_string(copy.path().join("../shared/values.yaml")).expect("there"), "a: 1\n");
+        assert_eq!(fs::read_to_string(copy.path().join("more/x.txt")).expect("there"), "x");
+    }
+}

@@ -1,0 +1,77 @@
+//! Objects that two Applications of one environment branch both render.
+
+use std::collections::BTreeMap;
+
+use crate::application::Application;
+use crate::diag::Diagnostic;
+use crate::manifest::{Key, Manifest};
+
+/// Kinds of Kubernetes that live outside of namespaces.
+const CLUSTER_KINDS: &[(&str, &str)] = &[
+    ("", "Namespace"),
+    ("", "Node"),
+    ("", "PersistentVolume"),
+    ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"),
+    ("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding"),
+    ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
+    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"),
+    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"),
+    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"),
+    ("apiregistration.k8s.io", "APIService"),
+    ("certificates.k8s.io", "CertificateSigningRequest"),
+    ("certificates.k8s.io", "ClusterTrustBundle"),
+    ("flowcontrol.apiserver.k8s.io", "FlowSchema"),
+    ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"),
+    ("networking.k8s.io", "IPAddress"),
+    ("networking.k8s.io", "IngressClass"),
+    ("networking.k8s.io", "ServiceCIDR"),
+    ("node.k8s.io", "RuntimeClass"),
+    ("policy", "PodSecurityPolicy"),
+    ("rbac.authorization.k8s.io", "ClusterRole"),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+    ("resource.k8s.io", "DeviceClass"),
+    ("scheduling.k8s.io", "PriorityClass"),
+    ("storage.k8s.io", "CSIDriver"),
+    ("storage.k8s.io", "CSINode"),
+    ("storage.k8s.io", "StorageClass"),
+    ("storage.k8s.io", "VolumeAttachment"),
+    ("storage.k8s.io", "VolumeAttributesClass"),
+];
+
+/// Every object that an earlier one of the Applications renders too, by group, kind, namespace and name.
+///
+/// An object without a namespace is in that of its Application's destination, unless its kind is known to have none. In
+/// the order of the Applications; each pair of them is told once, with the first such object and how many more there are.
+pub(super) fn find(rendered: &[(&Application, &[Manifest])]) -> Vec<Diagnostic> {
+    let mut owners: BTreeMap<Key, usize> = BTreeMap::new();
+    let mut conflicts: BTreeMap<(usize, usize), Vec<Key>> = BTreeMap::new();
+    for (index, (application, manifests)) in rendered.iter().enumerate() {
+        for key in manifests.iter().filter_map(|manifest| key(manifest, application)) {
+            let owner = *owners.entry(key.clone()).or_insert(index);
+            if owner != index {
+                conflicts.entry((index, owner)).or_default().push(key);
+            }
+        }
+    }
+    let diagnostic = |((index, owner), keys): ((usize, usize), Vec<Key>)| {
+        let ((application, _), (other, _)) = (rendered.get(index)?, rendered.get(owner)?);
+        let first = keys.first()?;
+        let more = match keys.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        let text = format!("`{}` and `{}` both render {first}{more}", other.name, application.name);
+        let diagnostic = Diagnostic::error(text).at(application.places.name.clone());
+        Some(diagnostic.hint("they would overwrite each other in the cluster: leave it to one of them"))
+    };
+    conflicts.into_iter().filter_map(diagnostic).collect()
+}
+
+fn key(manifest: &Manifest, application: &Application) -> Option<Key> {
+    let mut key = manifest.key()?;
+    if key.namespace.is_empty() && !CLUSTER_KINDS.contains(&(&*key.group, &*key.kind)) {
+        key.namespace = application.destination_namespace.clone().unwrap_or_default();
+    }
+    Some(key)
+}

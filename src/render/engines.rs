@@ -1,0 +1,98 @@
+//! One Application, one engine.
+
+use super::exec::{Exec, Site};
+use super::failure::{Error, Failure};
+use super::kustomization::Edits;
+use super::release::Release;
+use super::{Application, Commit, command};
+use crate::application::{Directory, Environment, Helm, Kustomize, Plugin, Source};
+use crate::diag::{Diagnostic, Span};
+use crate::directory;
+use crate::manifest::{self, Manifest};
+use crate::settings::RendererName;
+use crate::view::View;
+
+/// One Application while it is rendered.
+pub(super) struct One<'a, 'c> {
+    pub commit: &'a Commit<'c>,
+    pub application: &'a Application,
+    pub source: &'a Source,
+    pub view: &'a View<'a>,
+    pub warnings: Vec<Diagnostic>,
+}
+
+type Made = Result<(Vec<Manifest>, Vec<String>), Failure>;
+
+impl One<'_, '_> {
+    pub fn helm(&mut self, helm: &Helm) -> Made {
+        let profile = self.commit.context.profile;
+        let at = |path: &[&str]| self.source.span(path);
+        let (release, warnings) = Release::new(self.view, profile, self.application, &self.source.path, helm, &at)?;
+        self.warnings.extend(warnings);
+        let text = match self.commit.context.renderer {
+            RendererName::Native => return Err(self.not_native("Helm charts")),
+            RendererName::Exec => self.exec().helm(&self.site(self.place())?, &release)?,
+        };
+        Ok((self.objects(&text, "helm template")?, command::helm(&release, profile)))
+    }
+
+    pub fn kustomize(&mut self, kustomize: &Kustomize) -> Made {
+        let dir = &self.source.path;
+        let edits = Edits::new(self.view, dir, kustomize, &|path: &[&str]| self.source.span(path))?;
+        let text = match self.commit.context.renderer {
+            RendererName::Native => return Err(self.not_native("kustomizations")),
+            RendererName::Exec => self.exec().kustomize(&self.site(self.place())?, dir, &edits)?,
+        };
+        let commands = command::kustomize(dir, &edits, self.commit.context.profile);
+        Ok((self.objects(&text, "kustomize build")?, commands))
+    }
+
+    pub fn directory(&mut self, options: &Directory) -> Result<Vec<Manifest>, Failure> {
+        let bytes_max = self.commit.renderers.limits.directory_bytes_max;
+        directory::render(self.view, &self.source.path, options, bytes_max, &mut self.warnings, |path| {
+            let text = format!("`{path}` is Jsonnet, which is not supported");
+            let mistake = Diagnostic::error(text).at(Span::file(path.clone()));
+            Err(Failure::mistake(mistake.hint("render it to YAML before the commit, or use a plugin")))
+        })
+    }
+
+    pub fn plugin(&mut self, plugin: &Plugin, environment: &Environment) -> Result<Vec<Manifest>, Failure> {
+        let place = self.source.span(&["plugin"]);
+        let text = self.exec().plugin(&self.site(&place)?, &self.source.path, plugin, environment)?;
+        self.objects(&text, plugin.name.as_deref().unwrap_or("the plugin"))
+    }
+
+    /// The objects of a text that `tool` printed.
+    fn objects(&self, text: &[u8], tool: &str) -> Result<Vec<Manifest>, Failure> {
+        let limit = self.commit.renderers.limits.output_bytes_max;
+        if limit > 0 && text.len() as u64 > limit {
+            let text = format!("`{}` renders more than {limit} bytes", self.application.name);
+            return Err(Error::Limit(text).into());
+        }
+        let read = manifest::read(text, manifest::Source::Output(tool));
+        read.map_err(|unreadable| {
+            let diagnostic = Diagnostic::from(unreadable);
+            let placed = diagnostic.span.is_some();
+            Failure::mistake(if placed { diagnostic } else { diagnostic.at(self.place().clone()) })
+        })
+    }
+
+    fn site<'s>(&'s self, place: &'s Span) -> Result<Site<'s>, Failure> {
+        Ok(Site { checkout: self.commit.checkout()?, view: self.view, place, cancel: self.commit.cancel() })
+    }
+
+    fn exec(&self) -> &Exec {
+        &self.commit.renderers.exec
+    }
+
+    /// Where the Application names its sources.
+    fn place(&self) -> &Span {
+        &self.application.places.dry_path
+    }
+
+    fn not_native(&self, what: &str) -> Failure {
+        let text = format!("{what} are not rendered natively yet");
+        let mistake = Diagnostic::error(text).at(self.place().clone());
+        Failure::mistake(mistake.hint("git hydrate config renderer exec: the official tools render them"))
+    }
+}

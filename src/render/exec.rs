@@ -1,0 +1,345 @@
+//! The official tools: Helm and Kustomize, and plugins, confined and in a temporary checkout.
+//!
+//! Each render is one process that reads the checkout and writes nothing but its own scratch directory. The versions of
+//! the tools are exact, since every other one renders other bytes: asked for once, refused when they differ.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+
+use super::checkout::{Checkout, io_error};
+use super::command::csv;
+use super::failure::{Error, Failure};
+use super::kustomization::Edits;
+use super::release::Release;
+use crate::application::{Environment, Plugin};
+use crate::diag::{Diagnostic, Span};
+use crate::path::RepoPath;
+use crate::plugin::{Call, Output, Runner};
+use crate::view::View;
+use crate::yaml::{self, Value};
+
+/// The version of Helm that renders are defined by.
+pub const HELM_VERSION: &str = "4.2.3";
+
+/// The version of Kustomize that renders are defined by.
+pub const KUSTOMIZE_VERSION: &str = "5.8.1";
+
+/// How the tools are called on this machine: words, of which the first is found on `PATH`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tools {
+    /// `hydrate.helm`
+    pub helm: Vec<String>,
+    /// `hydrate.kustomize`; `kubectl kustomize` and its like are asked without `build`.
+    pub kustomize: Vec<String>,
+    /// The commands of plugins by their names.
+    pub plugins: std::collections::BTreeMap<String, Vec<String>>,
+}
+
+impl Default for Tools {
+    fn default() -> Self {
+        Self { helm: vec!["helm".to_owned()], kustomize: vec!["kustomize".to_owned()], plugins: Default::default() }
+    }
+}
+
+/// A tool whose version was checked.
+#[derive(Debug, Clone)]
+struct Checked {
+    program: PathBuf,
+    /// The words between the program and what it is asked.
+    words: Vec<String>,
+}
+
+/// The tools of this machine, checked when they are first used.
+#[derive(Debug)]
+pub(super) struct Exec {
+    runner: Runner,
+    tools: Tools,
+    helm: OnceLock<Checked>,
+    kustomize: OnceLock<Checked>,
+}
+
+/// Where a program works: what it may read, whom it is for.
+pub(super) struct Site<'a> {
+    /// The files on disk.
+    pub checkout: &'a Checkout<'a>,
+    /// The files as one Application reads them.
+    pub view: &'a View<'a>,
+    /// Where the Application asks for it.
+    pub place: &'a Span,
+    /// Ends the program once it is true.
+    pub cancel: &'a AtomicBool,
+}
+
+impl Exec {
+    pub fn new(runner: Runner, tools: Tools) -> Self {
+        Self { runner, tools, helm: OnceLock::new(), kustomize: OnceLock::new() }
+    }
+
+    pub fn runner(&self) -> &Runner {
+        &self.runner
+    }
+
+    /// What `helm template` prints.
+    pub fn helm(&self, site: &Site<'_>, release: &Release) -> Result<Vec<u8>, Failure> {
+        let Site { checkout, view, place, cancel } = *site;
+        let helm = checked(&self.helm, || self.check_helm(cancel))?;
+        let chart = checkout.part(view, &release.chart)?;
+        let mut args = Args(vec!["template".to_owned(), ".".to_owned()]);
+        args.optional("--name-template", release.name.as_deref());
+        args.optional("--namespace", release.namespace.as_deref().filter(|namespace| !namespace.is_empty()));
+        args.optional("--kube-version", release.kube_version.as_deref());
+        release.set.iter().for_each(|setting| args.flag("--set", setting));
+        release.set_string.iter().for_each(|setting| args.flag("--set-string", setting));
+        for setting in &release.set_file {
+            let file = checkout.part(view, &setting.file)?;
+            args.flag("--set-file", &setting.argument(&file.to_string_lossy()));
+        }
+        for file in &release.value_files {
+            args.flag("--values", &csv(&checkout.part(view, file)?.to_string_lossy()));
+        }
+        let scratch = self.runner.scratch("values").map_err(Error::Program)?;
+        if let Some(values) = &release.values {
+            let file = scratch.path().join("values.yaml");
+            std::fs::write(&file, &values.text).map_err(io_error(format!("writing {}", file.display())))?;
+            args.flag("--values", &csv(&file.to_string_lossy()));
+        }
+        release.api_versions.iter().for_each(|version| args.flag("--api-versions", version));
+        args.switch("--include-crds", release.include_crds);
+        args.switch("--skip-schema-validation", release.skip_schema_validation);
+        args.switch("--skip-tests", release.skip_tests);
+        let readable = vec![checkout.dir().to_owned(), scratch.path().to_owned()];
+        let output = self.run(&helm, args.0, &chart, readable, Vec::new(), cancel)?;
+        printed(output, "helm template", checkout.dir(), place)
+    }
+
+    /// What `kustomize build` prints.
+    pub fn kustomize(&self, site: &Site<'_>, dir: &RepoPath, edits: &Edits) -> Result<Vec<u8>, Failure> {
+        let Site { checkout, view, place, cancel } = *site;
+        let kustomize = checked(&self.kustomize, || self.check_kustomize(cancel))?;
+        let dir = view.real_path(dir).map_err(|error| Failure::unreadable(error, place.clone()))?;
+        let top = checkout.whole(view)?;
+        let edited = match edits.is_empty() {
+            true => None,
+            false => {
+                let (file, content) = edits.apply(view, &dir)?;
+                Some(checkout.copy_with(&dir, &file, &content)?)
+            }
+        };
+        let place_on_disk = match &edited {
+            Some(copy) => copy.path().to_owned(),
+            None => dir.components().fold(top.clone(), |place, name| place.join(name)),
+        };
+        let mut args = if is_kubectl(&self.tools.kustomize) { Vec::new() } else { vec!["build".to_owned()] };
+        args.push(place_on_disk.to_string_lossy().into_owned());
+        let output = self.run(&kustomize, args, &top, vec![checkout.dir().to_owned()], Vec::new(), cancel)?;
+        let shown = edited.as_ref().map_or(top.as_path(), |copy| copy.path());
+        printed(output, "kustomize build", shown, place)
+    }
+
+    /// What a plugin prints: the command of its name, in the directory of the sources.
+    pub fn plugin(
+        &self,
+        site: &Site<'_>,
+        dir: &RepoPath,
+        plugin: &Plugin,
+        environment: &Environment,
+    ) -> Result<Vec<u8>, Failure> {
+        let Site { checkout, view, place, cancel } = *site;
+        let known = self.tools.plugins.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let hint = match known.is_empty() {
+            true => "an admin names its command: git config hydrate-plugin.NAME.command \"…\"".to_owned(),
+            false => format!("there are: {known}"),
+        };
+        let mistake = |text: String| Failure::mistake(Diagnostic::error(text).at(place.clone()).hint(hint.clone()));
+        let name = plugin.name.as_deref().unwrap_or_default();
+        if name.is_empty() {
+            return Err(mistake("`plugin.name` is missing: plugins are not discovered".to_owned()));
+        }
+        let words =
+            self.tools.plugins.get(name).ok_or_else(|| mistake(format!("no plugin `{name}` is set up here")))?;
+        let command = self.find(words)?;
+        let top = checkout.whole(view)?;
+        let dir = dir.components().fold(top.clone(), |place, name| place.join(name));
+        let variables = plugin_environment(plugin, environment);
+        let output = self.run(&command, Vec::new(), &dir, vec![checkout.dir().to_owned()], variables, cancel)?;
+        printed(output, name, &top, place)
+    }
+
+    fn run(
+        &self,
+        tool: &Checked,
+        args: Vec<String>,
+        dir: &Path,
+        readable: Vec<PathBuf>,
+        environment: Vec<(String, String)>,
+        cancel: &AtomicBool,
+    ) -> Result<Output, Error> {
+        let args = tool.words.iter().cloned().chain(args).map(Into::into).collect();
+        let environment = environment.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let call = Call { program: &tool.program, args, dir, readable, writable: Vec::new(), environment };
+        Ok(self.runner.run(&call, cancel)?)
+    }
+
+    fn find(&self, words: &[String]) -> Result<Checked, Error> {
+        let (first, rest) = words.split_first().ok_or_else(|| Error::Limit("a tool's command is empty".to_owned()))?;
+        Ok(Checked { program: self.runner.find(first)?, words: rest.to_vec() })
+    }
+
+    fn check_helm(&self, cancel: &AtomicBool) -> Result<Checked, Error> {
+        let helm = self.find(&self.tools.helm)?;
+        let said = self.ask(&helm, &["version", "--short"], cancel)?;
+        // v4.2.3+g43e8b7f
+        let found = said.trim().split('+').next().unwrap_or_default().to_owned();
+        self.judge(helm, "Helm", &self.tools.helm, HELM_VERSION, found)
+    }
+
+    fn check_kustomize(&self, cancel: &AtomicBool) -> Result<Checked, Error> {
+        let kustomize = self.find(&self.tools.kustomize)?;
+        let found = if is_kubectl(&self.tools.kustomize) {
+            let mut kubectl = kustomize.clone();
+            kubectl.words.pop();
+            let said = self.ask(&kubectl, &["version", "--client"], cancel)?;
+            said.lines().find_map(|line| line.strip_prefix("Kustomize Version: ")).unwrap_or_default().trim().to_owned()
+        } else {
+            self.ask(&kustomize, &["version"], cancel)?.trim().to_owned()
+        };
+        self.judge(kustomize, "Kustomize", &self.tools.kustomize, KUSTOMIZE_VERSION, found)
+    }
+
+    fn ask(&self, tool: &Checked, args: &[&str], cancel: &AtomicBool) -> Result<String, Error> {
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        let output = self.run(tool, args, Path::new("/"), Vec::new(), Vec::new(), cancel)?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    fn judge(
+        &self,
+        checked: Checked,
+        tool: &'static str,
+        words: &[String],
+        required: &'static str,
+        found: String,
+    ) -> Result<Checked, Error> {
+        if found.strip_prefix('v').unwrap_or(&found) == required {
+            return Ok(checked);
+        }
+        let found =
+            if found.is_empty() { "of no version that it tells".to_owned() } else { format!("version {found}") };
+        Err(Error::Version { command: words.join(" "), tool, required, found })
+    }
+}
+
+/// The tool, checked now if nobody has done it before.
+fn checked(cell: &OnceLock<Checked>, check: impl FnOnce() -> Result<Checked, Error>) -> Result<Checked, Error> {
+    if let Some(checked) = cell.get() {
+        return Ok(checked.clone());
+    }
+    let checked = check()?;
+    Ok(cell.get_or_init(|| checked).clone())
+}
+
+/// `kubectl kustomize` and its like, which build without being told to.
+fn is_kubectl(words: &[String]) -> bool {
+    words.len() > 1 && words.last().is_some_and(|word| word == "kustomize")
+}
+
+/// What a tool printed, or its complaint without the names of our directories.
+///
+/// Exit status 1 is how these tools say that their input is wrong; any other end is theirs or this machine's failure.
+fn printed(output: Output, tool: &str, dir: &Path, place: &Span) -> Result<Vec<u8>, Failure> {
+    let Some(complaint) = output.failure() else { return Ok(output.stdout) };
+    let hidden = dir.to_string_lossy();
+    let complaint = complaint.replace(&format!("{hidden}/parts/"), "").replace(&format!("{hidden}/"), "");
+    let complaint = complaint.replace(&*hidden, ".");
+    if output.status.code() != Some(1) {
+        return Err(Error::Limit(format!("{tool} did not end well: {complaint}")).into());
+    }
+    Err(Failure::mistake(Diagnostic::error(format!("{tool}: {complaint}")).at(place.clone())))
+}
+
+/// The variables of a plugin beside those of every program.
+///
+/// Reference: Argo CD 3.6 reposerver/repository `generateManifestsCMP`, cmpserver/plugin `environ`.
+fn plugin_environment(plugin: &Plugin, environment: &Environment) -> Vec<(String, String)> {
+    let mut variables: Vec<(String, String)> =
+        environment.variables().map(|(variable, value)| (variable.name().to_owned(), value.to_owned())).collect();
+    variables.extend([("KUBE_VERSION".to_owned(), String::new()), ("KUBE_API_VERSIONS".to_owned(), String::new())]);
+    variables
+        .extend(plugin.env.iter().map(|variable| (format!("ARGOCD_ENV_{}", variable.name), variable.value.clone())));
+    let text = |text: &str| Value::from(text);
+    let mut all = Vec::new();
+    for parameter in &plugin.parameters {
+        let mut object = yaml::Mapping::from([("name".to_owned(), text(&parameter.name))]);
+        let name = format!("PARAM_{}", as_variable(&parameter.name));
+        if let Some(value) = &parameter.string {
+            object.insert("string".to_owned(), text(value));
+            variables.push((name.clone(), value.clone()));
+        }
+        if let Some(map) = &parameter.map {
+            let entries = map.iter().map(|(key, value)| (key.clone(), text(value)));
+            object.insert("map".to_owned(), Value::Mapping(entries.collect()));
+            variables.extend(map.iter().map(|(key, value)| (format!("{name}_{}", as_variable(key)), value.clone())));
+        }
+        if let Some(array) = &parameter.array {
+            object.insert("array".to_owned(), Value::Sequence(array.iter().map(|value| text(value)).collect()));
+            variables.extend(array.iter().enumerate().map(|(index, value)| (format!("{name}_{index}"), value.clone())));
+        }
+        all.push(Value::Mapping(object));
+    }
+    let parameters = if all.is_empty() { Value::Null } else { Value::Sequence(all) };
+    let parameters = yaml::json::encode(&parameters, yaml::json::Options::default());
+    variables.push(("ARGOCD_APP_PARAMETERS".to_owned(), parameters));
+    variables
+}
+
+fn as_variable(name: &str) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    name.chars().map(letter).collect()
+}
+
+/// Arguments of a program.
+struct Args(Vec<String>);
+
+impl Args {
+    fn flag(&mut self, flag: &str, value: &str) {
+        self.0.extend([flag.to_owned(), value.to_owned()]);
+    }
+
+    fn optional(&mut self, flag: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.flag(flag, value);
+        }
+    }
+
+    fn switch(&mut self, flag: &str, on: bool) {
+        if on {
+            self.0.push(flag.to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn which_commands_build_by_themselves() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        for (command, expected) in [
+            ("kustomize", false),
+            ("/opt/bin/kustomize", false),
+            ("kubectl kustomize", true),
+            ("env X=1 oc kustomize", true),
+        ] {
+            assert_eq!(is_kubectl(&words(command)), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn names_of_parameters_as_variables() {
+        for (name, expected) in [("values-files", "VALUES_FILES"), ("a.b/c", "A_B_C"), ("é1", "_1")] {
+            assert_eq!(as_variable(name), expected);
+        }
+    }
+}

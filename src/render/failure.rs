@@ -1,0 +1,96 @@
+//! Why an Application was not rendered.
+
+use crate::application::SourceError;
+use crate::diag::{Diagnostic, Span};
+use crate::view::ViewError;
+use crate::{directory, plugin};
+
+/// Why one Application has no manifests.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// Mistakes of the dry commit; at least one is an error.
+    #[error("{} mistakes in the dry commit", .0.len())]
+    Mistakes(Vec<Diagnostic>),
+    /// Nothing is known about the dry commit: the run must stop, and may be repeated.
+    #[error(transparent)]
+    World(#[from] Error),
+}
+
+/// What failed that is no mistake of the dry commit.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The repository could not be read.
+    #[error(transparent)]
+    View(ViewError),
+    /// An official tool or a plugin could not be run.
+    #[error(transparent)]
+    Program(#[from] plugin::Error),
+    /// An official tool of another version.
+    #[error("`{command}` is {found}, and renders are defined by {tool} {required}")]
+    Version {
+        /// The command that was asked.
+        command: String,
+        /// The tool.
+        tool: &'static str,
+        /// The version that it must have.
+        required: &'static str,
+        /// What it said of itself.
+        found: String,
+    },
+    /// A limit of this machine, which says nothing about the dry commit.
+    #[error("{0}")]
+    Limit(String),
+    /// A bug of ours in one render, which must not take the others down.
+    #[error("rendering failed in a way that it never should: {0}")]
+    Panic(String),
+    /// A file or directory of the temporary checkout.
+    #[error("{doing}: {source}")]
+    Io {
+        /// What was being done.
+        doing: String,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// Whoever asked does not want the result any more.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl Failure {
+    /// One mistake.
+    pub fn mistake(diagnostic: Diagnostic) -> Self {
+        Self::Mistakes(vec![diagnostic])
+    }
+
+    /// A path that cannot be read, named at `span`: a mistake, unless it is the repository that failed.
+    pub fn unreadable(error: ViewError, span: Span) -> Self {
+        match error {
+            ViewError::Backend { .. } => Self::World(Error::View(error)),
+            ViewError::Submodule(_) => {
+                Self::mistake(Diagnostic::error(error.to_string()).at(span).hint("copy the files into this repository"))
+            }
+            ViewError::LfsPointer(_) => Self::mistake(
+                Diagnostic::error(error.to_string()).at(span).hint("keep files that are rendered out of Git LFS"),
+            ),
+            error => Self::mistake(Diagnostic::error(error.to_string()).at(span)),
+        }
+    }
+}
+
+impl From<SourceError> for Failure {
+    fn from(error: SourceError) -> Self {
+        match error {
+            SourceError::Mistakes(mistakes) => Self::Mistakes(mistakes),
+            SourceError::View(error) => Self::World(Error::View(error)),
+        }
+    }
+}
+
+impl From<directory::Error> for Failure {
+    fn from(error: directory::Error) -> Self {
+        match error {
+            directory::Error::Mistakes(mistakes) => Self::Mistakes(mistakes),
+            directory::Error::View(error) => Self::World(Error::View(error)),
+        }
+    }
+}

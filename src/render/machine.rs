@@ -1,0 +1,103 @@
+//! What this machine has: programs, cores, limits. All of it is git config `hydrate.*`.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::Renderers;
+use super::exec::Tools;
+use crate::directory;
+use crate::git::{self, Repository};
+use crate::plugin::{self, Runner};
+use crate::view::View;
+
+/// What only the edge can tell of this machine.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    /// This very program, which confines others.
+    pub program: PathBuf,
+    /// Where programs are looked for: the value of `PATH`.
+    pub search_path: OsString,
+    /// Where temporary directories are made.
+    pub temp_dir: PathBuf,
+    /// How many cores there are.
+    pub cores: usize,
+}
+
+/// How much one Application may need. Reaching one of these says nothing about the dry commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How many Applications are rendered at once.
+    pub jobs: usize,
+    /// The size of one file of the dry tree.
+    pub file_bytes_max: u64,
+    /// The size of all plain manifests of one directory; 0 is no limit.
+    pub directory_bytes_max: u64,
+    /// The size of what is rendered, as text.
+    pub output_bytes_max: u64,
+    /// How many objects are rendered.
+    pub objects_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            jobs: 1,
+            file_bytes_max: View::FILE_BYTES_MAX,
+            directory_bytes_max: directory::BYTES_MAX,
+            output_bytes_max: plugin::Limits::default().output_bytes_max,
+            objects_max: 100_000,
+        }
+    }
+}
+
+impl Renderers {
+    /// What git config `hydrate.*` says of this machine.
+    ///
+    /// `jobs`, `helm`, `kustomize`, `allowUnconfined`, `readable` (paths between `:`), `timeLimit` (seconds of one program),
+    /// `memoryLimit`, `outputLimit`, `fileLimit`, `directoryLimit` (bytes, `k`, `m`, `g`), `objectLimit`, and
+    /// `hydrate-plugin.NAME.command`. Commands are words between blanks. Numbers that are no numbers count as not set.
+    pub fn from_config(repository: &Repository, machine: &Machine) -> Result<Self, git::Error> {
+        let words = |text: String| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let number = |key: &str| repository.config_number(key).and_then(|number| u64::try_from(number).ok());
+        let mut tools = Tools::default();
+        for (key, tool) in [("hydrate.helm", &mut tools.helm), ("hydrate.kustomize", &mut tools.kustomize)] {
+            if let Some(command) = repository.config(key).map(words).filter(|words| !words.is_empty()) {
+                *tool = command;
+            }
+        }
+        let commands = repository.config_subsections("hydrate-plugin").into_iter().filter_map(|name| {
+            let command = repository.config(&format!("hydrate-plugin.{name}.command")).map(words)?;
+            Some((name, command))
+        });
+        tools.plugins = commands.collect::<BTreeMap<_, _>>();
+        let readable = repository.config("hydrate.readable").unwrap_or_default();
+        let mut of_programs = plugin::Limits::default();
+        if let Some(seconds) = number("hydrate.timeLimit") {
+            of_programs.time = Duration::from_secs(seconds);
+        }
+        let mut limits = Limits { jobs: machine.cores, ..Limits::default() };
+        for (key, limit) in [
+            ("hydrate.memoryLimit", &mut of_programs.memory_bytes_max),
+            ("hydrate.outputLimit", &mut limits.output_bytes_max),
+            ("hydrate.fileLimit", &mut limits.file_bytes_max),
+            ("hydrate.directoryLimit", &mut limits.directory_bytes_max),
+        ] {
+            *limit = number(key).unwrap_or(*limit);
+        }
+        for (key, limit) in [("hydrate.jobs", &mut limits.jobs), ("hydrate.objectLimit", &mut limits.objects_max)] {
+            *limit = number(key).and_then(|number| usize::try_from(number).ok()).unwrap_or(*limit);
+        }
+        of_programs.output_bytes_max = limits.output_bytes_max;
+        let runner = Runner::new(plugin::Settings {
+            confiner: machine.program.clone(),
+            search_path: machine.search_path.clone(),
+            temp_dir: machine.temp_dir.clone(),
+            allow_unconfined: repository.config_bool("hydrate.allowUnconfined").unwrap_or(false),
+            readable: std::env::split_paths(&readable).filter(|path| path.is_absolute()).collect(),
+            limits: of_programs,
+        });
+        Ok(Self::new(runner, tools, limits))
+    }
+}

@@ -1,0 +1,80 @@
+//! Many renders at once.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+/// The stack of a render thread, in bytes: engines recurse as deep as their limits allow.
+const STACK_BYTES: usize = 64 << 20;
+
+/// Does `work` on every item, on `threads` threads; results in the order of the items.
+///
+/// `done` is called on this thread, with the number of items that are ready. A panic in one item is told as its text and
+/// touches no other.
+pub(super) fn in_order<T: Sync, R: Send>(
+    items: &[T],
+    threads: usize,
+    work: impl Fn(&T) -> R + Sync,
+    done: &dyn Fn(usize),
+) -> Vec<Result<R, String>> {
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<Result<R, String>>>> = items.iter().map(|_| Mutex::new(None)).collect();
+    let (ready, is_ready) = mpsc::channel();
+    let threads = threads.clamp(1, items.len().max(1));
+    thread::scope(|scope| {
+        for number in 0..threads {
+            let ready = ready.clone();
+            let (next, results, work) = (&next, &results, &work);
+            let run = move || loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let (Some(item), Some(slot)) = (items.get(index), results.get(index)) else { break };
+                let result = catch_unwind(AssertUnwindSafe(|| work(item))).map_err(|panic| text_of(&*panic));
+                *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+                // Nobody listens any more only when the caller is gone.
+                let _ = ready.send(());
+            };
+            let name = format!("render-{number}");
+            let started = thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn_scoped(scope, run);
+            if started.is_err() && number == 0 {
+                break;
+            }
+        }
+        drop(ready);
+        (1..).zip(is_ready).for_each(|(count, ())| done(count));
+    });
+    let taken = results.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner));
+    taken.map(|result| result.unwrap_or_else(|| Err("no thread could be started".to_owned()))).collect()
+}
+
+fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("no words").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn results_keep_the_order_of_the_items() {
+        let items: Vec<usize> = (0..500).collect();
+        for threads in [0, 1, 3, 1000] {
+            let count = Cell::new(0);
+            let results = in_order(&items, threads, |item| item * 2, &|done| count.set(done));
+            let expected: Vec<_> = items.iter().map(|item| Ok(item * 2)).collect();
+            assert_eq!((results, count.get()), (expected, 500), "{threads} threads");
+        }
+        assert!(in_order(&[] as &[usize], 2, |item| *item, &|_| ()).is_empty());
+    }
+
+    #[test]
+    fn a_panic_is_the_result_of_its_item_only() {
+        let results = in_order(&[1, 2, 3], 2, |item| if *item == 2 { panic!("item {item}") } else { *item }, &|_| ());
+        assert_eq!(results, [Ok(1), Err("item 2".to_owned()), Ok(3)]);
+    }
+}

@@ -1,0 +1,221 @@
+//! Which files of the repository `helm.valueFiles` and `helm.fileParameters` name.
+
+use super::failure::Failure;
+use super::pattern::{expand, is_pattern};
+use crate::application::Helm;
+use crate::diag::{Diagnostic, Span};
+use crate::path::{PathError, RepoPath};
+use crate::view::{Kind, View};
+
+/// Where an option of the source stands: keys and indexes from the option object down.
+pub(super) type Place<'a> = &'a dyn Fn(&[&str]) -> Span;
+
+/// How many files all patterns together may name.
+const FILES_MAX: usize = 10_000;
+
+/// The values files in the order in which Helm reads them: a later one wins.
+///
+/// A file can be there twice when it is named twice. Patterns (`*`, `?`, `[…]`, `**`, `{a,b}`) give the files of a
+/// directory before those of its subdirectories, each in the order of their names' bytes, without the files that are
+/// named elsewhere in the list.
+///
+/// Errors: a URL, a path out of the repository, a pattern or name without a file (unless `ignoreMissingValueFiles`).
+///
+/// Reference: Argo CD 3 reposerver/repository `getResolvedValueFiles`; where one file is named twice, it drops the second.
+pub(super) fn value_files(
+    view: &View<'_>,
+    chart: &RepoPath,
+    helm: &Helm,
+    at: Place<'_>,
+) -> Result<Vec<RepoPath>, Failure> {
+    let span = |index: usize| at(&["helm", "valueFiles", &index.to_string()]);
+    let named =
+        |index: usize, text: &str| resolve(chart, text).map_err(|mistake| Failure::mistake(mistake.at(span(index))));
+    let mut all = Vec::new();
+    for (index, text) in helm.value_files.iter().enumerate() {
+        all.push((index, text, named(index, text)?));
+    }
+    let explicit: Vec<&RepoPath> =
+        all.iter().map(|(_, _, path)| path).filter(|path| !is_pattern(path.as_str())).collect();
+    let mut files = Vec::new();
+    for (index, text, path) in &all {
+        if is_pattern(path.as_str()) {
+            let found = expand(view, path, Kind::File, span(*index))?;
+            if found.is_empty() && !helm.ignore_missing_value_files {
+                let mistake = Diagnostic::error(format!("`{text}` matches no values file")).at(span(*index));
+                return Err(Failure::mistake(mistake.hint(MISSING_HINT)));
+            }
+            files.extend(found.into_iter().filter(|file| !explicit.contains(&file)));
+        } else if let Some(file) = existing(view, path, text, span(*index), helm.ignore_missing_value_files)? {
+            files.push(file);
+        }
+        if files.len() > FILES_MAX {
+            let mistake = Diagnostic::error(format!("`valueFiles` names more than {FILES_MAX} files"));
+            return Err(Failure::mistake(mistake.at(span(*index))));
+        }
+    }
+    Ok(files)
+}
+
+const MISSING_HINT: &str = "paths are relative to the chart, or start with `/` at the root of the repository; \
+                            `ignoreMissingValueFiles: true` allows for missing ones";
+
+/// The file of one parameter, by the rules of [`value_files`] without patterns.
+pub(super) fn parameter_file(view: &View<'_>, chart: &RepoPath, text: &str, span: Span) -> Result<RepoPath, Failure> {
+    let path = resolve(chart, text).map_err(|mistake| Failure::mistake(mistake.at(span.clone())))?;
+    Ok(existing(view, &path, text, span, false)?.unwrap_or(path))
+}
+
+/// The path that `text` names for a chart.
+fn resolve(chart: &RepoPath, text: &str) -> Result<RepoPath, Diagnostic> {
+    if let Some(scheme) = scheme(text) {
+        let mistake =
+            Diagnostic::error(format!("`{text}` is a URL of scheme `{scheme}`: rendering opens no connection"));
+        return Err(mistake.hint("copy the file into this repository"));
+    }
+    let path = match text.strip_prefix('/') {
+        Some(from_root) => RepoPath::clean(from_root.trim_start_matches('/')),
+        None => chart.resolve(text),
+    };
+    path.and_then(|path| if path.is_root() { Err(PathError::Escapes) } else { Ok(path) })
+        .map_err(|reason| Diagnostic::error(format!("`{text}` can't be a values file: {reason}")))
+}
+
+/// The scheme of a text that Go's `net/url` takes for a URL.
+fn scheme(text: &str) -> Option<&str> {
+    let (scheme, _) = text.split_once(':')?;
+    let mut chars = scheme.chars();
+    let well_formed =
+        chars.next()?.is_ascii_alphabetic() && chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+    well_formed.then_some(scheme)
+}
+
+/// The file at `path`, or none when it is missing and may be.
+fn existing(
+    view: &View<'_>,
+    path: &RepoPath,
+    text: &str,
+    span: Span,
+    may_miss: bool,
+) -> Result<Option<RepoPath>, Failure> {
+    match view.kind(path).map_err(|error| Failure::unreadable(error, span.clone()))? {
+        Some(Kind::File) => Ok(Some(path.clone())),
+        None if may_miss => Ok(None),
+        None => {
+            let mistake = Diagnostic::error(format!("`{text}` is not there: no file `{path}`"));
+            Err(Failure::mistake(mistake.at(span).hint(MISSING_HINT)))
+        }
+        Some(Kind::Directory | Kind::Link | Kind::Submodule) => {
+            Err(Failure::mistake(Diagnostic::error(format!("`{text}` is no file")).at(span)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::MemoryFiles;
+
+    fn files() -> MemoryFiles {
+        MemoryFiles::new()
+            .file("apps/web/Chart.yaml", "name: web\n")
+            .file("apps/web/values.yaml", "")
+            .file("apps/web/values-prod.yaml", "")
+            .file("apps/web/env/b.yaml", "")
+            .file("apps/web/env/a/z.yaml", "")
+            .file("apps/web/env/a/deep/x.yaml", "")
+            .file("apps/web/env/c.yaml", "")
+            .file("shared/base.yaml", "")
+            .link("apps/web/linked.yaml", "../../shared/base.yaml")
+            .link("apps/web/out.yaml", "/etc/passwd")
+            .file("loops/a/v.yaml", "")
+            .link("loops/a/again", "..")
+    }
+
+    fn resolved(texts: &[&str], ignore_missing: bool) -> Result<Vec<String>, String> {
+        let files = files();
+        let view = View::new(&files);
+        let chart = RepoPath::new("apps/web").expect("plain");
+        let helm = Helm {
+            value_files: texts.iter().map(|text| (*text).to_owned()).collect(),
+            ignore_missing_value_files: ignore_missing,
+            ..Helm::default()
+        };
+        let at = |_: &[&str]| Span::file(RepoPath::root());
+        match value_files(&view, &chart, &helm, &at) {
+            Ok(files) => Ok(files.iter().map(|file| file.as_str().to_owned()).collect()),
+            Err(Failure::Mistakes(mistakes)) => Err(mistakes[0].message.clone()),
+            Err(Failure::World(error)) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn files_by_name() {
+        let rows: &[(&[&str], &[&str])] = &[
+            (&["values-prod.yaml"], &["apps/web/values-prod.yaml"]),
+            (&["./env/../values.yaml"], &["apps/web/values.yaml"]),
+            (&["../../shared/base.yaml"], &["shared/base.yaml"]),
+            (&["/shared/base.yaml"], &["shared/base.yaml"]),
+            (&["linked.yaml"], &["apps/web/linked.yaml"]),
+            (
+                &["values.yaml", "values-prod.yaml", "values.yaml"],
+                &["apps/web/values.yaml", "apps/web/values-prod.yaml", "apps/web/values.yaml"],
+            ),
+        ];
+        for (texts, expected) in rows {
+            assert_eq!(resolved(texts, false).expect("all there"), *expected, "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn files_by_pattern() {
+        let rows: &[(&[&str], &[&str])] = &[
+            (&["values*.yaml"], &["apps/web/values-prod.yaml", "apps/web/values.yaml"]),
+            (&["values*.yaml", "values.yaml"], &["apps/web/values-prod.yaml", "apps/web/values.yaml"]),
+            (&["env/*.yaml"], &["apps/web/env/b.yaml", "apps/web/env/c.yaml"]),
+            (&["env/*/*.yaml"], &["apps/web/env/a/z.yaml"]),
+            (
+                &["env/**/*.yaml"],
+                &["apps/web/env/b.yaml", "apps/web/env/c.yaml", "apps/web/env/a/z.yaml", "apps/web/env/a/deep/x.yaml"],
+            ),
+            (&["li*.yaml"], &["apps/web/linked.yaml"]),
+            (&["/loops/**/*.yaml"], &["loops/a/v.yaml"]),
+            (&["/shared/[ab]ase.yaml"], &["shared/base.yaml"]),
+            (&["/shared/b?se.yaml"], &["shared/base.yaml"]),
+        ];
+        for (texts, expected) in rows {
+            assert_eq!(resolved(texts, false).expect("all there"), *expected, "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_a_values_file() {
+        let rows = [
+            (
+                "https://example.com/values.yaml",
+                "`https://example.com/values.yaml` is a URL of scheme `https`: rendering opens no connection",
+            ),
+            (
+                "../../../etc/passwd",
+                "`../../../etc/passwd` can't be a values file: the path leads out of the repository",
+            ),
+            ("/", "`/` can't be a values file: the path leads out of the repository"),
+            ("out.yaml", "apps/web/out.yaml: the symbolic link to `/etc/passwd` leads out of the repository"),
+            ("env", "`env` is no file"),
+            ("none.yaml", "`none.yaml` is not there: no file `apps/web/none.yaml`"),
+            ("none*.yaml", "`none*.yaml` matches no values file"),
+            ("[.yaml", "`apps/web/[.yaml` is no pattern"),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(resolved(&[text], false).expect_err(text), expected);
+        }
+    }
+
+    #[test]
+    fn missing_files_may_be_ignored() {
+        assert_eq!(
+            resolved(&["none.yaml", "none*.yaml", "values.yaml"], true).expect("fine"),
+            ["apps/web/values.yaml"]
+        );
+    }
+}
