@@ -1,8 +1,14 @@
 //! The Argo CD `Application` with `spec.sourceHydrator`: what to render, and where the result goes.
 //!
+//! In the order of a hydration: [`may_hold_applications`] and [`is_excluded`] choose the files of a dry tree, [`read`]
+//! finds the Applications of one, [`validate`] judges all of them together, [`source`] merges the override files of a
+//! directory and chooses the tool, [`Environment::substitute`] replaces variables. Each is a function of what it is
+//! given, and its answer is a value.
+//!
 //! Leaves to others: which Applications a push touches (`plan`), and how a source is rendered (the engines).
 //!
-//! Never: a name, branch or path that was not checked. Every mistake of a document is reported, not the first one only.
+//! Never: a name, branch or path that was not checked, or one mistake in place of all of them. What is pushed to us is
+//! bounded in depth, in number and in the length of what is said of it.
 
 mod conflict;
 mod decode;
@@ -88,7 +94,8 @@ impl Application {
         self.hydrate_to.as_ref().unwrap_or(&self.sync_branch)
     }
 
-    /// An id of everything in the document that can change the manifests: equal ids, and with equal files equal manifests.
+    /// An id of everything in the document that can change the manifests: equal ids, and with equal files equal
+    /// manifests.
     ///
     /// Its names, project, destination namespace and drySource. Where the manifests go is not part of it.
     pub fn fingerprint(&self) -> ContentId {

@@ -5,7 +5,8 @@ use super::{AppName, BranchName};
 use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
 
-/// How an Application gets in the way of others, of the repository or of its settings. `at` is where the other one says so.
+/// How an Application gets in the way of others, of the repository or of its settings. `at` is where the other one
+/// says so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Conflict {
     #[error("`{path}` on `{branch}` is written by `{other}` already")]

@@ -19,7 +19,8 @@ pub(super) struct Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// Reads `field`, called `name`; `place` is its key's, or its own when it has none. Not a mapping: a mistake, and nothing.
+    /// Reads `field`, called `name`; `place` is its key's, or its own when it has none. Not a mapping: a mistake, and
+    /// nothing.
     pub fn new(field: &'a Field, name: &str, place: &'a Place, mistakes: &'a RefCell<Mistakes>) -> Option<Self> {
         let Content::Mapping(entries) = &field.content else {
             let mistake = Mistake::Type { field: name.to_owned(), expected: "a mapping", found: field.kind() };

@@ -50,10 +50,11 @@ impl File {
     }
 }
 
-/// Reads the Applications with `spec.sourceHydrator` out of a file, as Kubernetes reads YAML. JSON is read as the YAML that it is.
+/// Reads the Applications with `spec.sourceHydrator` out of a file, as Kubernetes reads YAML. JSON is read as the YAML
+/// that it is.
 ///
-/// Several documents, and items of lists (`kind: List` and any `…List`). All other objects are passed over; with a warning
-/// those that may have been meant. A file without the word `sourceHydrator` is not parsed.
+/// Several documents, and items of lists (`kind: List` and any `…List`). All other objects are passed over; with a
+/// warning those that may have been meant. A file without the word `sourceHydrator` is not parsed.
 ///
 /// Errors: none of its own. A file that has the word and can't be parsed has an error in [`File::diagnostics`].
 pub fn read(path: &RepoPath, bytes: &[u8]) -> File {

@@ -11,14 +11,15 @@ use crate::yaml::{self, Limits, Node};
 /// The names that the file of a kustomization can have, in the order they are looked for.
 pub(super) const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// Whether a file of this name can hold Applications: `*.yaml`, `*.yml` and `*.json`, in lower case as the tools read them.
+/// Whether a file of this name can hold Applications: `*.yaml`, `*.yml` and `*.json`, in lower case as the tools read
+/// them.
 pub fn may_hold_applications(path: &RepoPath) -> bool {
     let extension = path.file_name().and_then(|name| name.rsplit_once('.')).map(|(_, extension)| extension);
     matches!(extension, Some("yaml" | "yml" | "json"))
 }
 
-/// Whether the file is part of a chart and no manifest of its own: below the `templates/` or `charts/` of a directory with a
-/// `Chart.yaml`, which `is_chart` knows.
+/// Whether the file is part of a chart and no manifest of its own: below the `templates/` or `charts/` of a directory
+/// with a `Chart.yaml`, which `is_chart` knows.
 pub fn is_inside_chart(path: &RepoPath, is_chart: impl Fn(&RepoPath) -> bool) -> bool {
     let mut here = path.parent();
     while let Some(dir) = here {
@@ -39,7 +40,8 @@ pub fn is_kustomization(path: &RepoPath) -> bool {
 
 /// The files that a kustomization names as patches; none of one that can't be read, of which Kustomize tells more.
 ///
-/// `patches[].path`, `patchesStrategicMerge[]` and `patchesJson6902[].path`, and the old form of `patches` with names alone.
+/// `patches[].path`, `patchesStrategicMerge[]` and `patchesJson6902[].path`, and the old form of `patches` with names
+/// alone.
 pub fn patches(kustomization: &RepoPath, bytes: &[u8]) -> BTreeSet<RepoPath> {
     let dir = kustomization.parent().unwrap_or_default();
     let nodes = yaml::parse(bytes, &Limits::default()).unwrap_or_default();
@@ -61,11 +63,11 @@ pub fn is_excluded(path: &RepoPath, is_chart: impl Fn(&RepoPath) -> bool, patche
 
 /// The setting `applications`, and any other list of path or branch patterns: which are meant.
 ///
-/// Each pattern is read much as a line of `.gitignore`, but says what is meant instead of what is ignored: `*` and `?` stay
-/// inside of one component, `**` crosses them, `[a-z]`, `[!a]` and `{a,b}` are choices. With a `/` at the beginning or inside it
-/// counts from the root, else it stands for any depth. What names a directory means everything below it; with a `/` at
-/// its end nothing else. After `!` it takes away what earlier ones gave. The last pattern that matches decides. A list
-/// without any that gives starts from everything.
+/// Each pattern is read much as a line of `.gitignore`, but says what is meant instead of what is ignored: `*` and `?`
+/// stay inside of one component, `**` crosses them, `[a-z]`, `[!a]` and `{a,b}` are choices. With a `/` at the
+/// beginning or inside it counts from the root, else it stands for any depth. What names a directory means everything
+/// below it; with a `/` at its end nothing else. After `!` it takes away what earlier ones gave. The last pattern that
+/// matches decides. A list without any that gives starts from everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Patterns(Vec<Pattern>);
 

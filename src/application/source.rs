@@ -110,12 +110,12 @@ pub enum SourceError {
 /// `.argocd-source.yaml` is merged in first, then `.argocd-source-<namespace>_<name>.yaml`, or if that is not there
 /// `.argocd-source-<name>.yaml`. They can't change `path`, `repoURL` and `targetRevision`.
 ///
-/// The tool: the one option object that is there, else by exact file names: `Chart.yaml` is Helm, a kustomization Kustomize,
-/// all else Directory. Both files are an error; in the profile `argocd` Kustomize wins.
+/// The tool: the one option object that is there, else by exact file names: `Chart.yaml` is Helm, a kustomization
+/// Kustomize, all else Directory. Both files are an error; in the profile `argocd` Kustomize wins.
 ///
-/// Reference: Argo CD 3 reposerver/repository `mergeSourceParameters`, `GetAppSourceType`; its merge can't delete, and it takes
-/// any name that ends in `Chart.yaml`. Which of the two names an Application's own file has depends there on the namespace that
-/// Argo CD runs in, which nobody tells us.
+/// Reference: Argo CD 3 reposerver/repository `mergeSourceParameters`, `GetAppSourceType`; its merge can't delete, and
+/// it takes any name that ends in `Chart.yaml`. Which of the two names an Application's own file has depends there on
+/// the namespace that Argo CD runs in, which nobody tells us.
 pub fn source(view: &View<'_>, application: &Application, profile: Profile) -> Result<Source, SourceError> {
     let sources = Sources { view, application };
     sources.check_directory()?;

@@ -41,8 +41,8 @@ pub(super) fn sync_path(text: &str, name: Option<&AppName>) -> Result<RepoPath, 
     Ok(path)
 }
 
-/// Whether a file system may take the name for one of git's own: case, what HFS+ ignores, what NTFS cuts off, and the short
-/// names of NTFS.
+/// Whether a file system may take the name for one of git's own: case, what HFS+ ignores, what NTFS cuts off, and the
+/// short names of NTFS.
 ///
 /// Reference: git 2.47 path.c `is_ntfs_dotgit` and `is_ntfs_dot_generic`, utf8.c `is_hfs_dot_generic`.
 fn is_gits(component: &str) -> bool {

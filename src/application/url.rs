@@ -2,8 +2,9 @@
 
 /// A repository URL in the form that is compared.
 ///
-/// White space around it, one `/` and one `.git` at its end are taken away; scheme and host are in lower case; the scp form
-/// `user@host:path` is written as `ssh://user@host/path`. Different ways to one repository (https and ssh) stay different.
+/// White space around it, one `/` and one `.git` at its end are taken away; scheme and host are in lower case; the scp
+/// form `user@host:path` is written as `ssh://user@host/path`. Different ways to one repository (https and ssh) stay
+/// different.
 ///
 /// Reference: Argo CD 3 util/git/git.go `NormalizeGitURL`. That puts the path in lower case too, so that two
 /// repositories can be taken for one; ours does not.

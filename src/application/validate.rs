@@ -129,7 +129,8 @@ impl<'a> Rules<'a> {
         self.inferred().into_iter().collect()
     }
 
-    /// The URL of this repository when no setting tells: the one that all Applications name, if all their paths are here.
+    /// The URL of this repository when no setting tells: the one that all Applications name, if all their paths are
+    /// here.
     fn inferred(&mut self) -> Option<RepoUrl> {
         let applications = self.applications;
         let all: Vec<usize> = (0..applications.len()).collect();
@@ -329,8 +330,8 @@ enum Revision {
 
 /// Reads a `targetRevision` as far as that is possible without asking for tags.
 ///
-/// Reference: Argo CD 3 util/git/client.go `lsRemote`: a full id, then `HEAD`, then a version range, then the exact ref.
-/// A branch that exists goes first here.
+/// Reference: Argo CD 3 util/git/client.go `lsRemote`: a full id, then `HEAD`, then a version range, then the exact
+/// ref. A branch that exists goes first here.
 fn revision(text: &str, context: &Context<'_>) -> Revision {
     let name = text.strip_prefix("refs/heads/").unwrap_or(text);
     if text.is_empty() || text == "HEAD" {
