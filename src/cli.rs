@@ -7,6 +7,7 @@ mod catch_up;
 mod clone;
 mod commit;
 mod completions;
+mod config;
 mod doctor;
 mod hook;
 mod hydrate;
@@ -15,13 +16,15 @@ mod man;
 mod output;
 mod status;
 
+use std::ffi::OsString;
 use std::num::NonZero;
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::git::{Location, Repository};
 use crate::render::Machine;
@@ -30,7 +33,7 @@ use crate::render::Machine;
 #[derive(Debug, Parser)]
 #[command(name = "git-hydrate", bin_name = "git hydrate", version, max_term_width = 100)]
 #[command(disable_help_subcommand = true, subcommand_value_name = "COMMAND")]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(override_usage = "git hydrate [OPTIONS] [REV]\n       git hydrate [--json] <COMMAND> …")]
 struct Arguments {
     /// Print JSON, for programs.
     #[arg(long, global = true)]
@@ -47,6 +50,8 @@ enum Command {
     Status(status::Arguments),
     /// Hydrate what a crash, an import or a new setting left behind.
     CatchUp(catch_up::Arguments),
+    /// Show or change the settings of the repository.
+    Config(config::Arguments),
     /// Have a server hydrate what is pushed, or a clone fetch what it needs.
     Install(install::Arguments),
     /// Take away what was installed; the hooks that were there before come back.
@@ -81,7 +86,7 @@ struct WrongUse(String);
 ///
 /// The exit code is 0 when it is done, 1 when it found differences or failed, 2 when it was used wrongly.
 pub fn run() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match parse(std::env::args_os()) {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
     };
@@ -95,9 +100,26 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// Arguments that belong to `git hydrate [REV]` go with no other command; clap's own rule for that would take the name
+/// of a command behind `--json` for a revision.
+fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
+    let mut command = Arguments::command();
+    let matches = command.try_get_matches_from_mut(args)?;
+    if let Some(name) = matches.subcommand_name() {
+        let given = |arg: &&Arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+        let mine = command.get_arguments().filter(|arg| !arg.is_global_set()).find(given);
+        if let Some(arg) = mine.map(ToString::to_string) {
+            let text = format!("`{arg}` cannot be given together with the command `{name}`");
+            return Err(command.error(ErrorKind::ArgumentConflict, text));
+        }
+    }
+    Arguments::from_arg_matches(&matches)
+}
+
 fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
     let json = arguments.json;
     match arguments.command {
+        Some(Command::Config(arguments)) => config::run(&arguments, json),
         Some(Command::Install(arguments)) => install::install(&arguments, json),
         Some(Command::Uninstall(arguments)) => install::uninstall(&arguments, json),
         Some(Command::Doctor(arguments)) => doctor::run(&arguments, json),
@@ -145,4 +167,32 @@ fn machine() -> anyhow::Result<Machine> {
 /// The whole command line under the name of its program, for manual pages and completions.
 fn command_line() -> clap::Command {
     Arguments::command().name("git-hydrate").bin_name("git-hydrate")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_revision_is_told_from_a_command() {
+        let rows: [(&[&str], Result<bool, ErrorKind>); 7] = [
+            (&[], Ok(false)),
+            (&["main"], Ok(false)),
+            (&["--json", "status"], Ok(true)),
+            (&["status", "--json"], Ok(true)),
+            (&["main", "status"], Err(ErrorKind::ArgumentConflict)),
+            (&["--offline", "status"], Err(ErrorKind::ArgumentConflict)),
+            (&["--no-such-option"], Err(ErrorKind::UnknownArgument)),
+        ];
+        for (args, expected) in rows {
+            let line = ["git-hydrate"].iter().chain(args).map(OsString::from);
+            let is_command = parse(line).map(|arguments| arguments.command.is_some());
+            assert_eq!(is_command.map_err(|error| error.kind()), expected, "{args:?}");
+        }
+    }
 }

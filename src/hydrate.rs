@@ -29,6 +29,7 @@ pub use failures::{FAILURES_REF, Failure, Failures};
 pub use heads::RefNames;
 pub use report::{BranchReport, HydratedCommit, Outcome, Report, Skipped};
 pub use request::{CommitRequest, PathDetails, commit};
+pub use run::{check_settings, settings_files};
 pub use standing::{Origin, Standing};
 pub use status::{BranchStatus, status};
 

@@ -146,11 +146,13 @@ impl<'a> Installer<'a> {
         self.steps
     }
 
-    fn step(&mut self, state: State, what: impl Into<String>) {
+    /// Tells one more thing.
+    pub fn step(&mut self, state: State, what: impl Into<String>) {
         self.steps.push(Step { state, what: what.into(), advice: None });
     }
 
-    fn advise(&mut self, state: State, what: impl Into<String>, advice: impl Into<String>) {
+    /// Tells one more thing, and what to do about it.
+    pub fn advise(&mut self, state: State, what: impl Into<String>, advice: impl Into<String>) {
         self.steps.push(Step { state, what: what.into(), advice: Some(advice.into()) });
     }
 

@@ -24,6 +24,9 @@ pub const SETTINGS_REF: &str = "refs/hydrate/config";
 /// The names of the files, in the order of the table above.
 pub const FILES: [&str; 3] = ["settings.yaml", "README.md.j2", "commit-message.j2"];
 
+/// The files of a settings folder by name.
+pub type SettingsFiles = BTreeMap<String, Vec<u8>>;
+
 /// What an admin has set. Keys of `settings.yaml` are written in camel case, as in an Application.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -177,7 +180,7 @@ pub enum SettingsError {
 
 impl Settings {
     /// Reads the files of a settings folder.
-    pub fn read(files: &BTreeMap<String, Vec<u8>>) -> Result<Self, SettingsError> {
+    pub fn read(files: &SettingsFiles) -> Result<Self, SettingsError> {
         let mut texts = BTreeMap::new();
         for (name, content) in files {
             if !FILES.contains(&name.as_str()) {

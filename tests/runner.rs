@@ -2,6 +2,7 @@
 
 mod applications;
 mod completions;
+mod config;
 mod doctor;
 mod install;
 mod install_sh;

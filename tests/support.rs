@@ -143,6 +143,14 @@ impl Repo {
         self.git(&["rev-parse", "HEAD"])
     }
 
+    /// Commits the bundled example: two regions of three environments.
+    pub fn example(&self) -> String {
+        let example =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/applications/two-regions-of-three-environments/in/.");
+        self.run("cp", &["-R", example, "."]).success();
+        self.commit("Run the shop in two regions of three environments", &[])
+    }
+
     /// Pushes the branch that is checked out, and answers what the pusher saw.
     pub fn push(&self) -> Answer {
         self.run("git", &["push", "origin", "HEAD"])

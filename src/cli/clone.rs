@@ -104,7 +104,8 @@ impl Clone {
     }
 }
 
-fn default_remote(remotes: &[String]) -> Option<String> {
+/// The remote that is meant when none is named: the only one, or `origin`.
+pub(super) fn default_remote(remotes: &[String]) -> Option<String> {
     match remotes {
         [only] => Some(only.clone()),
         _ => remotes.iter().find(|name| *name == "origin").cloned(),

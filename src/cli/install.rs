@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
-use super::{Outcome, WrongUse, output};
+use super::{Outcome, WrongUse, config, output};
 use crate::git::{Location, Repository};
 use crate::install::{Installer, SERVER_HOOKS, State, Step};
 
@@ -18,6 +18,9 @@ pub(super) struct Arguments {
     /// Have `git fetch` bring the settings and notes of the server into this clone.
     #[arg(long, group = "what")]
     client: bool,
+    /// A URL by which Applications name this repository as drySource.repoURL.
+    #[arg(long, value_name = "URL", requires = "server")]
+    repo_url: Vec<String>,
     /// Print the script of a hook, for places where you install it yourself.
     #[arg(long, value_name = "HOOK", group = "what")]
     print: Option<String>,
@@ -47,6 +50,17 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
     let mut installer = Installer::new(&repository)?;
     if arguments.server.is_some() {
         installer.server(&binary()?)?;
+        for url in &arguments.repo_url {
+            let state = if config::add_repo_url(&repository, url)? { State::Done } else { State::Already };
+            installer.step(state, format!("repoURL = {url}: Applications name this repository so"));
+        }
+        if !config::has_repo_url(&repository)? {
+            installer.advise(
+                State::Note,
+                "repoURL is not set: it is inferred as long as all Applications name one and the same",
+                format!("git -C '{}' hydrate config set repoURL URL", repository.common_dir().display()),
+            );
+        }
     } else {
         if repository.config(&format!("remote.{}.url", arguments.remote)).is_none() {
             return Err(WrongUse(format!("there is no remote `{}`: name it by --remote", arguments.remote)).into());

@@ -10,12 +10,12 @@ use super::report::Report;
 use super::{HydrateError, Setup};
 use crate::application::{self, Application, BranchName, Context, Patterns, Verdict};
 use crate::diag::Diagnostic;
-use crate::git::{Expected, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, update_refs};
+use crate::git::{self, Expected, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, update_refs};
 use crate::metadata::{DryCommit, ENGINE_REVISION, NOTES_REF, Time, Writer, allowed_removals, note};
 use crate::path::RepoPath;
 use crate::plan::{self, Destination, Discovered, Discovery};
 use crate::render::{self, Rendered};
-use crate::settings::{History, SETTINGS_REF, Settings, SettingsError};
+use crate::settings::{History, SETTINGS_REF, Settings, SettingsError, SettingsFiles};
 use crate::view::TreeFiles;
 
 /// Why a try ended without its result.
@@ -481,19 +481,35 @@ impl<'a> Run<'a> {
 impl Rules {
     /// Reads the settings of a repository.
     pub fn read(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<Self, HydrateError> {
-        let commit = refs.get(SETTINGS_REF).map(|tip| buffer.commit(tip)).transpose()?;
-        let commit = commit.filter(|commit| commit.tree != buffer.empty_tree_id());
-        let mut files = BTreeMap::new();
-        for entry in commit.as_ref().map_or(Ok(Vec::new()), |commit| buffer.tree(commit.tree))? {
-            files.insert(String::from_utf8_lossy(&entry.name).into_owned(), buffer.blob(entry.id)?);
-        }
-        let settings = Settings::read(&files)?;
+        let (id, files) = settings_files(refs, buffer)?;
+        Ok(Self { id, ..Self::of(&files)? })
+    }
+
+    /// Makes rules of a folder of settings.
+    fn of(files: &SettingsFiles) -> Result<Self, HydrateError> {
+        let settings = Settings::read(files)?;
         let wrong = |error: application::PatternError| SettingsError::Wrong(error.to_string());
         let applications = Patterns::new(&settings.applications).map_err(wrong)?;
         let allowed = Patterns::new(&settings.branches).map_err(wrong)?;
         let writer = Writer::new(settings.metadata()?).map_err(HydrateError::Template)?;
-        Ok(Self { settings, id: commit.map(|commit| commit.id), writer, applications, allowed })
+        Ok(Self { settings, id: None, writer, applications, allowed })
     }
+}
+
+/// The settings of a repository as files, and the commit that holds them; none when there are none.
+pub fn settings_files(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<(Option<ObjectId>, SettingsFiles), git::Error> {
+    let commit = refs.get(SETTINGS_REF).map(|tip| buffer.commit(tip)).transpose()?;
+    let commit = commit.filter(|commit| commit.tree != buffer.empty_tree_id());
+    let mut files = SettingsFiles::new();
+    for entry in commit.as_ref().map_or(Ok(Vec::new()), |commit| buffer.tree(commit.tree))? {
+        files.insert(String::from_utf8_lossy(&entry.name).into_owned(), buffer.blob(entry.id)?);
+    }
+    Ok((commit.map(|commit| commit.id), files))
+}
+
+/// Whether hydration can work with a folder of settings, down to its templates.
+pub fn check_settings(files: &SettingsFiles) -> Result<(), HydrateError> {
+    Rules::of(files).map(drop)
 }
 
 /// What is wrong with the Applications of one branch before anything is rendered.

@@ -1,0 +1,408 @@
+//! `git hydrate config`: shows and changes the settings in `refs/hydrate/config`.
+//!
+//! Every change is a commit by whoever makes it, and is checked before it is made: down to the templates, as hydration
+//! itself would read it. On a server it takes effect at once, in a clone with a push.
+
+mod edit;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, bail};
+use serde_yaml::Value;
+
+use super::{Outcome, WrongUse, catch_up, clone, output};
+use crate::git::{
+    Expected, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TransactionError, TreeEdit,
+    update_refs,
+};
+use crate::hydrate::{check_settings, settings_files};
+use crate::metadata::{DEFAULT_COMMIT_MESSAGE, PROPOSAL_README};
+use crate::report::{Wording, summary};
+use crate::settings::{FILES, SETTINGS_REF, SettingsFiles as Files};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Say in the history why the settings change.
+    #[arg(long, short, global = true, value_name = "TEXT")]
+    message: Option<String>,
+    /// In a clone: change what it knows of the server's settings, without asking for newer ones.
+    #[arg(id = "known", long = "offline", global = true)]
+    offline: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Print the value of a key; a list prints one value a line.
+    Get {
+        /// A key such as `profile` or `tools.helm`, or the name of a settings file.
+        key: String,
+    },
+    /// Set a key; several values make a list.
+    Set {
+        /// A key such as `profile` or `tools.helm`.
+        key: String,
+        /// The value.
+        #[arg(required = true)]
+        values: Vec<String>,
+    },
+    /// Add a value to a list.
+    Add {
+        /// The key of the list.
+        key: String,
+        /// The value.
+        value: String,
+    },
+    /// Take away a key, one value of a list, or a settings file.
+    Unset {
+        /// A key such as `profile` or `tools.helm`, or the name of a settings file.
+        key: String,
+        /// The one value of the list to take away.
+        value: Option<String>,
+    },
+    /// Change a settings file in your editor.
+    Edit {
+        /// The file: settings.yaml, README.md.j2 or commit-message.j2.
+        #[arg(default_value = FILES[0])]
+        file: String,
+    },
+    /// Write the settings files into a directory.
+    Export {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// Take all settings from a directory, in place of those there are.
+    Import {
+        /// The directory.
+        directory: PathBuf,
+    },
+}
+
+/// What `settings.yaml` says to who edits it for the first time.
+const NEW_SETTINGS: &str = include_str!("config/settings.yaml");
+
+pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
+    let repository = super::repository(None)?;
+    let reads = matches!(arguments.action, None | Some(Action::Get { .. } | Action::Export { .. }));
+    if !reads && !arguments.offline {
+        fetch(&repository)?;
+    }
+    let files = read(&repository)?;
+    let (new, message) = match &arguments.action {
+        None => return show(&repository, &files, json),
+        Some(Action::Get { key }) => return get(&files, key, json),
+        Some(Action::Export { directory }) => return export(&files, directory),
+        Some(Action::Set { key, values }) => (set(&files, key, values)?, format!("set {key}")),
+        Some(Action::Add { key, value }) => (add(&files, key, value)?, format!("add {value} to {key}")),
+        Some(Action::Unset { key, value: None }) => (unset(&files, key)?, format!("unset {key}")),
+        Some(Action::Unset { key, value: Some(value) }) => {
+            (take(&files, key, value)?, format!("take {value} from {key}"))
+        }
+        Some(Action::Edit { file }) => (edit_file(&repository, &files, file)?, format!("edit {file}")),
+        Some(Action::Import { directory }) => (import(directory)?, "import all settings".to_owned()),
+    };
+    let message = arguments.message.clone().unwrap_or_else(|| format!("settings: {message}"));
+    if !write(&repository, &new, &message)? {
+        output::print("nothing changed\n")?;
+        return Ok(Outcome::Done);
+    }
+    apply(&repository, json)
+}
+
+/// Adds a URL under which Applications know the repository; answers whether it is new.
+pub(super) fn add_repo_url(repository: &Repository, url: &str) -> anyhow::Result<bool> {
+    let new = add(&read(repository)?, "repoURL", url)?;
+    write(repository, &new, &format!("settings: add {url} to repoURL"))
+}
+
+/// Whether Applications are told by which URLs they may know the repository.
+pub(super) fn has_repo_url(repository: &Repository) -> anyhow::Result<bool> {
+    Ok(!list(&read(repository)?, "repoURL")?.is_empty())
+}
+
+/// Brings the settings of a clone up to date. Never by force: changes that are not pushed yet stay.
+fn fetch(repository: &Repository) -> anyhow::Result<()> {
+    let Some(remote) = server_of(repository) else { return Ok(()) };
+    // A glob, since a fetch fails that names a ref which the remote does not have.
+    let refspec = format!("{SETTINGS_REF}*:{SETTINGS_REF}*");
+    let fetched = repository.git().output(&["fetch", "--quiet", "--no-tags", &remote, &refspec]);
+    fetched.map(drop).with_context(|| {
+        format!("fetching the settings from `{remote}`; --offline changes those that this clone knows already")
+    })
+}
+
+/// The remote that a clone gets its settings from; none on a server.
+fn server_of(repository: &Repository) -> Option<String> {
+    repository.worktree().and_then(|_| clone::default_remote(&repository.remotes()))
+}
+
+/// Makes new settings count: on a server by hydrating anew, in a clone by telling how.
+fn apply(repository: &Repository, json: bool) -> anyhow::Result<Outcome> {
+    if let Some(remote) = server_of(repository) {
+        output::print(format!("to have the server use them: git push {remote} {SETTINGS_REF}\n"))?;
+        return Ok(Outcome::Done);
+    }
+    let report = catch_up::all(repository)?;
+    if json {
+        output::print_json(&report)?;
+    } else {
+        output::print(summary(&report, Wording::Terminal))?;
+    }
+    Ok(if report.is_success() { Outcome::Done } else { Outcome::Found })
+}
+
+fn show(repository: &Repository, files: &Files, json: bool) -> anyhow::Result<Outcome> {
+    let commit = repository.refs()?.get(SETTINGS_REF);
+    if json {
+        let files: BTreeMap<_, _> = files.iter().map(|(name, text)| (name, String::from_utf8_lossy(text))).collect();
+        let commit = commit.map(|commit| commit.to_string());
+        output::print_json(&serde_json::json!({"commit": commit, "files": files}))?;
+    } else if files.is_empty() {
+        output::print("no settings: the defaults hold; to see them: git hydrate config edit\n")?;
+    } else {
+        output::print(files.get(FILES[0]).map_or(&[][..], Vec::as_slice))?;
+        for name in files.keys().filter(|name| *name != FILES[0]) {
+            output::print(format!("# and {name}, which is shown by: git hydrate config get {name}\n"))?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn get(files: &Files, key: &str, json: bool) -> anyhow::Result<Outcome> {
+    if let Some(content) = files.get(key) {
+        output::print(content)?;
+        return Ok(Outcome::Done);
+    }
+    let Some(value) = edit::get(&yaml(files)?, key)? else { return Ok(Outcome::Found) };
+    if json {
+        output::print_json(&value)?;
+        return Ok(Outcome::Done);
+    }
+    let values = if let Value::Sequence(values) = value { values } else { vec![value] };
+    for value in values {
+        output::print(serde_yaml::to_string(&value)?)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn export(files: &Files, directory: &Path) -> anyhow::Result<Outcome> {
+    fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
+    for (name, content) in files {
+        let path = directory.join(name);
+        fs::write(&path, content).with_context(|| format!("writing {}", path.display()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn import(directory: &Path) -> anyhow::Result<Files> {
+    let reading = || format!("reading {}", directory.display());
+    let mut files = Files::new();
+    for entry in fs::read_dir(directory).with_context(reading)? {
+        let entry = entry.with_context(reading)?;
+        let content = fs::read(entry.path()).with_context(|| format!("reading {}", entry.path().display()))?;
+        files.insert(entry.file_name().to_string_lossy().into_owned(), content);
+    }
+    Ok(files)
+}
+
+/// Sets a key to what the words may mean there: a text, a list of texts, or YAML, whichever is allowed first.
+fn set(files: &Files, key: &str, words: &[String]) -> anyhow::Result<Files> {
+    key_of_yaml(key)?;
+    let list: Value = words.iter().map(|word| Value::from(word.as_str())).collect::<Vec<_>>().into();
+    let meanings = match words {
+        [word] => {
+            let yaml = serde_yaml::from_str(word).unwrap_or_else(|_| word.as_str().into());
+            vec![word.as_str().into(), list, yaml]
+        }
+        _ => vec![list],
+    };
+    let mut refused = None;
+    for meaning in meanings {
+        let new = with_key(files, key, Some(meaning))?;
+        match check_settings(&new) {
+            Ok(()) => return Ok(new),
+            Err(error) => refused = Some(error),
+        }
+    }
+    Err(refused.expect("there is at least one meaning").into())
+}
+
+fn add(files: &Files, key: &str, value: &str) -> anyhow::Result<Files> {
+    let mut list = list(files, key)?;
+    if list.iter().any(|there| there == value) {
+        return Ok(files.clone());
+    }
+    list.push(value.into());
+    with_key(files, key, Some(list.into()))
+}
+
+fn take(files: &Files, key: &str, value: &str) -> anyhow::Result<Files> {
+    let mut list = list(files, key)?;
+    let before = list.len();
+    list.retain(|there| there != value);
+    if list.len() == before {
+        bail!("`{value}` is not in `{key}`");
+    }
+    with_key(files, key, (!list.is_empty()).then(|| list.into()))
+}
+
+fn unset(files: &Files, key: &str) -> anyhow::Result<Files> {
+    let mut new = files.clone();
+    if new.remove(key).is_some() {
+        return Ok(new);
+    }
+    if edit::get(&yaml(files)?, key)?.is_none() {
+        bail!("`{key}` is not set");
+    }
+    with_key(files, key, None)
+}
+
+/// The values of a key that holds a list; one value stands for a list of one.
+fn list(files: &Files, key: &str) -> anyhow::Result<Vec<Value>> {
+    key_of_yaml(key)?;
+    Ok(match edit::get(&yaml(files)?, key)? {
+        None => Vec::new(),
+        Some(Value::Sequence(values)) => values,
+        Some(value) => vec![value],
+    })
+}
+
+fn with_key(files: &Files, key: &str, value: Option<Value>) -> anyhow::Result<Files> {
+    let mut new = files.clone();
+    new.insert(FILES[0].to_owned(), edit::set(&yaml(files)?, key, value)?.into_bytes());
+    Ok(new)
+}
+
+fn key_of_yaml(key: &str) -> anyhow::Result<()> {
+    if FILES.contains(&key) {
+        bail!(WrongUse(format!("{key} is a file: git hydrate config edit {key}")));
+    }
+    Ok(())
+}
+
+fn yaml(files: &Files) -> anyhow::Result<String> {
+    let content = files.get(FILES[0]).cloned().unwrap_or_default();
+    String::from_utf8(content).context("settings.yaml is not UTF-8")
+}
+
+/// Has the user's editor change one file. What cannot be used is kept for the next try.
+fn edit_file(repository: &Repository, files: &Files, name: &str) -> anyhow::Result<Files> {
+    let new = match name {
+        "settings.yaml" => NEW_SETTINGS,
+        "README.md.j2" => PROPOSAL_README,
+        "commit-message.j2" => DEFAULT_COMMIT_MESSAGE,
+        _ => bail!(WrongUse(format!("there is no settings file `{name}`; there are: {}", FILES.join(", ")))),
+    };
+    let before = files.get(name).cloned().unwrap_or_else(|| new.as_bytes().to_vec());
+    let directory = tempfile::tempdir()?;
+    let path = directory.path().join(name);
+    fs::write(&path, &before).with_context(|| format!("writing {}", path.display()))?;
+    let editor = repository.git().output(&["var", "GIT_EDITOR"])?;
+    let editor = String::from_utf8_lossy(&editor).trim_end().to_owned();
+    // As git runs it: the editor may have arguments of its own.
+    let status = Command::new("sh").arg("-c").arg(format!("{editor} \"$@\"")).arg(&editor).arg(&path).status();
+    if !status.with_context(|| format!("starting {editor}"))?.success() {
+        bail!("the editor failed: {editor}");
+    }
+    let after = fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
+    let mut edited = files.clone();
+    if after != before {
+        edited.insert(name.to_owned(), after);
+    }
+    if let Err(error) = check_settings(&edited) {
+        let kept = directory.keep().join(name);
+        return Err(anyhow::Error::from(error).context(format!("not used, but kept as {}", kept.display())));
+    }
+    Ok(edited)
+}
+
+fn read(repository: &Repository) -> anyhow::Result<Files> {
+    let buffer = ObjectBuffer::new(repository);
+    Ok(settings_files(&repository.refs()?, &buffer)?.1)
+}
+
+/// Commits the settings, when they are right and differ from those there are; answers whether they do.
+fn write(repository: &Repository, files: &Files, message: &str) -> anyhow::Result<bool> {
+    check_settings(files)?;
+    let buffer = ObjectBuffer::new(repository);
+    let old = repository.refs()?.get(SETTINGS_REF);
+    let mut edits = BTreeMap::new();
+    for (name, content) in files.iter().filter(|(_, content)| !content.is_empty()) {
+        edits.insert(name.clone(), TreeEdit::Put(Mode::File, buffer.write_blob(content)?));
+    }
+    let tree = buffer.edit_tree(buffer.empty_tree_id(), &edits)?;
+    let unchanged = old.map(|old| buffer.commit(old)).transpose()?.map_or(buffer.empty_tree_id(), |commit| commit.tree);
+    if tree == unchanged {
+        return Ok(false);
+    }
+    let commit = NewCommit {
+        tree,
+        parents: old.into_iter().collect(),
+        author: identity(repository, "GIT_AUTHOR_IDENT")?,
+        committer: identity(repository, "GIT_COMMITTER_IDENT")?,
+        message: format!("{}\n", message.trim_end()),
+    };
+    let new = buffer.write_commit(&commit)?;
+    let _kept = buffer.flush()?;
+    move_ref(repository, new, old, message)?;
+    Ok(true)
+}
+
+fn move_ref(repository: &Repository, new: ObjectId, old: Option<ObjectId>, message: &str) -> anyhow::Result<()> {
+    let edit = RefEdit { name: SETTINGS_REF.to_owned(), new: Some(new), expected: Expected::from(old) };
+    let subject = message.lines().next().unwrap_or_default();
+    match update_refs(repository, &[edit], subject) {
+        Err(TransactionError::Raced(_)) => {
+            bail!("somebody else changed the settings meanwhile: look at them, try again")
+        }
+        result => Ok(result?),
+    }
+}
+
+/// Who git says the user is.
+fn identity(repository: &Repository, variable: &str) -> anyhow::Result<Signature> {
+    let answer = repository.git().output(&["var", variable])?;
+    let answer = String::from_utf8_lossy(&answer).trim_end().to_owned();
+    signature(&answer).with_context(|| format!("git var {variable}: {answer}"))
+}
+
+/// Reads `Name <email> seconds +hhmm`.
+fn signature(text: &str) -> Option<Signature> {
+    let (name, rest) = text.split_once(" <")?;
+    let (email, time) = rest.rsplit_once("> ")?;
+    let (seconds, zone) = time.split_once(' ')?;
+    let zone: i32 = zone.parse().ok()?;
+    let offset = (zone / 100 * 60 + zone % 100) * 60;
+    Some(Signature { name: name.to_owned(), email: email.to_owned(), seconds: seconds.parse().ok()?, offset })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+
+    #[test]
+    fn identities_are_read_as_git_prints_them() {
+        for text in ["Some Body <some@example.com> 1700000000 -0330", "A <B> <a@example.com> 0 +0000"] {
+            assert_eq!(signature(text).expect(text).to_string(), text);
+        }
+        assert_eq!(signature("nobody"), None);
+    }
+
+    #[test]
+    fn new_settings_name_every_key_and_change_nothing() {
+        let read = |text: &str| Settings::read(&Files::from([(FILES[0].to_owned(), text.as_bytes().to_vec())]));
+        assert_eq!(read(NEW_SETTINGS), Ok(Settings::default()));
+        let text = NEW_SETTINGS.replace("\n#", "\n");
+        let set: Vec<_> = text.lines().filter(|line| !line.starts_with([' ', '#'])).collect();
+        read(&set.join("\n")).expect("good settings");
+        let names: Vec<_> = set.iter().filter_map(|line| line.split_once(':')).map(|(name, _)| name).collect();
+        let unknown = read("x: 1").expect_err("no such key").to_string();
+        let known: Vec<_> = unknown.split('`').skip(3).step_by(2).collect();
+        assert_eq!(names, known);
+    }
+}

@@ -1,0 +1,161 @@
+//! Settings have a history, are checked before they count, and count at once on a server.
+
+use crate::support::{Lab, Repo};
+
+const REF: &str = "refs/hydrate/config";
+
+/// What `settings.yaml` holds.
+fn yaml(repo: &Repo) -> String {
+    repo.git(&["show", &format!("{REF}:settings.yaml")])
+}
+
+/// Has the next `git hydrate config edit` run a script on the file.
+fn editor(lab: &Lab, repo: &Repo, script: &str) {
+    lab.program("my editor", &format!("#!/bin/sh\n{script}\n"));
+    repo.git(&["config", "core.editor", "'my editor' --wait"]);
+}
+
+#[test]
+fn each_change_is_a_commit_of_whoever_makes_it() {
+    let lab = Lab::new();
+    let server = lab.server();
+    assert!(server.hydrate(&["config"]).success().stdout.starts_with("no settings: the defaults hold"));
+    server.hydrate(&["config", "set", "profile", "argocd"]).success();
+    server.hydrate(&["config", "set", "removalLimit.share", "0.25", "-m", "Teams shrink slowly"]).success();
+    server.hydrate(&["config", "add", "applications", "applications/**"]).success();
+    server.hydrate(&["config", "add", "applications", "more/*.yaml"]).success();
+    server.hydrate(&["config", "set", "activePaths.environments/dev", "team-a", "team-b"]).success();
+    let expected = "profile: argocd\nremovalLimit:\n  share: 0.25\napplications:\n- applications/**\n- more/*.yaml\n\
+                    activePaths:\n  environments/dev:\n  - team-a\n  - team-b";
+    assert_eq!(yaml(&server), expected);
+    assert_eq!(server.hydrate(&["config"]).success().stdout.trim_end(), expected);
+    let log = server.git(&["log", "--format=%s, by %an <%ae> at %aI", REF]);
+    let by = "by Dev Eloper <dev@example.com> at 2023-11-15T00:13:20+02:00";
+    let subjects = [
+        "settings: set activePaths.environments/dev",
+        "settings: add more/*.yaml to applications",
+        "settings: add applications/** to applications",
+        "Teams shrink slowly",
+        "settings: set profile",
+    ];
+    assert_eq!(log.lines().collect::<Vec<_>>(), subjects.map(|subject| format!("{subject}, {by}")));
+    assert_eq!(server.git(&["fsck", "--strict", "--no-dangling"]), "");
+    let rows =
+        [("profile", "argocd\n"), ("applications", "applications/**\nmore/*.yaml\n"), ("removalLimit.share", "0.25\n")];
+    for (key, value) in rows {
+        assert_eq!(server.hydrate(&["config", "get", key]).success().stdout, value);
+    }
+    server.hydrate(&["config", "unset", "applications", "more/*.yaml"]).success();
+    server.hydrate(&["config", "unset", "removalLimit.share"]).success();
+    server.hydrate(&["config", "unset", "activePaths"]).success();
+    assert_eq!(yaml(&server), "profile: argocd\napplications:\n- applications/**");
+    server.hydrate(&["config", "get", "activePaths"]).exits(1);
+    let tip = server.git(&["rev-parse", REF]);
+    assert_eq!(server.hydrate(&["config", "set", "profile", "argocd"]).success().stdout, "nothing changed\n");
+    assert_eq!(server.git(&["rev-parse", REF]), tip);
+}
+
+#[test]
+fn what_cannot_be_used_is_not_committed() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let rows: [(&[&str], &str); 8] = [
+        (&["set", "profil", "argocd"], "unknown field `profil`"),
+        (&["set", "profile", "helm"], "unknown variant `helm`"),
+        (&["set", "removalLimit.share", "2"], "must lie between 0 and 1"),
+        (&["set", "removalLimit.share", "lots"], "removalLimit.share"),
+        (&["set", "adopt", "a..b"], "`a..b` is no branch name"),
+        (&["unset", "profile"], "`profile` is not set"),
+        (&["unset", "adopt", "dev"], "`dev` is not in `adopt`"),
+        (&["import", "missing"], "reading missing"),
+    ];
+    for (args, expected) in rows {
+        let answer = server.hydrate(&[&["config"], args].concat()).exits(1);
+        assert!(
+            answer.stderr.starts_with("error: ") && answer.stderr.contains(expected),
+            "{args:?}: {}",
+            answer.stderr
+        );
+    }
+    for args in [["set", "README.md.j2", "x"].as_slice(), &["edit", "notes.txt"], &["set", "profile"]] {
+        server.hydrate(&[&["config"], args].concat()).exits(2);
+    }
+    assert_eq!(server.run("git", &["rev-parse", "--verify", "-q", REF]).code, Some(1));
+}
+
+#[test]
+fn the_editor_of_git_changes_files() {
+    let lab = Lab::new();
+    let server = lab.server();
+    editor(&lab, &server, "[ \"$1\" = --wait ] && sed -i 's/^#history: .*/history: tip/' \"$2\"");
+    server.hydrate(&["config", "edit"]).success();
+    assert!(yaml(&server).contains("\nhistory: tip\n") && yaml(&server).contains("\n#profile: proposal\n"));
+    editor(&lab, &server, "echo '{{ nothing' >>\"$2\"");
+    let failed = server.hydrate(&["config", "edit", "README.md.j2"]).exits(1).stderr;
+    let kept = failed.trim_start_matches("error: not used, but kept as ").split(": ").next().expect("a path");
+    assert!(std::fs::read_to_string(kept).expect("kept").ends_with("{{ nothing\n"), "{failed}");
+    editor(&lab, &server, "echo 'By us.' >>\"$2\"");
+    server.hydrate(&["config", "edit", "README.md.j2"]).success();
+    assert!(server.hydrate(&["config", "get", "README.md.j2"]).success().stdout.ends_with("By us.\n"));
+    assert!(server.hydrate(&["config"]).success().stdout.contains("# and README.md.j2, which is shown by"));
+    server.hydrate(&["config", "unset", "README.md.j2"]).success();
+    assert_eq!(server.git(&["ls-tree", "--name-only", REF]), "settings.yaml");
+    editor(&lab, &server, "exit 1");
+    let failed = server.hydrate(&["config", "edit"]).exits(1).stderr;
+    assert_eq!(failed, "error: the editor failed: 'my editor' --wait\n");
+}
+
+#[test]
+fn a_folder_goes_out_and_comes_back() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.hydrate(&["config", "set", "profile", "argocd"]).success();
+    server.hydrate(&["config", "export", "../folder"]).success();
+    let tree = server.git(&["rev-parse", &format!("{REF}^{{tree}}")]);
+    let read = |name: &str| std::fs::read_to_string(lab.path("folder").join(name));
+    assert_eq!(read("settings.yaml").expect("exported"), "profile: argocd\n");
+    server.hydrate(&["config", "unset", "profile"]).success();
+    server.hydrate(&["config", "import", "../folder"]).success();
+    assert_eq!(server.git(&["rev-parse", &format!("{REF}^{{tree}}")]), tree);
+    std::fs::write(lab.path("folder/setings.yaml"), "").expect("written");
+    let failed = server.hydrate(&["config", "import", "../folder"]).exits(1).stderr;
+    assert!(failed.contains("setings.yaml: there is no such settings file"), "{failed}");
+}
+
+#[test]
+fn new_settings_count_at_once_on_a_server() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    clone.example();
+    clone.push().success();
+    let before = server.git(&["rev-parse", "environments/dev"]);
+    let told = server.hydrate(&["config", "set", "profile", "argocd"]).success().stdout;
+    assert!(told.contains("environments/dev"), "{told}");
+    assert_eq!(server.git(&["rev-parse", "environments/dev~1"]), before);
+    let settings = server.git(&["rev-parse", REF]);
+    let body = server.git(&["log", "-1", "--format=%(trailers:key=Hydrate-Settings,valueonly)", "environments/dev"]);
+    assert_eq!(body.trim_end(), settings);
+}
+
+#[test]
+fn a_clone_changes_settings_for_a_push() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    clone.commit("first", &[]);
+    clone.push().success();
+    server.hydrate(&["config", "set", "history", "tip"]).success();
+    let told = clone.hydrate(&["config", "set", "profile", "argocd"]).success().stdout;
+    assert_eq!(told, format!("to have the server use them: git push origin {REF}\n"));
+    assert_eq!(yaml(&clone), "history: tip\nprofile: argocd");
+    assert_eq!(yaml(&server), "history: tip");
+    clone.run("git", &["push", "origin", REF]).success();
+    assert_eq!(yaml(&server), "history: tip\nprofile: argocd");
+    // Both change them: nobody's change is lost without a word.
+    server.hydrate(&["config", "set", "history", "every"]).success();
+    clone.hydrate(&["config", "--offline", "unset", "history"]).success();
+    let failed = clone.hydrate(&["config", "set", "renderer", "native"]).exits(1).stderr;
+    assert!(failed.starts_with("error: fetching the settings from `origin`"), "{failed}");
+    assert_eq!(clone.run("git", &["push", "origin", REF]).code, Some(1));
+}
