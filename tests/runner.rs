@@ -9,4 +9,5 @@ mod install_sh;
 mod layers;
 mod plugin;
 mod push;
+mod render;
 mod support;

@@ -252,6 +252,10 @@ fn printed(output: Output, tool: &str, dir: &Path, place: &Span) -> Result<Vec<u
     let hidden = dir.to_string_lossy();
     let complaint = complaint.replace(&format!("{hidden}/parts/"), "").replace(&format!("{hidden}/"), "");
     let complaint = complaint.replace(&*hidden, ".");
+    // Kustomize warns of old fields on the same stream.
+    let lines: Vec<&str> = complaint.lines().filter(|line| !line.starts_with("# Warning: ")).collect();
+    let complaint = lines.join("\n");
+    let complaint = complaint.strip_prefix("Error: ").or(complaint.strip_prefix("error: ")).unwrap_or(&complaint);
     if output.status.code() != Some(1) {
         return Err(Error::Limit(format!("{tool} did not end well: {complaint}")).into());
     }

@@ -1,0 +1,488 @@
+//! Applications rendered as a whole, with the official tools where those are there.
+//!
+//! `GIT_HYDRATE_TEST_TOOLS` names a directory with `helm` 4.2.3 and `kubectl` 1.36 (Kustomize 5.8.1).
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use git_hydrate::application::{self, Application, Profile};
+use git_hydrate::manifest::{self, Manifest};
+use git_hydrate::path::RepoPath;
+use git_hydrate::plugin::{self, Runner};
+use git_hydrate::render::{Context, Error, Failure, Limits, Rendered, Renderers, Tools, conflicts};
+use git_hydrate::settings::RendererName;
+use git_hydrate::view::{Files, Kind, MemoryFiles, Seen, View};
+
+const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+
+/// The official tools; none where nobody says where they are.
+fn official_tools() -> Option<PathBuf> {
+    let dir = std::env::var_os("GIT_HYDRATE_TEST_TOOLS").map(PathBuf::from);
+    if dir.is_none() {
+        eprintln!("SKIPPED: GIT_HYDRATE_TEST_TOOLS names no directory with helm and kubectl");
+    }
+    dir
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}
+
+fn renderers(tools: Tools, jobs: usize) -> Renderers {
+    let runner = Runner::new(plugin::Settings {
+        confiner: env!("CARGO_BIN_EXE_git-hydrate").into(),
+        search_path: "/usr/bin:/bin".into(),
+        temp_dir: std::env::temp_dir(),
+        allow_unconfined: false,
+        readable: Vec::new(),
+        limits: plugin::Limits::default(),
+    });
+    Renderers::new(runner, tools, Limits { jobs, ..Limits::default() })
+}
+
+fn official(dir: &Path) -> Tools {
+    let dir = dir.display();
+    Tools {
+        helm: words(&format!("{dir}/helm")),
+        kustomize: words(&format!("{dir}/kubectl kustomize")),
+        plugins: BTreeMap::new(),
+    }
+}
+
+/// An Application whose drySource has `options` (YAML, not indented).
+fn application(name: &str, dir: &str, options: &str) -> Application {
+    let options: String = options.lines().map(|line| format!("      {line}\n")).collect();
+    let text = format!(
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata:\n  name: {name}\nspec:\n  \
+         destination: {{namespace: web-ns}}\n  sourceHydrator:\n    drySource:\n      \
+         repoURL: https://git.example.com/config\n      targetRevision: main\n      path: {dir}\n{options}    \
+         syncSource: {{targetBranch: environments/dev, path: {name}}}\n"
+    );
+    let file = application::read(&RepoPath::new("applications.yaml").expect("plain"), text.as_bytes());
+    let mistakes: Vec<String> = file.all_diagnostics().map(ToString::to_string).collect();
+    file.applications().next().cloned().unwrap_or_else(|| panic!("{}\n{text}", mistakes.join("\n")))
+}
+
+fn render_all(
+    renderers: &Renderers,
+    files: &MemoryFiles,
+    profile: Profile,
+    renderer: RendererName,
+    applications: &[&Application],
+) -> Vec<Result<Rendered, Failure>> {
+    let context = Context { files, profile, dry_commit: COMMIT, renderer, nondeterministic: &[] };
+    renderers.render(applications, &context, &|_| ())
+}
+
+fn text(manifests: &[Manifest]) -> String {
+    String::from_utf8(manifest::encode(manifests)).expect("YAML is UTF-8")
+}
+
+fn mistake(result: Result<Rendered, Failure>) -> String {
+    match result {
+        Err(Failure::Mistakes(mistakes)) => mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
+        Err(Failure::World(error)) => panic!("{error}"),
+        Ok(rendered) => panic!("rendered:\n{}", text(&rendered.manifests)),
+    }
+}
+
+/// Writes a tree to disk, for tools and shells that look at it.
+fn write(files: &MemoryFiles, view: &View<'_>, dir: &RepoPath, place: &Path) {
+    for entry in view.list(dir).expect("readable").iter() {
+        let path = dir.child(&entry.name).expect("a name");
+        let place = place.join(&entry.name);
+        match entry.kind {
+            Kind::Directory => {
+                std::fs::create_dir(&place).expect("made");
+                write(files, view, &path, &place);
+            }
+            Kind::File => std::fs::write(&place, &view.read(&path).expect("readable").data).expect("written"),
+            Kind::Link => {
+                let target = files.read(&path, entry.id).expect("readable");
+                let target = std::str::from_utf8(&target).expect("UTF-8");
+                std::os::unix::fs::symlink(target, &place).expect("linked");
+            }
+            Kind::Submodule => {}
+        }
+    }
+}
+
+fn on_disk(files: &MemoryFiles) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a directory");
+    write(files, &View::new(files), &RepoPath::root(), dir.path());
+    dir
+}
+
+fn chart() -> MemoryFiles {
+    MemoryFiles::new()
+        .file("apps/web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 0.1.0\n")
+        .file("apps/web/values.yaml", "image: {tag: '1', name: nginx}\nreplicas: 1\n")
+        .file("apps/web/values-prod.yaml", "replicas: 3\n")
+        .file("apps/web/values,odd \"name\".yaml", "odd: true\n")
+        .file("shared/all.yaml", "shared: yes\n")
+        .file("shared/script.sh", "#!/bin/sh\necho 'a, b'\n")
+        .link("apps/web/linked.yaml", "../../shared/all.yaml")
+        .file(
+            "apps/web/crds/crd.yaml",
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.b}\n",
+        )
+        .file(
+            "apps/web/templates/all.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\n  \
+             namespace: {{ .Release.Namespace }}\ndata:\n  values: {{ toJson .Values | quote }}\n  \
+             kube: {{ .Capabilities.KubeVersion.Version }}\n  apis: {{ .Capabilities.APIVersions.Has \"a/v1\" | quote }}\n",
+        )
+        .file(
+            "apps/web/templates/tests/test.yaml",
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: test\n  annotations: {helm.sh/hook: test}\n",
+        )
+}
+
+#[test]
+fn a_recorded_helm_command_gives_the_same_manifests_in_a_shell() {
+    let Some(dir) = official_tools() else { return };
+    let files = chart();
+    let options = [
+        "helm: {}",
+        "helm: {releaseName: web, namespace: other}",
+        "helm:\n  releaseName: web\n  valueFiles: [values-prod.yaml, /shared/all.yaml, 'values,odd \"name\".yaml', 'li*.yaml']",
+        "helm:\n  releaseName: web\n  values: |\n    text: |\n      it's $HOME `x`\n      \\ \"two\" lines\n    image: {tag: null}\n    n: 12345678901\n",
+        "helm:\n  releaseName: web\n  valuesObject: {list: [1, 'a', {b: 2.5}], image: null}\n  values: 'ignored: true'\n",
+        "helm:\n  releaseName: web\n  parameters:\n  - {name: a.b, value: 'x, y'}\n  - {name: image.tag, value: '2', forceString: true}\n  \
+         - {name: list, value: '{a,b}'}\n  - {name: dollar, value: \"$$x\\n'y'\"}\n  - {name: rev, value: $ARGOCD_APP_REVISION_SHORT}\n",
+        "helm:\n  releaseName: web\n  fileParameters: [{name: script, path: /shared/script.sh}]\n",
+        "helm:\n  releaseName: web\n  kubeVersion: v1.30.4+x\n  apiVersions: [a/v1, b/v2]\n  skipCrds: true\n  skipTests: true\n  \
+         skipSchemaValidation: true\n",
+    ];
+    let applications: Vec<Application> = options
+        .iter()
+        .enumerate()
+        .map(|(index, options)| application(&format!("app{index}"), "apps/web", options))
+        .collect();
+    let applications: Vec<&Application> = applications.iter().collect();
+    let renderers = renderers(official(&dir), 2);
+    let results = render_all(&renderers, &files, Profile::Proposal, RendererName::Exec, &applications);
+    let tree = on_disk(&files);
+    let path = format!("{}:/usr/bin:/bin", dir.display());
+    for (result, options) in results.into_iter().zip(options) {
+        let rendered = result.unwrap_or_else(|failure| panic!("{options}: {failure:?}"));
+        let [command] = rendered.commands.as_slice() else { panic!("{options}: {:?}", rendered.commands) };
+        let mut shell = Command::new("bash");
+        shell.args(["-c", command]).current_dir(&tree).env_clear().env("PATH", &path).env("HOME", tree.path());
+        let output = shell.output().expect("bash");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command}\n{stderr}");
+        let pasted = manifest::read(&output.stdout, manifest::Source::Output("helm")).expect("objects");
+        assert_eq!(text(&rendered.manifests), text(&pasted), "{command}");
+    }
+}
+
+#[test]
+fn what_was_read_is_told() {
+    let Some(dir) = official_tools() else { return };
+    let files = chart();
+    let application = application("web", "apps/web", "helm: {releaseName: web, valueFiles: [/shared/all.yaml]}");
+    let results =
+        render_all(&renderers(official(&dir), 1), &files, Profile::Proposal, RendererName::Exec, &[&application]);
+    let rendered = results.into_iter().next().expect("one").expect("renders");
+    let read = |path: &str| {
+        rendered.reads.iter().any(|((read, _), seen)| read.as_str() == path && matches!(seen, Seen::Content(_)))
+    };
+    for (path, expected) in [
+        ("apps/web", true),
+        ("apps/web/linked.yaml", true),
+        ("shared/all.yaml", true),
+        ("shared/script.sh", false),
+        ("", false),
+    ] {
+        assert_eq!(read(path), expected, "{path:?}");
+    }
+}
+
+fn kustomization() -> MemoryFiles {
+    MemoryFiles::new()
+        .file(
+            "base/kustomization.yaml",
+            "resources: [deployment.yaml]\n",
+        )
+        .file(
+            "base/deployment.yaml",
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, annotations: {a: '1'}}\nspec:\n  replicas: 1\n  \
+             selector: {matchLabels: {app: web}}\n  template:\n    metadata: {labels: {app: web}}\n    \
+             spec: {containers: [{name: c, image: 'nginx:1'}, {name: d, image: 'reg:5000/side:1'}]}\n",
+        )
+        .file("components/extra/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nnamePrefix: c-\n")
+        .file(
+            "overlays/dev/kustomization.yaml",
+            "# kept by nobody\nresources:\n- ../../base\nnamePrefix: old-\nImages:\n- {name: nginx, newTag: '2'}\n- {name: other, newTag: '9'}\n\
+             commonLabels: {team: a}\nlabels:\n- pairs: {x: '1'}\n- pairs: {z: '1'}\n  includeTemplates: true\n",
+        )
+}
+
+#[test]
+fn edits_of_a_kustomization_are_those_of_kustomize_edit() {
+    let Some(dir) = official_tools() else { return };
+    // What kustomize 5.8.1 `edit` makes of the file, by its source.
+    let rows = [
+        ("{}", ""),
+        ("{namePrefix: new-, nameSuffix: -s, namespace: ns}", "namePrefix: new-\nnameSuffix: -s\nnamespace: ns\n"),
+        (
+            "{images: ['nginx:3', 'reg:5000/side=mirror:5000/side@sha256:abc']}",
+            "images:\n- {name: nginx, newTag: '3'}\n- {name: other, newTag: '9'}\n\
+             - {name: 'reg:5000/side', newName: 'mirror:5000/side', digest: 'sha256:abc'}\n",
+        ),
+        (
+            "{images: ['nginx=mirror/nginx:*']}",
+            "images:\n- {name: nginx, newName: mirror/nginx, newTag: '2'}\n- {name: other, newTag: '9'}\n",
+        ),
+        ("{replicas: [{name: web, count: 4}]}", "replicas:\n- {name: web, count: 4}\n"),
+        ("{commonLabels: {b: '\"2\"'}}", "commonLabels: {team: a, b: '2'}\n"),
+        ("{commonLabels: {team: b}, forceCommonLabels: true}", "commonLabels: {team: b}\n"),
+        (
+            "{commonLabels: {b: '2'}, labelWithoutSelector: true}",
+            "labels:\n- pairs: {x: '1', b: '2'}\n- pairs: {z: '1'}\n  includeTemplates: true\n",
+        ),
+        (
+            "{commonLabels: {b: '2'}, labelWithoutSelector: true, labelIncludeTemplates: true}",
+            "labels:\n- pairs: {x: '1'}\n- pairs: {z: '1', b: '2'}\n  includeTemplates: true\n",
+        ),
+        ("{commonAnnotations: {a: '2', b: 'x:y'}}", "commonAnnotations: {a: '2', b: 'x:y'}\n"),
+        (
+            "{patches: [{target: {kind: Deployment}, patch: '[{\"op\": \"replace\", \"path\": \"/spec/replicas\", \"value\": 7}]'}]}",
+            "patches:\n- target: {kind: Deployment}\n  patch: '[{\"op\": \"replace\", \"path\": \"/spec/replicas\", \"value\": 7}]'\n",
+        ),
+        ("{components: [../../components/extra, ../../components/*]}", "components: [../../components/extra]\n"),
+        ("{components: [../../components/none], ignoreMissingComponents: true}", ""),
+    ];
+    let files = kustomization();
+    let applications: Vec<Application> = rows
+        .iter()
+        .enumerate()
+        .map(|(index, (options, _))| {
+            application(&format!("app{index}"), "overlays/dev", &format!("kustomize: {options}"))
+        })
+        .collect();
+    let applications: Vec<&Application> = applications.iter().collect();
+    let renderers = renderers(official(&dir), 4);
+    let results = render_all(&renderers, &files, Profile::Proposal, RendererName::Exec, &applications);
+    for (result, (options, edited)) in results.into_iter().zip(rows) {
+        let rendered = result.unwrap_or_else(|failure| panic!("{options}: {failure:?}"));
+        let path = RepoPath::new("overlays/dev/kustomization.yaml").expect("plain");
+        let before = View::new(&files).read(&path).expect("there").data;
+        let before = String::from_utf8(before.to_vec()).expect("UTF-8").replace("Images", "images");
+        let mut edited_file: BTreeMap<String, serde_yaml::Value> = serde_yaml::from_str(&before).expect("YAML");
+        edited_file.extend(serde_yaml::from_str::<BTreeMap<String, serde_yaml::Value>>(edited).expect("YAML"));
+        let mut by_hand = files.clone();
+        by_hand.insert(path, Kind::File, serde_yaml::to_string(&edited_file).expect("YAML").as_bytes());
+        let tree = on_disk(&by_hand);
+        let built = Command::new(dir.join("kubectl")).args(["kustomize", "overlays/dev"]).current_dir(&tree).output();
+        let built = built.expect("kubectl");
+        assert!(built.status.success(), "{options}: {}", String::from_utf8_lossy(&built.stderr));
+        let expected = manifest::read(&built.stdout, manifest::Source::Output("kustomize")).expect("objects");
+        assert_eq!(text(&rendered.manifests), text(&expected), "{options}");
+    }
+}
+
+#[test]
+fn recorded_kustomize_commands() {
+    let Some(dir) = official_tools() else { return };
+    let options = "kustomize:\n  namePrefix: p-\n  images: ['nginx=a b:1']\n  replicas: [{name: web, count: 2}]\n  \
+                   commonLabels: {l: v}\n  labelWithoutSelector: true\n  commonAnnotations: {a: it's}\n  namespace: ns\n  \
+                   patches:\n  - target: {kind: Deployment, name: .*web}\n    patch: |-\n      - op: remove\n        path: /metadata/annotations/a\n";
+    let application = application("web", "overlays/dev", options);
+    let proposal = [
+        "(cd ./overlays/dev && kustomize edit set nameprefix -- p-)",
+        "(cd ./overlays/dev && kustomize edit set image 'nginx=a b:1')",
+        "(cd ./overlays/dev && kustomize edit set replicas web=2)",
+        "(cd ./overlays/dev && kustomize edit add label --without-selector l:v)",
+        "(cd ./overlays/dev && kustomize edit add annotation 'a:it'\\''s')",
+        "(cd ./overlays/dev && kustomize edit set namespace -- ns)",
+        "(cd ./overlays/dev && kustomize edit add patch --patch $'- op: remove\\n  path: /metadata/annotations/a' \
+         --kind Deployment --name '.*web')",
+        "kustomize build ./overlays/dev",
+    ];
+    let argocd = [
+        "kustomize edit set nameprefix -- p-",
+        "kustomize edit set image \"nginx=a b:1\"",
+        "kustomize edit set replicas web=2",
+        "kustomize edit add label --without-selector l:v",
+        "kustomize edit add annotation a:it's",
+        "kustomize edit set namespace -- ns",
+        "# kustomization.yaml updated with patches. There is no `kustomize edit` command for adding patches. In order to \
+         generate the manifests in your local environment, you will need to copy the patches into kustomization.yaml \
+         manually.",
+        "kustomize build ./overlays/dev",
+    ];
+    let renderers = renderers(official(&dir), 1);
+    for (profile, expected) in [(Profile::Proposal, proposal), (Profile::Argocd, argocd)] {
+        let results = render_all(&renderers, &kustomization(), profile, RendererName::Exec, &[&application]);
+        let rendered = results.into_iter().next().expect("one").expect("renders");
+        assert_eq!(rendered.commands, expected, "{profile:?}");
+    }
+}
+
+#[test]
+fn complaints_of_the_tools_do_not_name_our_directories() {
+    let Some(dir) = official_tools() else { return };
+    let files = chart()
+        .file("broken/Chart.yaml", "apiVersion: v2\nname: broken\nversion: 0.1.0\n")
+        .file("broken/templates/a.yaml", "a: {{ fail \"no\" }}\n")
+        .file("broken/values.yaml", "a: [\n")
+        .file("kust/kustomization.yaml", "resources: [none.yaml]\n")
+        .file("kust/lfs.yaml", "version https://git-lfs.github.com/spec/v1\noid sha256:00\n")
+        .file("secret/kustomization.yaml", "configMapGenerator:\n- name: x\n  files: [/etc/passwd]\n")
+        .file("remote/kustomization.yaml", "resources: ['https://example.com/base?ref=main']\n");
+    let rows = [
+        ("apps/web", "helm: {releaseName: web, parameters: [{name: 'a[x]', value: b}]}", "failed parsing --set data"),
+        ("broken", "helm: {releaseName: web}", "cannot load values.yaml"),
+        ("kust", "kustomize: {}", "no such file or directory"),
+        ("kust", "kustomize: {namePrefix: a-}", "no such file or directory"),
+        ("secret", "kustomize: {}", "file '/etc/passwd' is not in or below"),
+        ("remote", "kustomize: {}", "https://example.com/base?ref=main"),
+    ];
+    let renderers = renderers(official(&dir), 2);
+    for (path, options, expected) in rows {
+        let application = application("web", path, options);
+        let results = render_all(&renderers, &files, Profile::Proposal, RendererName::Exec, &[&application]);
+        let mistake = mistake(results.into_iter().next().expect("one"));
+        assert!(mistake.contains(expected), "{path}: {mistake}");
+        for ours in ["/tmp", "git-hydrate-"] {
+            assert!(!mistake.contains(ours), "{path}: {mistake}");
+        }
+    }
+}
+
+#[test]
+fn one_thread_is_as_good_as_many() {
+    let Some(dir) = official_tools() else { return };
+    let files = chart();
+    let options = |index: usize| format!("helm: {{releaseName: r{index}, valuesObject: {{n: {index}}}}}");
+    let applications: Vec<Application> =
+        (0..12).map(|index| application(&format!("app{index}"), "apps/web", &options(index))).collect();
+    let applications: Vec<&Application> = applications.iter().collect();
+    let rendered = |jobs| -> Vec<String> {
+        let results =
+            render_all(&renderers(official(&dir), jobs), &files, Profile::Proposal, RendererName::Exec, &applications);
+        results.into_iter().map(|result| text(&result.expect("renders").manifests)).collect()
+    };
+    assert_eq!(rendered(1), rendered(8));
+}
+
+/// A program of our own that stands in for a tool.
+fn script(dir: &Path, name: &str, text: &str) -> PathBuf {
+    let path = dir.join(name);
+    std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("written");
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("set");
+    path
+}
+
+fn can_confine() -> bool {
+    let whole = renderers(Tools::default(), 1).unconfined().expect("the kernel answers").is_empty();
+    if !whole {
+        eprintln!("SKIPPED: this kernel cannot confine programs");
+    }
+    whole
+}
+
+#[test]
+fn a_tool_of_another_version_is_refused() {
+    if !can_confine() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let helm = script(dir.path(), "helm", "echo v3.16.1+gabc");
+    let kustomize = script(dir.path(), "kustomize", "echo v5.8.0");
+    let kubectl = script(dir.path(), "kubectl", "echo 'Client Version: v1.29'; echo 'Kustomize Version: v5.0.4'");
+    let tool = |path: &Path| vec![path.display().to_string()];
+    let rows = [
+        ("helm: {}", tool(&helm), tool(&kustomize), "version v3.16.1, and renders are defined by Helm 4.2.3"),
+        ("kustomize: {}", tool(&helm), tool(&kustomize), "version v5.8.0, and renders are defined by Kustomize 5.8.1"),
+        (
+            "kustomize: {}",
+            tool(&helm),
+            [tool(&kubectl), vec!["kustomize".to_owned()]].concat(),
+            "version v5.0.4, and renders are defined by Kustomize 5.8.1",
+        ),
+        ("helm: {}", vec!["no-such-helm".to_owned()], tool(&kustomize), "no program `no-such-helm` is found on PATH"),
+    ];
+    for (options, helm, kustomize, expected) in rows {
+        let renderers = renderers(Tools { helm, kustomize, plugins: BTreeMap::new() }, 1);
+        let files = chart().file("apps/web/kustomization.yaml", "{}");
+        let application = application("web", "apps/web", options);
+        let results = render_all(&renderers, &files, Profile::Proposal, RendererName::Exec, &[&application]);
+        match results.into_iter().next() {
+            Some(Err(Failure::World(error @ (Error::Version { .. } | Error::Program(_))))) => {
+                assert!(error.to_string().contains(expected), "{error}");
+            }
+            other => panic!("{options}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_plugin_prints_manifests() {
+    if !can_confine() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let plugin = script(
+        dir.path(),
+        "plugin",
+        "cat in.yaml; echo \"name: $ARGOCD_ENV_NAME\"; echo \"p: '$PARAM_A_B_1 $PARAM_TEXT'\"\n\
+         echo \"all: '$ARGOCD_APP_PARAMETERS'\"; echo \"rev: '$ARGOCD_APP_REVISION_SHORT'\"; cat ../other/x.yaml",
+    );
+    let files = MemoryFiles::new().file("apps/in.yaml", "kind: Made\n").file("other/x.yaml", "other: true\n");
+    let tools = Tools {
+        plugins: BTreeMap::from([("mine".to_owned(), vec![plugin.display().to_string()])]),
+        ..Tools::default()
+    };
+    let renderers = renderers(tools, 1);
+    let options = "plugin:\n  name: mine\n  env: [{name: NAME, value: $ARGOCD_APP_SOURCE_PATH}]\n  \
+                   parameters: [{name: a.b, array: [x, z]}, {name: text, string: z}]\n";
+    let made = application("web", "apps", options);
+    let rendered = render_all(&renderers, &files, Profile::Proposal, RendererName::Native, &[&made]).remove(0);
+    let rendered = rendered.expect("renders");
+    let all = r#"[{"array":["x","z"],"name":"a.b"},{"name":"text","string":"z"}]"#;
+    let expected = format!("all: '{all}'\nkind: Made\nname: apps\nother: true\np: z z\nrev: \"0123456\"\n");
+    assert_eq!((text(&rendered.manifests), rendered.commands.len()), (expected, 0));
+
+    let unknown = application("web", "apps", "plugin: {name: other}");
+    let result = render_all(&renderers, &files, Profile::Proposal, RendererName::Native, &[&unknown]).remove(0);
+    let mistake = mistake(result);
+    assert!(mistake.contains("no plugin `other` is set up here") && mistake.contains("there are: mine"), "{mistake}");
+}
+
+#[test]
+fn directories_need_no_tool() {
+    let files = MemoryFiles::new()
+        .file("apps/a.yaml", "kind: A\nmetadata: {name: a}\n")
+        .file("apps/b.json", "{\"kind\": \"B\"}")
+        .file("apps/values.yaml", "x: 1\n");
+    let application = application("web", "apps", "");
+    let rendered =
+        render_all(&renderers(Tools::default(), 1), &files, Profile::Proposal, RendererName::Native, &[&application])
+            .remove(0);
+    let rendered = rendered.expect("renders");
+    assert_eq!(text(&rendered.manifests), "kind: A\nmetadata:\n  name: a\n---\nkind: B\n");
+    assert_eq!(rendered.commands, [] as [&str; 0]);
+}
+
+#[test]
+fn one_object_from_two_applications_is_an_error() {
+    let files = MemoryFiles::new()
+        .file("a/x.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n---\nkind: Job\nmetadata: {name: j}\n")
+        .file("b/x.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: web-ns}\n")
+        .file("c/x.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: other}\n");
+    let [a, b, c] = ["a", "b", "c"].map(|name| application(name, name, ""));
+    let applications = [&a, &b, &c];
+    let rendered: Vec<Rendered> =
+        render_all(&renderers(Tools::default(), 2), &files, Profile::Proposal, RendererName::Native, &applications)
+            .into_iter()
+            .map(|result| result.expect("renders"))
+            .collect();
+    let found = conflicts(&a.sync_branch, &applications, &rendered);
+    let found: Vec<&str> = found.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+    assert_eq!(found, ["`a` and `b` both render Service web-ns/s"]);
+}
