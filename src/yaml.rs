@@ -42,7 +42,7 @@ pub use error::{Error, Mark};
 pub use node::{Comments, Data, Node, Style, Tag};
 pub use number::format_float;
 pub use quote::{is_print, quote};
-pub use resolve::Dialect;
+pub use resolve::{Dialect, Plain, plain};
 pub use value::{Mapping, Value};
 
 /// How much a text may hold.

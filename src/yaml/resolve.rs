@@ -20,19 +20,25 @@ pub enum Dialect {
 
 /// What a plain scalar is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Plain {
+pub enum Plain {
+    /// `null`, `~` or nothing.
     Null,
+    /// A boolean.
     Bool(bool),
+    /// An integer.
     Int(i64),
     /// Larger than any `i64`.
     Uint(u64),
     /// May be an infinity or NaN.
     Float(f64),
+    /// A date, with or without a time.
     Timestamp,
+    /// Anything else.
     Str,
 }
 
 impl Plain {
+    /// The tag of this kind.
     pub fn tag(self) -> Tag {
         match self {
             Plain::Null => Tag::Null,
@@ -46,7 +52,7 @@ impl Plain {
 }
 
 /// What `text` is when it stands without quotes and without a tag.
-pub(super) fn plain(text: &str, dialect: Dialect) -> Plain {
+pub fn plain(text: &str, dialect: Dialect) -> Plain {
     resolve(text, dialect, true)
 }
 

@@ -6,9 +6,10 @@ pub type Mapping = BTreeMap<String, Value>;
 /// What a YAML document means to a Kubernetes tool: JSON, with Go's kinds of numbers.
 ///
 /// Positions, styles, comments and the order of keys are gone; who needs them works on nodes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub enum Value {
     /// `null`
+    #[default]
     Null,
     /// `true` or `false`
     Bool(bool),
