@@ -1,0 +1,133 @@
+//! `kustomize build`, over the files of a view.
+//!
+//! A kustomization names resources, bases and generators, and what is changed in them. [`build`] gives the resulting
+//! objects in output order: the same bytes as Kustomize 5.8.1, and an error where Kustomize refuses.
+//!
+//! The story: [`accumulate`] reads a kustomization and everything it names, from the leaves up; [`transform`] holds what
+//! changes resources, one file a transformer; [`merge`] is strategic merge, by the types in [`schema`]; at the end,
+//! `finish` does what must see the whole: hashes, name references, variables. All nodes of a build live in one
+//! [`tree`], because Kustomize's nodes are shared by pointer and its output shows it.
+//!
+//! Guarantees: reads only through the view, never outside of it; no clock, no environment, no connection, no process;
+//! bounded depth, nodes and number of kustomizations. Remote files and bases, plugins that are programs or containers,
+//! and charts that would have to be fetched are refused by name.
+
+mod accumulate;
+mod config;
+mod decode;
+mod edits;
+mod error;
+mod field_spec;
+mod generate;
+mod id;
+mod json_patch;
+mod kustomization;
+mod label_selector;
+mod loader;
+mod merge;
+mod options;
+mod origin;
+mod path;
+mod pattern;
+mod read;
+mod remote;
+mod resource;
+mod resources;
+mod schema;
+mod selector;
+mod session;
+mod text;
+mod transform;
+mod tree;
+
+use crate::path::RepoPath;
+use crate::view::View;
+use crate::yaml::{self, Value};
+
+use accumulate::{Accumulator, Target};
+use loader::Loader;
+use session::Session;
+use transform::{Labels, Transformer};
+
+pub use edits::{Edits, Patch, PatchTarget};
+pub use error::Error;
+pub use generate::helm::{ChartRequest, RenderChart, ValuesFile};
+pub use options::{LoadRestrictor, Options, Reorder};
+
+/// The version that is followed.
+pub const VERSION: &str = "v5.8.1";
+
+/// What a build gives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Build {
+    /// The objects, in the order of the output.
+    pub resources: Vec<Value>,
+    /// What Kustomize says on standard error, a line each: deprecated fields, variables that nothing uses.
+    pub warnings: Vec<String>,
+}
+
+impl Build {
+    /// What `kustomize build` writes to standard output.
+    ///
+    /// # Errors
+    ///
+    /// A string has a character that YAML does not allow.
+    pub fn to_yaml(&self) -> Result<String, Error> {
+        let mut text = String::new();
+        for (index, resource) in self.resources.iter().enumerate() {
+            if index > 0 {
+                text.push_str("---\n");
+            }
+            let document = yaml::sigs::marshal(resource).map_err(|fault| text::error(&fault))?;
+            text.push_str(&document);
+        }
+        Ok(text)
+    }
+}
+
+/// Builds the kustomization in the directory `dir`.
+///
+/// `charts` renders what `helmCharts` names; without it such a kustomization is refused.
+///
+/// # Errors
+///
+/// The kustomization or something that it names is wrong, or asks for what is not supported; or the view cannot be read
+/// ([`Error::world`]).
+pub fn build(
+    view: &View<'_>,
+    dir: &RepoPath,
+    options: &Options,
+    charts: Option<&dyn RenderChart>,
+) -> Result<Build, Error> {
+    let mut session = Session::new(view, options, charts);
+    let loader = Loader::new(view, dir, options.load_restrictor)?;
+    let mut target = Target::load(&mut session, loader, Some(&options.edits))?;
+    target.set_schema(&mut session, true)?;
+    target.track_origins();
+    let mut gathered = target.accumulate(&mut session, Accumulator::default())?;
+    accumulate::finish(&mut session, &mut gathered)?;
+    let kustomization = &target.kustomization;
+    let sorted = kustomization.sort_options.is_some() || options.reorder == Reorder::Legacy;
+    if sorted {
+        transform::sort(&session, &mut gathered.resources, kustomization.sort_options.as_deref())?;
+    }
+    let wants = |option: &str| kustomization.build_metadata.iter().flatten().any(|wanted| wanted == option);
+    if options.managed_by_label || wants("managedByLabel") {
+        let labels = Labels {
+            labels: [("app.kubernetes.io/managed-by".to_owned(), format!("kustomize-{VERSION}"))].into(),
+            specs: vec![accumulate::metadata_labels()],
+        };
+        Transformer::Labels(labels).run(&mut session, &mut gathered.resources)?;
+    }
+    let (origins, transformations) = (wants("originAnnotations"), wants("transformerAnnotations"));
+    let mut resources = Vec::with_capacity(gathered.resources.len());
+    for root in gathered.resources.roots() {
+        origin::clean(&mut session.tree, root, origins, transformations)?;
+        let value = text::to_value(&session.tree, root).map_err(|error| {
+            let id = resource::current_id(&session.tree, &session.schema, root).to_string();
+            error.prefix(format!("writing {id}"))
+        })?;
+        resources.push(value);
+    }
+    Ok(Build { resources, warnings: session.warnings })
+}

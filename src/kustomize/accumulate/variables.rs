@@ -1,0 +1,140 @@
+use std::collections::BTreeMap;
+
+use super::{Accumulator, Target};
+use crate::kustomize::config::Config;
+use crate::kustomize::error::{Error, Result};
+use crate::kustomize::id::{Gvk, ResId};
+use crate::kustomize::kustomization::Var;
+use crate::kustomize::path;
+use crate::kustomize::session::Session;
+use crate::kustomize::transform::{self, Variable};
+use crate::kustomize::tree::{Kind, NodeId, Tree};
+use crate::yaml::Tag;
+
+/// A variable as Go prints it.
+fn describe(var: &Var) -> String {
+    let object = &var.object;
+    let gvk = Gvk { group: &object.group, version: &object.version, kind: &object.kind };
+    format!("{{{} {gvk} {{{}}}}}", var.name, var.field.path)
+}
+
+/// Takes group and version from `apiVersion`, and the name for the field that is not given.
+fn defaulted(var: &Var) -> Var {
+    let mut var = var.clone();
+    let parts: Vec<&str> = var.object.api_version.split('/').collect();
+    match parts[..] {
+        [""] => {}
+        [version] => var.object.version = version.to_owned(),
+        [group, version] => {
+            let (group, version) = (group.to_owned(), version.to_owned());
+            (var.object.group, var.object.version) = (group, version);
+        }
+        _ => {}
+    }
+    if var.field.path.is_empty() {
+        "metadata.name".clone_into(&mut var.field.path);
+    }
+    var
+}
+
+impl Target {
+    /// Notes on the resources which variables they give a value to.
+    pub(super) fn merge_vars(&self, session: &Session<'_>, gathered: &mut Accumulator) -> Result<()> {
+        let Some(vars) = self.kustomization.vars.as_ref().filter(|vars| !vars.is_empty()) else { return Ok(()) };
+        let merge = |gathered: &mut Accumulator| {
+            for written in vars {
+                let var = defaulted(written);
+                let object = &var.object;
+                let gvk = Gvk { group: &object.group, version: &object.version, kind: &object.kind };
+                let wanted = ResId::unscoped(gvk, &object.name, &object.namespace);
+                let found = gathered.resources.by_any_id(&session.tree, &session.schema, |id| {
+                    id.gvk == wanted.gvk
+                        && id.name == wanted.name
+                        && (wanted.namespace.is_empty() || id.same_namespace(&wanted))
+                });
+                match found[..] {
+                    [] => {}
+                    [index] => {
+                        if let Some(variables) = gathered.resources.variables_mut(index) {
+                            variables.push(var.name.clone());
+                        }
+                    }
+                    _ => {
+                        return Err(Error::new(format!(
+                            "found {} resId matches for var {} (unable to disambiguate)",
+                            found.len(),
+                            describe(&var)
+                        )));
+                    }
+                }
+            }
+            vars.iter().try_for_each(|var| gathered.add_var(defaulted(var)))
+        };
+        merge(gathered).map_err(|error| {
+            let all: Vec<String> = vars.iter().map(describe).collect();
+            error.prefix(format!("merging vars [{}]", all.join(" ")))
+        })
+    }
+}
+
+/// Replaces the references to all variables by their values.
+pub(super) fn resolve(session: &mut Session<'_>, gathered: &Accumulator, config: &Config) -> Result<()> {
+    let mut values = BTreeMap::new();
+    for (name, var) in &gathered.vars {
+        let holder = gathered.resources.iter().find(|resource| resource.variables.contains(name));
+        let Some(holder) = holder else {
+            return Err(Error::new(format!(
+                "var '{}' cannot be mapped to a field in the set of known resources",
+                describe(var)
+            )));
+        };
+        let value = field_value(&mut session.tree, holder.root, &var.field.path);
+        let Some(value) = value else {
+            return Err(Error::new(format!(
+                "field specified in var '{}' not found in corresponding resource",
+                describe(var)
+            )));
+        };
+        values.insert(name.clone(), value);
+    }
+    if values.is_empty() {
+        return Ok(());
+    }
+    let unused = transform::replace_variables(session, &gathered.resources, config, &values)?;
+    if !unused.is_empty() {
+        session.warnings.push(format!("well-defined vars that were never replaced: {}", unused.join(",")));
+    }
+    Ok(())
+}
+
+/// The value at a path such as `spec.ports[0].port`, by its tag.
+fn field_value(tree: &mut Tree, root: NodeId, path: &str) -> Option<Variable> {
+    let mut parts = Vec::new();
+    for part in path::split_dots(path) {
+        let indexed = part.strip_suffix(']').and_then(|part| part.rsplit_once('['));
+        match indexed.filter(|(_, index)| !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit())) {
+            Some((name, index)) => {
+                if !name.is_empty() {
+                    parts.push(name.to_owned());
+                }
+                parts.push(index.to_owned());
+            }
+            None => parts.push(part),
+        }
+    }
+    let id = tree.lookup(root, &parts).ok()??;
+    let node = tree.node(id);
+    let text = node.value.as_str();
+    match (node.kind, &node.tag) {
+        (Kind::Mapping | Kind::Sequence, _) => Some(Variable::Other),
+        (Kind::Scalar, Some(Tag::Int)) => path::atoi(text).map(Variable::Int),
+        (Kind::Scalar, Some(Tag::Float)) => text.parse().ok().map(Variable::Float),
+        (Kind::Scalar, Some(Tag::Bool)) => match text {
+            "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(Variable::Bool(true)),
+            "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(Variable::Bool(false)),
+            _ => None,
+        },
+        (Kind::Scalar, _) => Some(Variable::String(text.to_owned())),
+        (Kind::None | Kind::Alias, _) => None,
+    }
+}

@@ -1,0 +1,268 @@
+//! Values into records, by the rules of Go's `encoding/json`.
+//!
+//! Names of fields match in any case, null leaves a field as it is, and errors are worded as Go does. Two switches cover
+//! the ways in which Kustomize reads: whether an unknown field is an error, and whether numbers and booleans may stand
+//! where a string is wanted (`sigs.k8s.io/yaml` turns them into text; a kustomization file itself is read without it).
+
+use std::collections::BTreeMap;
+
+use super::error::{Error, Result};
+use super::text;
+use crate::yaml::{self, Value};
+
+/// How strict to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// A kustomization file: no unknown fields, strings must be strings.
+    Kustomization,
+    /// The configuration of a plugin, and what it loads: unknown fields are ignored.
+    Plugin,
+    /// A file that `configurations` names: like a plugin's, without unknown fields.
+    Strict,
+}
+
+/// Where in a value the decoder is.
+pub(crate) struct At {
+    mode: Mode,
+    /// Go's name of the record, and the path of fields to here.
+    record: &'static str,
+    path: Vec<&'static str>,
+}
+
+impl At {
+    fn mismatch(&self, found: &str, wanted: &str) -> Error {
+        let place = if self.path.is_empty() {
+            "value".to_owned()
+        } else {
+            format!("struct field {}.{}", self.record, self.path.join("."))
+        };
+        Error::new(format!("json: cannot unmarshal {found} into Go {place} of type {wanted}"))
+    }
+
+    pub(crate) fn unknown(&self, name: &str) -> Result<()> {
+        match self.mode {
+            Mode::Plugin => Ok(()),
+            Mode::Kustomization | Mode::Strict => Err(Error::new(format!("json: unknown field {name:?}"))),
+        }
+    }
+
+    /// Decodes a field of a record.
+    pub(crate) fn field<T: Decode>(
+        &mut self,
+        record: &'static str,
+        path: &'static [&'static str],
+        field: &mut T,
+        value: &Value,
+    ) -> Result<()> {
+        let (outer, depth) = (std::mem::replace(&mut self.record, record), self.path.len());
+        self.path.extend(path);
+        field.decode(value, self)?;
+        self.path.truncate(depth);
+        self.record = outer;
+        Ok(())
+    }
+}
+
+/// What a value can be decoded into.
+pub(crate) trait Decode: Default {
+    /// Go's name of the type.
+    fn go_type() -> String;
+
+    fn decode(&mut self, value: &Value, at: &mut At) -> Result<()>;
+}
+
+/// Decodes a whole document.
+pub(crate) fn decode<T: Decode>(value: &Value, mode: Mode) -> Result<T> {
+    let mut target = T::default();
+    target.decode(value, &mut At { mode, record: "", path: Vec::new() })?;
+    Ok(target)
+}
+
+fn found(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Int(_) | Value::Uint(_) | Value::Float(_) => "number",
+        Value::String(_) => "string",
+        Value::Sequence(_) => "array",
+        Value::Mapping(_) => "object",
+    }
+}
+
+impl Decode for String {
+    fn go_type() -> String {
+        "string".to_owned()
+    }
+
+    fn decode(&mut self, value: &Value, at: &mut At) -> Result<()> {
+        *self = match value {
+            Value::Null => return Ok(()),
+            Value::String(text) => text.clone(),
+            Value::Bool(truth) if at.mode != Mode::Kustomization => truth.to_string(),
+            Value::Float(number) if at.mode != Mode::Kustomization => yaml::format_float(*number),
+            Value::Int(_) | Value::Uint(_) if at.mode != Mode::Kustomization => text::to_json(value),
+            other => return Err(at.mismatch(found(other), &Self::go_type())),
+        };
+        Ok(())
+    }
+}
+
+impl Decode for bool {
+    fn go_type() -> String {
+        "bool".to_owned()
+    }
+
+    fn decode(&mut self, value: &Value, at: &mut At) -> Result<()> {
+        match value {
+            Value::Null => {}
+            Value::Bool(truth) => *self = *truth,
+            other => return Err(at.mismatch(found(other), "bool")),
+        }
+        Ok(())
+    }
+}
+
+impl Decode for i64 {
+    fn go_type() -> String {
+        "int64".to_owned()
+    }
+
+    fn decode(&mut self, value: &Value, at: &mut At) -> Result<()> {
+        match value {
+            Value::Null => {}
+            Value::Int(_) | Value::Uint(_) | Value::Float(_) => {
+                let text = text::to_json(value);
+                *self = text.parse().map_err(|_| at.mismatch(&format!("number {text}"), "int64"))?;
+            }
+            other => return Err(at.mismatch(found(other), "int64")),
+        }
+        Ok(())
+    }
+}
+
+impl Decode for Value {
+    fn go_type() -> String {
+        "interface {}".to_owned()
+    }
+
+    fn decode(&mut self, value: &Value, _at: &mut At) -> Result<()> {
+        self.clone_from(value);
+        Ok(())
+    }
+}
+
+/// A list; `None` is Go's nil, as opposed to an empty one.
+impl<T: Decode> Decode for Option<Vec<T>> {
+    fn go_type() -> String {
+        format!("[]{}", T::go_type())
+    }
+
+    fn decode(&mut self, value: &Value, at: &mut At) -> Result<()> {
+        match value {
+            Value::Null => *self = None,
+            Value::Sequence(items) => {
+                let mut list = Vec::with_capacity(items.len());
+                for item in items {
+                    let mut element = T::default();
+                    element.decode(item, at)?;
+                    list.push(element);
+                }
+                *self = Some(list);
+            }
+            other => return Err(at.mismatch(found(other), &Self::go_type())),
+        }
+        Ok(())
+    }
+}
+
+/// A map; `None` is Go's nil.
+impl<T: Decode> Decode for Option<BTreeMap<String, T>> {
+    fn go_type() -> String {
+        format!("map[string]{}", T::go_type())
+    }
+
+    fn decode(&mut self, value: &Value, at: &mut At) -> Result<()> {
+        match value {
+            Value::Null => *self = None,
+            Value::Mapping(entries) => {
+                let map = self.get_or_insert_default();
+                for (key, item) in entries {
+                    let mut element = T::default();
+                    element.decode(item, at)?;
+                    map.insert(key.clone(), element);
+                }
+            }
+            other => return Err(at.mismatch(found(other), &Self::go_type())),
+        }
+        Ok(())
+    }
+}
+
+/// A record behind a pointer, or a string behind one.
+impl<T: Decode> Decode for Option<Box<T>> {
+    fn go_type() -> String {
+        T::go_type()
+    }
+
+    fn decode(&mut self, value: &Value, at: &mut At) -> Result<()> {
+        if value.is_null() {
+            *self = None;
+            return Ok(());
+        }
+        self.get_or_insert_default().decode(value, at)
+    }
+}
+
+/// Defines a record and how it is decoded.
+///
+/// Each field has its name in JSON and, where Go finds it in an embedded struct, the names of those, which only errors
+/// show.
+macro_rules! record {
+    (
+        $(#[$meta:meta])*
+        $name:ident: $go:literal {
+            $($(#[$field_meta:meta])* $field:ident: $type:ty = $json:literal $([$($embedded:literal),*])?,)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Default)]
+        pub(crate) struct $name {
+            $($(#[$field_meta])* pub(crate) $field: $type,)*
+        }
+
+        impl $crate::kustomize::decode::Decode for $name {
+            fn go_type() -> String {
+                concat!("types.", $go).to_owned()
+            }
+
+            fn decode(
+                &mut self,
+                value: &$crate::yaml::Value,
+                at: &mut $crate::kustomize::decode::At,
+            ) -> $crate::kustomize::error::Result<()> {
+                let Some(entries) = $crate::kustomize::decode::entries::<Self>(value, at)? else { return Ok(()) };
+                for (key, value) in entries {
+                    let exact = [$($json),*].contains(&key.as_str());
+                    let is = |name: &str| if exact { key == name } else { key.eq_ignore_ascii_case(name) };
+                    $(if is($json) {
+                        at.field($go, &[$($($embedded,)*)? $json], &mut self.$field, value)?;
+                        continue;
+                    })*
+                    at.unknown(key)?;
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+pub(crate) use record;
+
+/// The entries of a record's value; none for null.
+pub(crate) fn entries<'v, T: Decode>(value: &'v Value, at: &At) -> Result<Option<&'v crate::yaml::Mapping>> {
+    match value {
+        Value::Null => Ok(None),
+        Value::Mapping(entries) => Ok(Some(entries)),
+        other => Err(at.mismatch(found(other), &T::go_type())),
+    }
+}

@@ -1,0 +1,131 @@
+//! What a resource is called.
+
+use std::fmt;
+
+use super::schema::Schema;
+
+/// Group, version and kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Gvk<'a> {
+    pub(crate) group: &'a str,
+    pub(crate) version: &'a str,
+    pub(crate) kind: &'a str,
+}
+
+/// A group, version and kind that is kept; as a condition, empty parts match everything.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub(crate) struct OwnedGvk {
+    pub(crate) group: String,
+    pub(crate) version: String,
+    pub(crate) kind: String,
+}
+
+impl OwnedGvk {
+    pub(crate) fn new(group: &str, version: &str, kind: &str) -> Self {
+        Self { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() }
+    }
+
+    pub(crate) fn borrow(&self) -> Gvk<'_> {
+        Gvk { group: &self.group, version: &self.version, kind: &self.kind }
+    }
+}
+
+impl<'a> Gvk<'a> {
+    /// Splits `group/version`; without a slash all of it is the version.
+    pub(crate) fn new(api_version: &'a str, kind: &'a str) -> Self {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        Self { group, version, kind }
+    }
+
+    pub(crate) fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.to_owned() } else { format!("{}/{}", self.group, self.version) }
+    }
+
+    /// Whether the condition `selector` holds (resid `Gvk.IsSelected`).
+    pub(crate) fn is_selected(&self, selector: Gvk<'_>) -> bool {
+        let holds = |mine: &str, wanted: &str| wanted.is_empty() || mine == wanted;
+        holds(self.group, selector.group) && holds(self.version, selector.version) && holds(self.kind, selector.kind)
+    }
+}
+
+impl fmt::Display for Gvk<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let or = |text, none| if str::is_empty(text) { none } else { text };
+        let (kind, version) = (or(self.kind, "[noKind]"), or(self.version, "[noVer]"));
+        write!(f, "{kind}.{version}.{}", or(self.group, "[noGrp]"))
+    }
+}
+
+/// The namespace of what has none.
+pub(crate) const CLUSTER: &str = "_non_namespaceable_";
+
+/// A resource's id, now or at an earlier stage of the build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ResId<'a> {
+    pub(crate) gvk: Gvk<'a>,
+    pub(crate) name: &'a str,
+    pub(crate) namespace: &'a str,
+    /// Known to have no namespace. Never set on earlier ids, which carry [`CLUSTER`] instead.
+    pub(crate) cluster_scoped: bool,
+}
+
+impl<'a> ResId<'a> {
+    pub(crate) fn new(gvk: Gvk<'a>, name: &'a str, namespace: &'a str, schema: &Schema) -> Self {
+        Self { gvk, name, namespace, cluster_scoped: schema.is_cluster_scoped(gvk) }
+    }
+
+    pub(crate) fn unscoped(gvk: Gvk<'a>, name: &'a str, namespace: &'a str) -> Self {
+        Self { gvk, name, namespace, cluster_scoped: false }
+    }
+
+    pub(crate) fn effective_namespace(&self) -> &'a str {
+        match self.namespace {
+            _ if self.cluster_scoped => CLUSTER,
+            "" => "default",
+            namespace => namespace,
+        }
+    }
+
+    pub(crate) fn same_namespace(&self, other: &ResId<'_>) -> bool {
+        self.effective_namespace() == other.effective_namespace()
+    }
+
+    /// Whether both name the same object (resid `ResId.Equals`).
+    pub(crate) fn is(&self, other: &ResId<'_>) -> bool {
+        self.gvk == other.gvk && self.name == other.name && self.same_namespace(other)
+    }
+
+    /// A text that is equal for ids that name the same object.
+    pub(crate) fn key(&self) -> String {
+        let Gvk { group, version, kind } = self.gvk;
+        [self.effective_namespace(), group, version, kind, self.name].join("\n")
+    }
+}
+
+impl fmt::Display for ResId<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = if self.name.is_empty() { "[noName]" } else { self.name };
+        let namespace = if self.namespace.is_empty() { "[noNs]" } else { self.namespace };
+        write!(f, "{}/{name}.{namespace}", self.gvk)
+    }
+}
+
+/// An id that is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct OwnedResId {
+    pub(crate) gvk: OwnedGvk,
+    pub(crate) name: String,
+    pub(crate) namespace: String,
+    pub(crate) cluster_scoped: bool,
+}
+
+impl From<ResId<'_>> for OwnedResId {
+    fn from(id: ResId<'_>) -> Self {
+        Self {
+            gvk: OwnedGvk::new(id.gvk.group, id.gvk.version, id.gvk.kind),
+            name: id.name.to_owned(),
+            namespace: id.namespace.to_owned(),
+            cluster_scoped: id.cluster_scoped,
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Paths of a kustomization into files and directories of the view.
+
+use std::rc::Rc;
+
+use super::error::{Error, Result};
+use super::options::LoadRestrictor;
+use super::remote;
+use crate::path::{PathError, RepoPath};
+use crate::view::{Blob, Kind, View, ViewError};
+
+/// Reads what the kustomization in one directory names.
+#[derive(Debug)]
+pub(crate) struct Loader {
+    /// The directory, without symbolic links.
+    root: RepoPath,
+    /// The one that named this directory.
+    referrer: Option<Rc<Loader>>,
+    restrictor: LoadRestrictor,
+}
+
+/// The error of Go's `filepath.EvalSymlinks`, or the view's own.
+fn unresolved(path: &str, error: ViewError) -> Error {
+    let reason = match &error {
+        ViewError::Missing(_) => "no such file or directory",
+        ViewError::NotDirectory(_) => "not a directory",
+        ViewError::LinkLoop(_) => "too many links",
+        _ => return error.into(),
+    };
+    Error::new(format!("evalsymlink failure on '{path}' : lstat {path}: {reason}"))
+}
+
+impl Loader {
+    /// A loader for the directory that is built.
+    pub(crate) fn new(view: &View<'_>, dir: &RepoPath, restrictor: LoadRestrictor) -> Result<Rc<Self>> {
+        let root = directory(view, dir).map_err(|error| error.prefix("must build at directory"))?;
+        Ok(Rc::new(Self { root, referrer: None, restrictor }))
+    }
+
+    pub(crate) fn root(&self) -> &RepoPath {
+        &self.root
+    }
+
+    /// The path that a text names from here. Never one outside of the view.
+    fn resolve(&self, path: &str) -> Result<RepoPath> {
+        self.root.resolve(path).map_err(|error| match error {
+            PathError::Escapes | PathError::Absolute => Error::new(format!(
+                "security; file '{path}' is not in or below '{}': it is outside of the repository",
+                self.root
+            ))
+            .hint("only what is in the repository can be rendered: copy the file into it"),
+            PathError::NotPlain | PathError::Nul => Error::new(format!("'{path}': {error}")),
+        })
+    }
+
+    /// The path of a file without links, after the checks of the load restrictor.
+    pub(crate) fn file(&self, view: &View<'_>, path: &str) -> Result<RepoPath> {
+        if remote::is_url(path) {
+            return Err(Error::unsupported(
+                format!("remote file '{path}': rendering never opens a connection"),
+                "copy the file into the repository and name that copy",
+            ));
+        }
+        let full = self.resolve(path)?;
+        let real = view.real_path(&full).map_err(|error| unresolved(full.as_str(), error))?;
+        if self.restrictor == LoadRestrictor::None {
+            return Ok(real);
+        }
+        if view.kind(&real)? != Some(Kind::File) {
+            if view.kind(&real)? == Some(Kind::Submodule) {
+                return Err(ViewError::Submodule(real).into());
+            }
+            return Err(Error::new(format!("'{full}' must resolve to a file")));
+        }
+        if !real.parent().is_some_and(|dir| dir.starts_with(&self.root)) {
+            return Err(Error::new(format!("security; file '{full}' is not in or below '{}'", self.root)).hint(
+                "move the file below the directory of the kustomization, or render with \
+                 `--load-restrictor LoadRestrictionsNone`",
+            ));
+        }
+        Ok(real)
+    }
+
+    /// The content of a file.
+    pub(crate) fn load(&self, view: &View<'_>, path: &str) -> Result<Blob> {
+        let real = self.file(view, path)?;
+        view.read(&real).map_err(|error| match error {
+            ViewError::IsDirectory(path) => Error::new(format!("read {path}: is a directory")),
+            other => other.into(),
+        })
+    }
+
+    /// A loader for another directory that a kustomization here names.
+    pub(crate) fn enter(self: &Rc<Self>, view: &View<'_>, path: &str) -> Result<Rc<Self>> {
+        if path.is_empty() {
+            return Err(Error::new("new root cannot be empty"));
+        }
+        if remote::is_repository(path) {
+            return Err(Error::unsupported(
+                format!("remote base '{path}': rendering never opens a connection"),
+                "copy the base into the repository (for example with `kustomize localize`) and name that copy",
+            ));
+        }
+        if path.starts_with('/') {
+            return Err(Error::new(format!("new root '{path}' cannot be absolute")));
+        }
+        let full =
+            self.resolve(path).map_err(|error| error.prefix("must build at directory: not a valid directory"))?;
+        let root = directory(view, &full).map_err(|error| error.prefix("must build at directory"))?;
+        let mut visited = Some(self);
+        while let Some(loader) = visited {
+            if loader.root.starts_with(&root) {
+                return Err(Error::new(format!(
+                    "cycle detected: candidate root '{root}' contains visited root '{}'",
+                    loader.root
+                )));
+            }
+            visited = loader.referrer.as_ref();
+        }
+        Ok(Rc::new(Self { root, referrer: Some(self.clone()), restrictor: self.restrictor }))
+    }
+
+    /// How many directories led to this one.
+    pub(crate) fn depth(&self) -> usize {
+        let mut depth = 0;
+        let mut referrer = &self.referrer;
+        while let Some(loader) = referrer {
+            depth += 1;
+            referrer = &loader.referrer;
+        }
+        depth
+    }
+}
+
+/// The directory without links, if it is one.
+fn directory(view: &View<'_>, path: &RepoPath) -> Result<RepoPath> {
+    let real =
+        view.real_path(path).map_err(|error| unresolved(path.as_str(), error).prefix("not a valid directory"))?;
+    match view.kind(&real)? {
+        Some(Kind::Directory) => Ok(real),
+        Some(Kind::Submodule) => Err(ViewError::Submodule(real).into()),
+        _ => Err(Error::new(format!("'{path}': file is not directory"))),
+    }
+}

@@ -1,0 +1,281 @@
+//! The list of resources that a kustomization gathers (kustomize `ResMap`).
+//!
+//! In the order in which they were read or generated; no two with the same id when one is added.
+
+use std::collections::HashMap;
+
+use super::error::{Error, Result};
+use super::id::ResId;
+use super::resource::{self, annotation};
+use super::schema::Schema;
+use super::selector::Selector;
+use super::tree::{Kind, NodeId, Tree};
+
+/// One object of the list.
+#[derive(Debug, Clone)]
+pub(crate) struct Resource {
+    pub(crate) root: NodeId,
+    /// The variables whose value is in this object.
+    pub(crate) variables: Vec<String>,
+}
+
+impl Resource {
+    pub(crate) fn new(root: NodeId) -> Self {
+        Self { root, variables: Vec::new() }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Resources {
+    list: Vec<Resource>,
+    /// How many objects have an id, while nothing was changed since it was counted.
+    ids: Option<HashMap<String, usize>>,
+}
+
+/// What a generator does when the object exists already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Behavior {
+    Unspecified,
+    Create,
+    Replace,
+    Merge,
+}
+
+impl Behavior {
+    pub(crate) fn from_text(text: &str) -> Self {
+        match text {
+            "replace" => Behavior::Replace,
+            "merge" => Behavior::Merge,
+            "create" => Behavior::Create,
+            _ => Behavior::Unspecified,
+        }
+    }
+
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Behavior::Unspecified => "unspecified",
+            Behavior::Create => "create",
+            Behavior::Replace => "replace",
+            Behavior::Merge => "merge",
+        }
+    }
+
+    fn of(tree: &Tree, root: NodeId) -> Self {
+        Self::from_text(resource::annotation_of(tree, root, annotation::BEHAVIOR).unwrap_or(""))
+    }
+}
+
+impl Resources {
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Resource> {
+        self.list.iter()
+    }
+
+    /// The roots of all objects, which stay valid while the objects are changed.
+    pub(crate) fn roots(&self) -> Vec<NodeId> {
+        self.list.iter().map(|resource| resource.root).collect()
+    }
+
+    pub(crate) fn variables_mut(&mut self, index: usize) -> Option<&mut Vec<String>> {
+        self.list.get_mut(index).map(|resource| &mut resource.variables)
+    }
+
+    /// Must be called after objects were changed: their ids may be others now.
+    pub(crate) fn changed(&mut self) {
+        self.ids = None;
+    }
+
+    /// Adds an object, or says that there is one of that id already.
+    pub(crate) fn append(&mut self, tree: &Tree, schema: &Schema, resource: Resource) -> Result<()> {
+        let ids = self.ids.get_or_insert_with(|| {
+            let mut ids = HashMap::with_capacity(self.list.len() + 1);
+            for resource in &self.list {
+                *ids.entry(resource::current_id(tree, schema, resource.root).key()).or_insert(0) += 1;
+            }
+            ids
+        });
+        let id = resource::current_id(tree, schema, resource.root);
+        let count = ids.entry(id.key()).or_insert(0);
+        if *count > 0 {
+            return Err(Error::new(format!("may not add resource with an already registered id: {id}")));
+        }
+        *count += 1;
+        self.list.push(resource);
+        Ok(())
+    }
+
+    pub(crate) fn append_all(&mut self, tree: &Tree, schema: &Schema, other: Resources) -> Result<()> {
+        other.list.into_iter().try_for_each(|resource| self.append(tree, schema, resource))
+    }
+
+    /// Leaves out what was deleted.
+    pub(crate) fn drop_empty(&mut self, tree: &Tree) {
+        let before = self.list.len();
+        self.list.retain(|resource| !tree.node(resource.root).is_nil_or_empty());
+        if self.list.len() != before {
+            self.changed();
+        }
+    }
+
+    /// Takes the objects in another order, or fewer of them; ids must be single.
+    pub(crate) fn rebuild(&mut self, tree: &Tree, schema: &Schema, list: Vec<Resource>) -> Result<()> {
+        self.list.clear();
+        self.changed();
+        list.into_iter().try_for_each(|resource| self.append(tree, schema, resource))
+    }
+
+    pub(crate) fn take(&mut self) -> Vec<Resource> {
+        self.changed();
+        std::mem::take(&mut self.list)
+    }
+
+    /// The objects that have or had an id for which `matches` holds.
+    pub(crate) fn by_any_id<'t>(
+        &self,
+        tree: &'t Tree,
+        schema: &Schema,
+        matches: impl Fn(&ResId<'t>) -> bool,
+    ) -> Vec<usize> {
+        let found = self.list.iter().enumerate().filter(|(_, resource)| {
+            !tree.node(resource.root).is_nil_or_empty()
+                && (matches(&resource::current_id(tree, schema, resource.root))
+                    || resource::previous_ids(tree, resource.root).iter().any(&matches))
+        });
+        found.map(|(index, _)| index).collect()
+    }
+
+    /// The one object that has or had this id (kustomize `GetById`).
+    pub(crate) fn by_id(&self, tree: &Tree, schema: &Schema, id: &ResId<'_>) -> Result<usize> {
+        match self.by_any_id(tree, schema, |other| id.is(other))[..] {
+            [index] => Ok(index),
+            [] => Err(Error::new(format!("no matches for Id {id}; failed to find unique target for patch {id}"))),
+            _ => Err(Error::new(format!("multiple matches for Id {id}; failed to find unique target for patch {id}"))),
+        }
+    }
+
+    /// The objects that a selector means, by their names now or as they were read.
+    pub(crate) fn select(&self, tree: &Tree, schema: &Schema, selector: &Selector) -> Result<Vec<NodeId>> {
+        let selector = selector.compile()?;
+        let mut selected = Vec::new();
+        for root in self.list.iter().map(|resource| resource.root) {
+            let current = resource::current_id(tree, schema, root);
+            let original = resource::original_id(tree, schema, root);
+            let namespace = [original, current].iter().any(|id| selector.matches_namespace(id.effective_namespace()));
+            let name = [original, current].iter().any(|id| selector.matches_name(id.name));
+            if namespace && name && selector.matches_gvk(current.gvk) && selector.matches_metadata(tree, root)? {
+                selected.push(root);
+            }
+        }
+        Ok(selected)
+    }
+
+    /// Adds what a generator made: as new objects, or in the place of those that exist (kustomize `AbsorbAll`).
+    pub(crate) fn absorb_all(&mut self, tree: &mut Tree, schema: &Schema, generated: Resources) -> Result<()> {
+        generated.list.into_iter().try_for_each(|resource| self.absorb(tree, schema, resource))
+    }
+
+    fn absorb(&mut self, tree: &mut Tree, schema: &Schema, new: Resource) -> Result<()> {
+        let behavior = Behavior::of(tree, new.root);
+        let id = resource::current_id(tree, schema, new.root);
+        let found = self.by_any_id(tree, schema, |other| id.is(other));
+        let [index] = found[..] else {
+            if !found.is_empty() {
+                return Err(Error::new(format!("found multiple objects that could accept merge of {id}")));
+            }
+            if matches!(behavior, Behavior::Merge | Behavior::Replace) {
+                return Err(Error::new(format!("id {} does not exist; cannot merge or replace", go_syntax(&id))));
+            }
+            return self.append(tree, schema, new);
+        };
+        let Some(old) = self.list.get(index).cloned() else { return Ok(()) };
+        match behavior {
+            Behavior::Replace => copy_metadata(tree, new.root, old.root)?,
+            Behavior::Merge => {
+                let origin = resource::annotation_of(tree, old.root, annotation::ORIGIN).map(str::to_owned);
+                copy_metadata(tree, new.root, old.root)?;
+                merge_data(tree, new.root, old.root)?;
+                if let Some(origin) = origin {
+                    let mut annotations = resource::annotations(tree, new.root);
+                    annotations.insert(annotation::ORIGIN.to_owned(), origin);
+                    resource::set_annotations(tree, new.root, &annotations)?;
+                }
+            }
+            Behavior::Unspecified | Behavior::Create => {
+                return Err(Error::new(format!(
+                    "id {} exists; can not use behavior: '{}', behavior must be merge or replace",
+                    go_syntax(&id),
+                    behavior.text()
+                )));
+            }
+        }
+        let id = resource::current_id(tree, schema, new.root);
+        let same: Vec<usize> = (0..self.list.len())
+            .filter(|index| self.list.get(*index).is_some_and(|r| id.is(&resource::current_id(tree, schema, r.root))))
+            .collect();
+        match same[..] {
+            [at] if at == index => {}
+            [_] => return Err(Error::new("unexpected target index in replacement")),
+            [] => return Err(Error::new(format!("cannot find resource with id {id} to replace"))),
+            _ => return Err(Error::new(format!("in Replace: id matched {} resources", same.len()))),
+        }
+        if let Some(place) = self.list.get_mut(index) {
+            *place = Resource { root: new.root, variables: old.variables };
+        }
+        Ok(())
+    }
+}
+
+fn go_syntax(id: &ResId<'_>) -> String {
+    format!(
+        "resid.ResId{{Gvk:resid.Gvk{{Group:{:?}, Version:{:?}, Kind:{:?}, isClusterScoped:{}}}, Name:{:?}, Namespace:{:?}}}",
+        id.gvk.group, id.gvk.version, id.gvk.kind, id.cluster_scoped, id.name, id.namespace
+    )
+}
+
+/// Gives a new object the name, the namespace and what is missing of the metadata of the one that it replaces or
+/// patches (kustomize `CopyMergeMetaDataFieldsFrom`).
+pub(crate) fn copy_metadata(tree: &mut Tree, new: NodeId, old: NodeId) -> Result<()> {
+    let mut labels = resource::labels(tree, old);
+    labels.extend(resource::labels(tree, new));
+    resource::set_labels(tree, new, &labels)?;
+
+    let (theirs, own) = (resource::annotations(tree, old), resource::annotations(tree, new));
+    let keeps_hash = own.contains_key(annotation::NEEDS_HASH);
+    let mut merged = theirs.clone();
+    merged.extend(own);
+    for key in annotation::BUILD {
+        match theirs.get(key) {
+            Some(value) => merged.insert(key.to_owned(), value.clone()),
+            None => merged.remove(key),
+        };
+    }
+    if !keeps_hash {
+        merged.remove(annotation::NEEDS_HASH);
+    }
+    resource::set_annotations(tree, new, &merged)?;
+
+    let (name, namespace) = (resource::name(tree, old).to_owned(), resource::namespace(tree, old).to_owned());
+    resource::set_name(tree, new, &name)?;
+    resource::set_namespace(tree, new, &namespace)
+}
+
+/// Adds the entries of `old` that `new` lacks to its `data` and `binaryData`.
+fn merge_data(tree: &mut Tree, new: NodeId, old: NodeId) -> Result<()> {
+    for field in ["data", "binaryData"] {
+        let mut merged = data_map(tree, old, field)?;
+        merged.extend(data_map(tree, new, field)?);
+        tree.clear(new, field)?;
+        super::generate::load_data(tree, new, &merged, field)?;
+    }
+    Ok(())
+}
+
+fn data_map(tree: &mut Tree, root: NodeId, field: &str) -> Result<resource::StringMap> {
+    let data = tree.lookup(root, &[field])?.filter(|data| tree.kind(*data) == Kind::Mapping);
+    let Some(data) = data else { return Ok(resource::StringMap::new()) };
+    let text = |id: NodeId| if tree.node(id).is_null() { String::new() } else { tree.text(id).to_owned() };
+    Ok(tree.pairs(data).map(|(key, value)| (text(key), text(value))).collect())
+}

@@ -1,0 +1,75 @@
+//! Which resources a patch or a replacement means.
+
+use super::error::{Error, Result};
+use super::id::{Gvk, OwnedResId, ResId};
+use super::label_selector::LabelSelector;
+use super::pattern::Pattern;
+use super::resource;
+use super::tree::{NodeId, Tree};
+
+/// A selector as it is written: empty parts match everything, the parts of the id are regular expressions.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Selector {
+    pub(crate) id: OwnedResId,
+    pub(crate) annotations: String,
+    pub(crate) labels: String,
+}
+
+impl Selector {
+    /// An error when a pattern is none. A bad label or annotation selector is one only when it is asked.
+    pub(crate) fn compile(&self) -> Result<CompiledSelector> {
+        Ok(CompiledSelector {
+            group: Pattern::whole(&self.id.gvk.group)?,
+            version: Pattern::whole(&self.id.gvk.version)?,
+            kind: Pattern::whole(&self.id.gvk.kind)?,
+            name: Pattern::whole(&self.id.name)?,
+            namespace: Pattern::whole(&self.id.namespace)?,
+            labels: LabelSelector::parse(&self.labels),
+            annotations: LabelSelector::parse(&self.annotations),
+            has_id: self.id != OwnedResId::default(),
+            has_metadata: !self.annotations.is_empty() || !self.labels.is_empty(),
+        })
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct CompiledSelector {
+    group: Pattern,
+    version: Pattern,
+    kind: Pattern,
+    name: Pattern,
+    namespace: Pattern,
+    labels: std::result::Result<LabelSelector, String>,
+    annotations: std::result::Result<LabelSelector, String>,
+    pub(crate) has_id: bool,
+    pub(crate) has_metadata: bool,
+}
+
+impl CompiledSelector {
+    pub(crate) fn matches_gvk(&self, gvk: Gvk<'_>) -> bool {
+        self.group.is_match(gvk.group) && self.version.is_match(gvk.version) && self.kind.is_match(gvk.kind)
+    }
+
+    pub(crate) fn matches_name(&self, name: &str) -> bool {
+        self.name.is_match(name)
+    }
+
+    pub(crate) fn matches_namespace(&self, namespace: &str) -> bool {
+        self.namespace.is_match(namespace)
+    }
+
+    /// Whether an id matches with the namespace that it has, not the one that it means.
+    pub(crate) fn matches_id(&self, id: &ResId<'_>) -> bool {
+        self.matches_gvk(id.gvk) && self.matches_name(id.name) && self.matches_namespace(id.namespace)
+    }
+
+    /// Whether labels and annotations match.
+    pub(crate) fn matches_metadata(&self, tree: &Tree, root: NodeId) -> Result<bool> {
+        let labels = self.labels.as_ref().map_err(Error::new)?;
+        let annotations = self.annotations.as_ref().map_err(Error::new)?;
+        if labels.is_empty() && annotations.is_empty() {
+            return Ok(true);
+        }
+        Ok(labels.matches(&resource::labels(tree, root)) && annotations.matches(&resource::annotations(tree, root)))
+    }
+}

@@ -1,0 +1,32 @@
+//! What all steps of one build share.
+
+use super::generate::helm::RenderChart;
+use super::options::Options;
+use super::schema::Schema;
+use super::tree::Tree;
+use crate::view::View;
+
+pub(crate) struct Session<'s> {
+    pub(crate) view: &'s View<'s>,
+    pub(crate) options: &'s Options,
+    pub(crate) charts: Option<&'s dyn RenderChart>,
+    pub(crate) tree: Tree,
+    pub(crate) schema: Schema,
+    pub(crate) warnings: Vec<String>,
+    /// How many kustomizations were read.
+    pub(crate) kustomizations: usize,
+}
+
+impl<'s> Session<'s> {
+    pub(crate) fn new(view: &'s View<'s>, options: &'s Options, charts: Option<&'s dyn RenderChart>) -> Self {
+        Self {
+            view,
+            options,
+            charts,
+            tree: Tree::default(),
+            schema: Schema::default(),
+            warnings: Vec::new(),
+            kustomizations: 0,
+        }
+    }
+}

@@ -1,0 +1,178 @@
+use super::set_text;
+use crate::kustomize::error::Result;
+use crate::kustomize::field_spec::{self, FieldSpec};
+use crate::kustomize::kustomization::Image;
+use crate::kustomize::pattern::Pattern;
+use crate::kustomize::resource;
+use crate::kustomize::resources::Resources;
+use crate::kustomize::session::Session;
+use crate::kustomize::tree::{Kind, NodeId, Tree, check_depth};
+
+/// Changes the name, tag or digest of an image wherever it is used.
+#[derive(Debug)]
+pub(crate) struct Images {
+    image: Image,
+    specs: Vec<FieldSpec>,
+    name: Name,
+}
+
+/// How the name of an image is compared: it is a regular expression, but nearly always a name with points, each of
+/// which stands for any character.
+#[derive(Debug)]
+enum Name {
+    Plain,
+    Pattern(Pattern),
+}
+
+impl Images {
+    pub(crate) fn new(image: Image, specs: Vec<FieldSpec>) -> Result<Self> {
+        let plain = image.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_/:@.".contains(c));
+        let name = if plain {
+            Name::Plain
+        } else {
+            let pattern = format!("^{}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$", image.name);
+            Name::Pattern(Pattern::search(&pattern)?)
+        };
+        Ok(Self { image, specs, name })
+    }
+
+    pub(super) fn run(&self, session: &mut Session<'_>, resources: &Resources) -> Result<()> {
+        let tree = &mut session.tree;
+        let is_definition = |tree: &Tree, root| resource::kind(tree, root) == "CustomResourceDefinition";
+        for root in resources.roots() {
+            if !is_definition(tree, root) {
+                self.in_containers(tree, root, 0)?;
+            }
+        }
+        for root in resources.roots() {
+            if !is_definition(tree, root) {
+                field_spec::apply_all(tree, root, &self.specs, None, &mut |tree, node| self.set(tree, node))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Every `image` of every `containers` and `initContainers`, wherever they are.
+    fn in_containers(&self, tree: &mut Tree, id: NodeId, depth: usize) -> Result<()> {
+        check_depth(depth)?;
+        match tree.kind(id) {
+            Kind::Mapping => {
+                for index in 0..tree.content(id).len() / 2 {
+                    let Some((key, value)) = tree.pairs(id).nth(index) else { break };
+                    self.in_containers(tree, value, depth + 1)?;
+                    if matches!(tree.text(key), "containers" | "initContainers") && tree.kind(value) == Kind::Sequence {
+                        for item in tree.items(value)? {
+                            if let Some(image) = tree.get(item, "image")? {
+                                self.set(tree, image)?;
+                            }
+                        }
+                    }
+                }
+            }
+            Kind::Sequence => {
+                for item in tree.items(id)? {
+                    self.in_containers(tree, item, depth + 1)?;
+                }
+            }
+            Kind::None | Kind::Scalar | Kind::Alias => {}
+        }
+        Ok(())
+    }
+
+    fn set(&self, tree: &mut Tree, node: NodeId) -> Result<()> {
+        tree.expect(node, Kind::Scalar)?;
+        if !self.matches(tree.text(node)) {
+            return Ok(());
+        }
+        let (name, tag, digest) = split(tree.text(node));
+        let image = &self.image;
+        let mut new = if image.new_name.is_empty() { name.to_owned() } else { image.new_name.clone() };
+        let (tag, digest) = match (image.new_tag.as_str(), image.digest.as_str(), image.tag_suffix.as_str()) {
+            ("", "", "") => (tag.to_owned(), digest.to_owned()),
+            ("", "", suffix) => (format!("{tag}{suffix}"), String::new()),
+            (new_tag, new_digest, _) => (new_tag.to_owned(), new_digest.to_owned()),
+        };
+        for (mark, part) in [(':', tag), ('@', digest)] {
+            if !part.is_empty() {
+                new.push(mark);
+                new.push_str(&part);
+            }
+        }
+        set_text(tree, node, &new)
+    }
+
+    fn matches(&self, value: &str) -> bool {
+        match &self.name {
+            Name::Pattern(pattern) => pattern.is_match(value),
+            Name::Plain => {
+                let mut rest = value.chars();
+                let same =
+                    self.image.name.chars().all(|wanted| {
+                        rest.next().is_some_and(|found| found == wanted || (wanted == '.' && found != '\n'))
+                    });
+                same && is_tag_and_digest(rest.as_str())
+            }
+        }
+    }
+}
+
+/// Whether nothing but a tag and a digest follows the name of an image.
+fn is_tag_and_digest(rest: &str) -> bool {
+    let is_word = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.{}-".contains(&byte));
+    let (tag, digest) = match rest.split_once("@sha256:") {
+        Some((tag, digest)) => (tag, digest),
+        None => (rest, ""),
+    };
+    is_word(digest) && (tag.is_empty() || tag.strip_prefix(':').is_some_and(is_word))
+}
+
+/// Name, tag and digest of an image; a port of the registry belongs to the name.
+pub(crate) fn split(image: &str) -> (&str, &str, &str) {
+    let host = image.find('/').unwrap_or(0);
+    let find = |mark: char| image.get(host..).and_then(|rest| rest.find(mark)).map(|at| at + host);
+    let part = |from: usize, to: usize| image.get(from..to).unwrap_or_default();
+    match (find(':'), find('@')) {
+        (None, None) => (image, "", ""),
+        (colon, Some(at)) if colon.is_none_or(|colon| at < colon) => (part(0, at), "", part(at + 1, image.len())),
+        (Some(colon), Some(at)) => (part(0, colon), part(colon + 1, at), part(at + 1, image.len())),
+        (Some(colon), None) => (part(0, colon), part(colon + 1, image.len()), ""),
+        (None, Some(at)) => (part(0, at), "", part(at + 1, image.len())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_tag_and_digest, split};
+
+    #[test]
+    fn parts() {
+        let rows = [
+            ("nginx", ("nginx", "", "")),
+            ("nginx:1.2", ("nginx", "1.2", "")),
+            ("host:5000/nginx", ("host:5000/nginx", "", "")),
+            ("host:5000/nginx:1", ("host:5000/nginx", "1", "")),
+            ("a/nginx@sha256:12", ("a/nginx", "", "sha256:12")),
+            ("a/nginx:1@sha256:12", ("a/nginx", "1", "sha256:12")),
+            ("nginx@sha256:12", ("nginx", "", "sha256:12")),
+        ];
+        for (image, expected) in rows {
+            assert_eq!(split(image), expected, "{image}");
+        }
+    }
+
+    #[test]
+    fn rests() {
+        for (rest, expected) in [
+            ("", true),
+            (":1.0", true),
+            (":", true),
+            ("@sha256:ab", true),
+            (":1@sha256:ab", true),
+            ("2", false),
+            ("@md5:1", false),
+            (":a:b", false),
+        ] {
+            assert_eq!(is_tag_and_digest(rest), expected, "{rest:?}");
+        }
+    }
+}

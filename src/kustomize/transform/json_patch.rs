@@ -1,0 +1,69 @@
+use crate::kustomize::error::{Error, Result};
+use crate::kustomize::json_patch::JsonPatch;
+use crate::kustomize::kustomization::Patch;
+use crate::kustomize::loader::Loader;
+use crate::kustomize::resource::{self, annotation};
+use crate::kustomize::resources::Resources;
+use crate::kustomize::selector::Selector;
+use crate::kustomize::session::Session;
+use crate::kustomize::text;
+use crate::kustomize::tree::{NodeId, Tree};
+use crate::yaml::Value;
+
+/// One entry of `patchesJson6902`.
+#[derive(Debug)]
+pub(crate) struct JsonPatches {
+    patch: JsonPatch,
+    target: Selector,
+}
+
+impl JsonPatches {
+    /// Reads a patch: `patch.patch` is the text of its operations.
+    pub(crate) fn configure(session: &mut Session<'_>, loader: &Loader, patch: &Patch) -> Result<Self> {
+        let target = patch.target.as_deref().filter(|target| !target.name.is_empty());
+        let Some(target) = target else { return Err(Error::new("must specify the target name")) };
+        let operations = match (patch.path.as_str(), patch.patch.as_str()) {
+            ("", "") => return Err(Error::new("empty file path and empty jsonOp")),
+            ("", operations) => operations.to_owned(),
+            (path, "") => {
+                let blob = loader.load(session.view, path)?;
+                if blob.data.is_empty() {
+                    return Err(Error::new(format!("patch file '{path}' empty seems to be empty")));
+                }
+                String::from_utf8_lossy(&blob.data).into_owned()
+            }
+            _ => return Err(Error::new("must specify a file path or jsonOp, not both")),
+        };
+        let json =
+            if operations.starts_with('[') { operations } else { text::to_json(&text::value(operations.as_bytes())?) };
+        let decoded = JsonPatch::parse_json(&json).map_err(|error| error.prefix(format!("decoding {json}")))?;
+        if decoded.is_empty() {
+            return Err(Error::new(format!("patch appears to be empty; file={}, JsonOp={json}", patch.path)));
+        }
+        Ok(Self { patch: decoded, target: Selector::from(target) })
+    }
+
+    pub(super) fn run(&self, session: &mut Session<'_>, resources: &Resources) -> Result<()> {
+        for root in resources.select(&session.tree, &session.schema, &self.target)? {
+            apply(&mut session.tree, root, &self.patch)?;
+        }
+        Ok(())
+    }
+}
+
+/// Applies a JSON patch to a resource. Kustomize's own annotations survive it.
+pub(super) fn apply(tree: &mut Tree, root: NodeId, patch: &JsonPatch) -> Result<()> {
+    let internal = resource::annotations(tree, root).into_iter().filter(|(key, _)| annotation::is_internal(key));
+    let internal: Vec<(String, String)> = internal.collect();
+    let mut document = text::to_value(tree, root)?;
+    patch.apply(&mut document)?;
+    if !matches!(document, Value::Mapping(_)) {
+        return Err(Error::new("json: cannot unmarshal array into Go value of type map[string]interface {}"));
+    }
+    let patched = text::from_json(tree, &document);
+    tree.assign(root, patched);
+    let mut annotations = resource::annotations(tree, root);
+    annotations.extend(internal);
+    resource::set_annotations(tree, root, &annotations)?;
+    tree.check()
+}

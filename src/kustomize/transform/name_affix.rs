@@ -1,0 +1,65 @@
+use super::set_text;
+use crate::kustomize::error::Result;
+use crate::kustomize::field_spec::{self, Creation, FieldSpec};
+use crate::kustomize::id::Gvk;
+use crate::kustomize::resource::{self, annotation};
+use crate::kustomize::resources::Resources;
+use crate::kustomize::session::Session;
+use crate::kustomize::tree::Kind;
+use crate::yaml::Tag;
+
+/// On which side of a name something is added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Affix {
+    Prefix,
+    Suffix,
+}
+
+/// Puts a text before or behind the names of resources.
+#[derive(Debug)]
+pub(crate) struct NameAffix {
+    pub(crate) side: Affix,
+    pub(crate) text: String,
+    pub(crate) specs: Vec<FieldSpec>,
+}
+
+/// Kinds whose names have a meaning of their own.
+fn is_fixed(gvk: Gvk<'_>) -> bool {
+    matches!(gvk.kind, "CustomResourceDefinition" | "Namespace")
+        || (gvk.kind == "APIService" && gvk.group == "apiregistration.k8s.io")
+}
+
+impl NameAffix {
+    pub(super) fn run(&self, session: &mut Session<'_>, resources: &Resources) -> Result<()> {
+        let Session { tree, schema, .. } = session;
+        let creation = Creation { kind: Kind::Scalar, tag: Some(Tag::Str) };
+        let note = match self.side {
+            Affix::Prefix => annotation::PREFIXES,
+            Affix::Suffix => annotation::SUFFIXES,
+        };
+        for root in resources.roots() {
+            let id = resource::original_id(tree, schema, root);
+            if is_fixed(id.gvk) {
+                continue;
+            }
+            let meant: Vec<&FieldSpec> = self.specs.iter().filter(|spec| spec.applies_to(id.gvk)).collect();
+            for spec in meant {
+                // Noted even if a later spec changes nothing: name references compare these notes.
+                if spec.path == "metadata/name" {
+                    resource::append_csv(tree, root, note, &self.text)?;
+                    if !self.text.is_empty() {
+                        resource::store_previous_id(tree, schema, root)?;
+                    }
+                }
+                field_spec::apply(tree, root, spec, Some(&creation), &mut |tree, node| {
+                    let name = match self.side {
+                        Affix::Prefix => format!("{}{}", self.text, tree.text(node)),
+                        Affix::Suffix => format!("{}{}", tree.text(node), self.text),
+                    };
+                    set_text(tree, node, &name)
+                })?;
+            }
+        }
+        Ok(())
+    }
+}

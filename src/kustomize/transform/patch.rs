@@ -1,0 +1,125 @@
+use super::strategic_merge::{apply_to, apply_to_all};
+use crate::kustomize::error::{Error, Result};
+use crate::kustomize::json_patch::JsonPatch;
+use crate::kustomize::kustomization::Patch;
+use crate::kustomize::loader::Loader;
+use crate::kustomize::read::{self, Source};
+use crate::kustomize::resource::{self, annotation};
+use crate::kustomize::resources::Resources;
+use crate::kustomize::selector::Selector;
+use crate::kustomize::session::Session;
+use crate::kustomize::tree::NodeId;
+use crate::yaml;
+
+/// One entry of `patches`.
+#[derive(Debug)]
+pub(crate) struct Patches {
+    kind: PatchKind,
+    target: Option<Selector>,
+    /// How errors name the patch.
+    source: String,
+}
+
+#[derive(Debug)]
+enum PatchKind {
+    StrategicMerge(Vec<NodeId>),
+    Json(JsonPatch),
+}
+
+impl Patches {
+    /// Reads a patch and finds out of which sort it is. `written` is the entry as text, for errors.
+    pub(crate) fn configure(
+        session: &mut Session<'_>,
+        loader: &Loader,
+        patch: &Patch,
+        written: impl Fn() -> String,
+    ) -> Result<Self> {
+        let inline = patch.patch.trim();
+        let (content, source, file) = match (inline, patch.path.as_str()) {
+            ("", "") => return Err(Error::new(format!("must specify one of patch and path in\n{}", written()))),
+            (inline, "") => (inline.as_bytes().to_vec(), format!("[patch: {}]", yaml::quote(inline)), None),
+            ("", path) => {
+                let load = || Ok((loader.file(session.view, path)?, loader.load(session.view, path)?));
+                let (file, blob) = load()
+                    .map_err(|error: Error| error.prefix(format!("failed to get the patch file from path({path})")))?;
+                (blob.data.to_vec(), format!("[path: {}]", yaml::quote(path)), Some(file))
+            }
+            _ => {
+                return Err(Error::new(format!("patch and path can't be set at the same time\n{}", written())));
+            }
+        };
+        let merges = read::resources(&mut session.tree, &content, Source { file: file.as_ref() });
+        let json = json_patch(&content);
+        let kind = match (merges, json) {
+            (Err(error), _) if error.is_final() => return Err(error),
+            (Ok(merges), Ok(json)) if !merges.is_empty() && !json.is_empty() => {
+                return Err(Error::new(format!("illegally qualifies as both an SM and JSON patch: {source}")));
+            }
+            (Err(merge), Err(_)) => {
+                return Err(Error::new(format!("unable to parse SM or JSON patch from {source}")).caused_by(&merge));
+            }
+            (Ok(merges), _) => {
+                for root in &merges {
+                    let options = patch.options.clone().unwrap_or_default();
+                    if options.allow_name_change {
+                        resource::enable(&mut session.tree, *root, annotation::ALLOW_NAME_CHANGE)?;
+                    }
+                    if options.allow_kind_change {
+                        resource::enable(&mut session.tree, *root, annotation::ALLOW_KIND_CHANGE)?;
+                    }
+                }
+                PatchKind::StrategicMerge(merges)
+            }
+            (Err(_), Ok(json)) => PatchKind::Json(json),
+        };
+        Ok(Self { kind, target: patch.target.as_deref().map(Selector::from), source })
+    }
+
+    pub(super) fn run(&self, session: &mut Session<'_>, resources: &mut Resources) -> Result<()> {
+        match &self.kind {
+            PatchKind::StrategicMerge(patches) if patches.is_empty() => Ok(()),
+            PatchKind::StrategicMerge(patches) => self.merge(session, resources, patches),
+            PatchKind::Json(patch) => {
+                let Some(target) = &self.target else {
+                    return Err(Error::new(format!("must specify a target for JSON patch {}", self.source))
+                        .hint("add a `target` to the entry of `patches`"));
+                };
+                for root in resources.select(&session.tree, &session.schema, target)? {
+                    resource::store_previous_id(&mut session.tree, &session.schema, root)?;
+                    super::json_patch::apply(&mut session.tree, root, patch)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn merge(&self, session: &mut Session<'_>, resources: &mut Resources, patches: &[NodeId]) -> Result<()> {
+        if let Some(target) = &self.target {
+            let [patch] = patches else {
+                return Err(Error::new(format!(
+                    "Multiple Strategic-Merge Patches in one `patches` entry is not allowed to set `patches.target` \
+                     field: {}",
+                    self.source
+                )));
+            };
+            let selected = resources.select(&session.tree, &session.schema, target)?;
+            return apply_to_all(session, resources, &selected, *patch);
+        }
+        for patch in patches {
+            let id = resource::original_id(&session.tree, &session.schema, *patch);
+            let index = resources
+                .by_id(&session.tree, &session.schema, &id)
+                .map_err(|error| error.prefix(format!("no resource matches strategic merge patch \"{id}\"")))?;
+            let Some(root) = resources.roots().get(index).copied() else { continue };
+            apply_to(session, root, *patch)?;
+        }
+        Ok(())
+    }
+}
+
+fn json_patch(content: &[u8]) -> Result<JsonPatch> {
+    if content.is_empty() {
+        return Err(Error::new("empty json patch operations"));
+    }
+    JsonPatch::parse(&String::from_utf8_lossy(content))
+}

@@ -1,0 +1,267 @@
+use crate::kustomize::decode::{self, Mode};
+use crate::kustomize::error::{Error, Result};
+use crate::kustomize::id::{Gvk, ResId};
+use crate::kustomize::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
+use crate::kustomize::loader::Loader;
+use crate::kustomize::path;
+use crate::kustomize::resource;
+use crate::kustomize::resources::Resources;
+use crate::kustomize::selector::{CompiledSelector, Selector};
+use crate::kustomize::session::Session;
+use crate::kustomize::text;
+use crate::kustomize::tree::{Kind, Node, NodeId, Tree};
+use crate::yaml::{self, Dialect, Value};
+
+/// The field that is meant when none is named.
+const DEFAULT_PATH: &str = "metadata.name";
+
+/// Copies fields of one resource into others.
+#[derive(Debug)]
+pub(crate) struct Replacements(Vec<Replacement>);
+
+impl Replacements {
+    /// Takes the replacements; those in files are read.
+    pub(crate) fn configure(session: &Session<'_>, loader: &Loader, list: &[Replacement]) -> Result<Self> {
+        let mut replacements = Vec::with_capacity(list.len());
+        for entry in list {
+            if entry.path.is_empty() {
+                replacements.push(entry.clone());
+                continue;
+            }
+            if entry.source.is_some() || entry.targets.as_ref().is_some_and(|targets| !targets.is_empty()) {
+                return Err(Error::new("cannot specify both path and inline replacement"));
+            }
+            let blob = loader.load(session.view, &entry.path)?;
+            let in_json = |error: Error| error.prefix("error unmarshaling JSON: while decoding JSON");
+            match text::unmarshal(&blob.data)? {
+                value @ Value::Sequence(_) => {
+                    let list: Option<Vec<Replacement>> = decode::decode(&value, Mode::Plugin).map_err(in_json)?;
+                    replacements.extend(list.unwrap_or_default());
+                }
+                value @ Value::Mapping(_) => replacements.push(decode::decode(&value, Mode::Plugin).map_err(in_json)?),
+                other => {
+                    let kind = match other {
+                        Value::Null => "invalid",
+                        Value::Bool(_) => "bool",
+                        Value::String(_) => "string",
+                        _ => "float64",
+                    };
+                    return Err(Error::new(format!(
+                        "unsupported replacement type encountered within replacement path: {kind}"
+                    )));
+                }
+            }
+        }
+        Ok(Self(replacements))
+    }
+
+    pub(super) fn run(&self, session: &mut Session<'_>, resources: &Resources) -> Result<()> {
+        let tree = &mut session.tree;
+        let roots = resources.roots();
+        for replacement in &self.0 {
+            let no_source = replacement.source.is_none() && replacement.source_value.is_none();
+            let Some(targets) = replacement.targets.as_ref().filter(|_| !no_source) else {
+                return Err(Error::new("replacements must specify a source and at least one target"));
+            };
+            let value = source_value(tree, &roots, replacement)?;
+            for target in targets {
+                replace(tree, &roots, value, target)?;
+                tree.check()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The node that is copied.
+fn source_value(tree: &mut Tree, roots: &[NodeId], replacement: &Replacement) -> Result<NodeId> {
+    let source = match (&replacement.source, &replacement.source_value) {
+        (Some(_), Some(_)) => {
+            return Err(Error::new("value and resource selectors are mutually exclusive"));
+        }
+        (None, value) => {
+            let value = value.as_deref().cloned().unwrap_or_default();
+            return Ok(tree.add(Node::scalar(value)));
+        }
+        (Some(source), None) => source,
+    };
+    let root = find_source(tree, roots, source)?;
+    let path = if source.field_path.is_empty() { DEFAULT_PATH } else { &source.field_path };
+    let found = tree
+        .lookup(root, &path::split_dots(path))
+        .map_err(|error| error.prefix("error looking up replacement source"))?
+        .filter(|node| !tree.node(*node).is_nil_or_empty());
+    let Some(node) = found else {
+        return Err(Error::new(format!(
+            "fieldPath `{path}` is missing for replacement source {}",
+            selector_id(source)
+        )));
+    };
+    refine(tree, node, source.options.as_deref())
+}
+
+fn selector_id(source: &SourceSelector) -> ResId<'_> {
+    let gvk = Gvk { group: &source.group, version: &source.version, kind: &source.kind };
+    ResId::unscoped(gvk, &source.name, &source.namespace)
+}
+
+fn find_source(tree: &Tree, roots: &[NodeId], source: &SourceSelector) -> Result<NodeId> {
+    let wanted = selector_id(source);
+    let is_meant = |id: &ResId<'_>| {
+        (wanted.name.is_empty() || wanted.name == id.name)
+            && (wanted.namespace.is_empty() || wanted.same_namespace(id))
+            && id.gvk.is_selected(wanted.gvk)
+    };
+    let mut matches = roots.iter().filter(|root| resource::all_ids(tree, **root).iter().any(is_meant));
+    match (matches.next(), matches.next()) {
+        (Some(root), None) => Ok(*root),
+        (Some(_), Some(_)) => Err(Error::new(format!("multiple matches for selector {}", describe(source)))),
+        (None, _) => Err(Error::new(format!("nothing selected by {}", describe(source)))),
+    }
+}
+
+fn describe(source: &SourceSelector) -> String {
+    let mut text = selector_id(source).to_string();
+    if !source.field_path.is_empty() {
+        text = format!("{text}:{}", source.field_path);
+    }
+    match source.options.as_deref() {
+        Some(options) if !options.delimiter.is_empty() || options.create => {
+            format!("{text}:{}({}), create={}", options.delimiter, options.index, options.create)
+        }
+        _ => text,
+    }
+}
+
+/// A part of the value, when the options ask for one.
+fn refine(tree: &mut Tree, node: NodeId, options: Option<&FieldOptions>) -> Result<NodeId> {
+    let Some(options) = options.filter(|options| !options.delimiter.is_empty()) else { return Ok(node) };
+    if tree.kind(node) != Kind::Scalar {
+        return Err(Error::new("delimiter option can only be used with scalar nodes"));
+    }
+    let text = tree.text(node).to_owned();
+    let part = usize::try_from(options.index).ok().and_then(|index| text.split(&options.delimiter).nth(index));
+    let Some(part) = part else {
+        return Err(Error::new(format!("options.index {} is out of bounds for value {text}", options.index)));
+    };
+    let part = part.to_owned();
+    let copy = tree.copy(node)?;
+    tree.node_mut(copy).value = part;
+    Ok(copy)
+}
+
+fn replace(tree: &mut Tree, roots: &[NodeId], value: NodeId, target: &TargetSelector) -> Result<()> {
+    let Some(select) = target.select.as_deref() else {
+        return Err(Error::new("target must specify resources to select"));
+    };
+    let compile = |selector| {
+        Selector::from(selector).compile().map_err(|error: Error| error.prefix("error creating target selector"))
+    };
+    let select = compile(select)?;
+    let reject: Vec<CompiledSelector> = target.reject.iter().flatten().map(compile).collect::<Result<_>>()?;
+    let default = [DEFAULT_PATH.to_owned()];
+    let paths = match target.field_paths.as_deref() {
+        None | Some([]) => default.as_slice(),
+        Some(paths) => paths,
+    };
+    for root in roots {
+        if !select.matches_metadata(tree, *root)? {
+            continue;
+        }
+        let mut rejected = false;
+        for selector in reject.iter().filter(|selector| selector.has_metadata) {
+            rejected |= selector.matches_metadata(tree, *root)?;
+        }
+        let ids = resource::all_ids(tree, *root);
+        rejected |= reject.iter().any(|r| r.has_id && ids.iter().any(|id| r.matches_id(id)));
+        if !rejected && ids.iter().any(|id| select.matches_id(id)) {
+            for path in paths {
+                set(tree, *root, value, path, target.options.as_deref())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sets all fields that a path leads to.
+fn set(tree: &mut Tree, root: NodeId, value: NodeId, path: &str, options: Option<&FieldOptions>) -> Result<()> {
+    let create = options.filter(|options| options.create).map(|_| tree.kind(value));
+    let parts = path::split_dots(path);
+    if set_in_document(tree, root, value, &parts, create).is_ok() {
+        return Ok(());
+    }
+    let or_create = if create.is_some() { " or create" } else { "" };
+    let missing = || format!("unable to find{or_create} field {} in replacement target", yaml::quote(path));
+    let fields = tree.matching(root, &parts, create).map_err(|error| error.prefix(missing()))?;
+    if fields.is_empty() {
+        return Err(Error::new(missing()));
+    }
+    fields.into_iter().try_for_each(|field| set_field(tree, field, value, options))
+}
+
+fn set_field(tree: &mut Tree, field: NodeId, value: NodeId, options: Option<&FieldOptions>) -> Result<()> {
+    let value = tree.copy(value)?;
+    if let Some(options) = options.filter(|options| !options.delimiter.is_empty()) {
+        if tree.kind(field) != Kind::Scalar {
+            return Err(Error::new("delimiter option can only be used with scalar nodes"));
+        }
+        let own = if tree.node(value).is_null() { String::new() } else { tree.text(value).to_owned() };
+        let mut parts: Vec<&str> = tree.text(field).split(options.delimiter.as_str()).collect();
+        match usize::try_from(options.index) {
+            Err(_) => parts.insert(0, &own),
+            Ok(index) => match parts.get_mut(index) {
+                Some(part) => *part = &own,
+                None => parts.push(&own),
+            },
+        }
+        let joined = parts.join(&options.delimiter);
+        tree.node_mut(value).value = joined;
+    }
+    if tree.kind(field) == Kind::Scalar {
+        // Its tag stays: a number takes a text of digits and stays a number.
+        tree.node_mut(field).value = tree.text(value).to_owned();
+    } else {
+        tree.assign(field, value);
+    }
+    Ok(())
+}
+
+/// Sets a field of the JSON or YAML that stands in a string of the resource. An error when the path leads to none.
+fn set_in_document(tree: &mut Tree, root: NodeId, value: NodeId, parts: &[String], create: Option<Kind>) -> Result<()> {
+    for count in 1..parts.len() {
+        let (to_scalar, inside) = parts.split_at(count);
+        let Ok(Some(scalar)) = tree.lookup(root, to_scalar) else { continue };
+        if tree.kind(scalar) != Kind::Scalar {
+            continue;
+        }
+        let source = tree.text(scalar).to_owned();
+        let Ok(document) = text::parse_into(tree, &source) else { continue };
+        let fields = tree.matching(document, inside, create)?;
+        if fields.is_empty() {
+            return Err(Error::new("unable to find field in structured data"));
+        }
+        for field in fields {
+            if tree.kind(field) == Kind::Scalar {
+                tree.node_mut(field).value = tree.text(value).to_owned();
+            } else {
+                tree.assign(field, value);
+            }
+        }
+        tree.node_mut(scalar).value = serialize(tree, document, &source)?;
+        return Ok(());
+    }
+    Err(Error::new("no structured data found in path"))
+}
+
+/// The changed document in the format that it had.
+fn serialize(tree: &Tree, document: NodeId, original: &str) -> Result<String> {
+    let written = text::of(tree, document)?;
+    if !original.trim().starts_with(['{', '[']) {
+        return Ok(written.trim().to_owned());
+    }
+    let values = yaml::decode(written.as_bytes(), Dialect::V3, &text::limits());
+    let value = values.map_err(|fault| text::error(&fault))?.into_iter().next().unwrap_or_default();
+    let pretty = original.contains('\n') && original.contains("  ");
+    let indent = pretty.then_some("  ");
+    Ok(yaml::json::encode(&value, yaml::json::Options { escape_html: true, indent }))
+}

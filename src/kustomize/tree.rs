@@ -1,0 +1,333 @@
+//! The nodes of all documents of one build.
+//!
+//! Kustomize works on go-yaml's nodes by pointer, and its output shows it: a label that one transformer adds to three
+//! places of a resource is one node, so a later patch of one place changes all three. So nodes live in one [`Tree`]
+//! and are named by [`NodeId`]; two mappings may hold the same one. Nothing is freed before the build ends.
+//!
+//! The operations carry kyaml's names (`Lookup`, `FieldSetter`, `FieldClearer`, …) and its rules for null: a node tagged
+//! null passes every check of its kind, has no fields, and is never descended into.
+//!
+//! Limits: the number of nodes ([`Tree::check`]) and the depth of what is copied.
+
+use super::error::{Error, Result};
+use super::text;
+use crate::yaml::{self, Comments, Tag};
+
+/// The name of one node of a [`Tree`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct NodeId(u32);
+
+/// What a node is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Nothing: what is left where a resource was deleted.
+    None,
+    Scalar,
+    Sequence,
+    /// Keys and values in turn.
+    Mapping,
+    /// Another node, the only one of its content. Only in documents inside of strings: elsewhere aliases are expanded.
+    Alias,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::None => "",
+            Kind::Scalar => "ScalarNode",
+            Kind::Sequence => "SequenceNode",
+            Kind::Mapping => "MappingNode",
+            Kind::Alias => "AliasNode",
+        }
+    }
+}
+
+/// How a node is written: quotes or layout, and whether its tag is written out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Style {
+    pub(crate) form: yaml::Style,
+    pub(crate) tagged: bool,
+}
+
+impl Style {
+    pub(crate) const PLAIN: Style = Style { form: yaml::Style::Plain, tagged: false };
+    pub(crate) const DOUBLE: Style = Style { form: yaml::Style::DoubleQuoted, tagged: false };
+    pub(crate) const SINGLE: Style = Style { form: yaml::Style::SingleQuoted, tagged: false };
+    pub(crate) const LITERAL: Style = Style { form: yaml::Style::Literal, tagged: false };
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    pub(crate) kind: Kind,
+    /// None on nodes that a transformer made: a scalar's meaning then follows from its text.
+    pub(crate) tag: Option<Tag>,
+    pub(crate) style: Style,
+    /// The text of a scalar; the name of an alias.
+    pub(crate) value: String,
+    pub(crate) content: Vec<NodeId>,
+    /// They can carry the schema of a field, and stay in documents inside of strings.
+    pub(crate) comments: Comments,
+    pub(crate) anchor: Option<Box<str>>,
+    /// 1-based; 0 for nodes that were not read from a file.
+    pub(crate) line: u32,
+}
+
+impl Node {
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            tag: None,
+            style: Style::PLAIN,
+            value: String::new(),
+            content: Vec::new(),
+            comments: Comments::default(),
+            anchor: None,
+            line: 0,
+        }
+    }
+
+    /// A scalar without a tag (kyaml `NewScalarRNode`).
+    pub(crate) fn scalar(value: impl Into<String>) -> Self {
+        Self { value: value.into(), ..Self::new(Kind::Scalar) }
+    }
+
+    /// A string, in literal style when it has line breaks (kyaml `NewStringRNode`).
+    pub(crate) fn string(value: impl Into<String>) -> Self {
+        let value = value.into();
+        let style = if value.contains('\n') { Style::LITERAL } else { Style::PLAIN };
+        Self { tag: Some(Tag::Str), style, ..Self::scalar(value) }
+    }
+
+    pub(crate) fn tagged(self, tag: Tag) -> Self {
+        Self { tag: Some(tag), ..self }
+    }
+
+    pub(crate) fn styled(self, style: Style) -> Self {
+        Self { style, ..self }
+    }
+
+    fn is_zero(&self) -> bool {
+        self.kind == Kind::None && self.tag.is_none() && self.value.is_empty()
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        self.tag == Some(Tag::Null)
+    }
+
+    pub(crate) fn is_nil_or_empty(&self) -> bool {
+        let empty = matches!(self.kind, Kind::Mapping | Kind::Sequence) && self.content.is_empty();
+        self.is_null() || empty || self.is_zero()
+    }
+
+    /// A scalar that is a string, or whose tag is open.
+    pub(crate) fn is_string(&self) -> bool {
+        self.kind == Kind::Scalar && matches!(self.tag, Some(Tag::Str) | None)
+    }
+}
+
+/// How [`Tree::set_field`] writes what is no plain replacement.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct SetOptions {
+    /// Write a null instead of removing the field.
+    pub(crate) keep_null: bool,
+    /// The style of the key, where it has to be added.
+    pub(crate) key_style: Style,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    nodes: Vec<Node>,
+}
+
+/// How deep a document may be: far above what Kubernetes accepts, and safe for every recursion over nodes.
+pub(crate) const DEPTH_MAX: usize = 256;
+
+/// How many nodes a build may hold, which bounds its memory at about 400 MB.
+const NODES_MAX: usize = 4_000_000;
+
+impl Tree {
+    pub(crate) fn add(&mut self, node: Node) -> NodeId {
+        // A build is checked against NODES_MAX long before ids could run out.
+        let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        self.nodes.push(node);
+        id
+    }
+
+    /// An error once there are more nodes than a build may hold.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.nodes.len() > NODES_MAX {
+            return Err(Error::unsupported(
+                format!("more than {NODES_MAX} YAML nodes in one kustomization"),
+                "split the kustomization",
+            ));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    pub(crate) fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        &mut self.nodes[id.0 as usize]
+    }
+
+    pub(crate) fn kind(&self, id: NodeId) -> Kind {
+        self.node(id).kind
+    }
+
+    pub(crate) fn text(&self, id: NodeId) -> &str {
+        &self.node(id).value
+    }
+
+    pub(crate) fn content(&self, id: NodeId) -> &[NodeId] {
+        &self.node(id).content
+    }
+
+    /// Keys and values of a mapping (or of any other content, taken in pairs).
+    pub(crate) fn pairs(&self, id: NodeId) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
+        self.content(id).chunks_exact(2).map(|pair| (pair[0], pair[1]))
+    }
+
+    /// Makes `id` what `source` is: its children become shared (kyaml `SetYNode`).
+    pub(crate) fn assign(&mut self, id: NodeId, source: NodeId) {
+        if id != source {
+            *self.node_mut(id) = self.node(source).clone();
+        }
+    }
+
+    /// A copy that shares nothing (kyaml `CopyYNode`).
+    pub(crate) fn copy(&mut self, id: NodeId) -> Result<NodeId> {
+        self.check()?;
+        self.copy_at(id, 0)
+    }
+
+    fn copy_at(&mut self, id: NodeId, depth: usize) -> Result<NodeId> {
+        check_depth(depth)?;
+        let mut node = self.node(id).clone();
+        if node.kind != Kind::Alias {
+            for child in &mut node.content {
+                *child = self.copy_at(*child, depth + 1)?;
+            }
+        }
+        Ok(self.add(node))
+    }
+
+    /// An error unless the node has this kind or is null (kyaml `ErrorIfInvalid`).
+    pub(crate) fn expect(&self, id: NodeId, kind: Kind) -> Result<()> {
+        let node = self.node(id);
+        if node.is_null() || node.kind == kind {
+            return Ok(());
+        }
+        let contents = text::of(self, id).map_or_else(|_| String::new(), |text| format!(": node contents:\n{text}"));
+        Err(Error::new(format!("wrong node kind: expected {} but got {}{contents}", kind.name(), node.kind.name())))
+    }
+
+    /// The first entry of a mapping whose key has this text. None when the node is no mapping (kyaml `Field`).
+    pub(crate) fn entry(&self, id: NodeId, name: &str) -> Option<(NodeId, NodeId)> {
+        if self.kind(id) != Kind::Mapping {
+            return None;
+        }
+        self.pairs(id).find(|(key, _)| self.text(*key) == name)
+    }
+
+    /// The value of the entry [`Tree::entry`].
+    pub(crate) fn value_of(&self, id: NodeId, name: &str) -> Option<NodeId> {
+        self.entry(id, name).map(|(_, value)| value)
+    }
+
+    /// The value of a field. None for a null node and for a missing field; an error for any other kind (kyaml `Get`).
+    pub(crate) fn get(&self, id: NodeId, name: &str) -> Result<Option<NodeId>> {
+        if self.node(id).is_null() {
+            return Ok(None);
+        }
+        self.expect(id, Kind::Mapping)?;
+        Ok(self.value_of(id, name))
+    }
+
+    /// The items of a sequence, none for null (kyaml `Elements`).
+    pub(crate) fn items(&self, id: NodeId) -> Result<Vec<NodeId>> {
+        self.expect(id, Kind::Sequence)?;
+        Ok(self.content(id).to_vec())
+    }
+
+    /// Sets a field and gives its node; none when it was cleared (kyaml `FieldSetter` with a name).
+    ///
+    /// An existing node keeps its identity and style and takes the rest. A missing field gets `value` itself: the
+    /// caller that sets one value in several places shares it between them, as Kustomize does.
+    pub(crate) fn set_field(
+        &mut self,
+        id: NodeId,
+        name: &str,
+        value: Option<NodeId>,
+        options: SetOptions,
+    ) -> Result<Option<NodeId>> {
+        let Some(value) = value.filter(|value| !self.node(*value).is_null() || options.keep_null) else {
+            return self.clear(id, name).map(|_| None);
+        };
+        self.quote_for_yaml_1_1(value);
+        if let Some(field) = self.get(id, name)? {
+            self.node_mut(value).style = self.node(field).style;
+            self.assign(field, value);
+            return Ok(Some(field));
+        }
+        let key = self.add(Node::scalar(name).styled(options.key_style));
+        self.node_mut(id).content.extend([key, value]);
+        Ok(Some(value))
+    }
+
+    /// Replaces a scalar in place and keeps its style (kyaml `FieldSetter` without a name).
+    pub(crate) fn set_scalar(&mut self, id: NodeId, value: NodeId) -> Result<()> {
+        self.quote_for_yaml_1_1(value);
+        self.expect(id, Kind::Scalar)?;
+        if !self.node(value).is_null() {
+            self.node_mut(value).style = self.node(id).style;
+            self.assign(id, value);
+        }
+        Ok(())
+    }
+
+    /// Quotes a plain string that YAML 1.1 would read as something else.
+    fn quote_for_yaml_1_1(&mut self, value: NodeId) {
+        let node = self.node_mut(value);
+        if node.is_string() && node.style == Style::PLAIN && text::is_yaml_1_1_non_string(&node.value) {
+            node.style = Style::DOUBLE;
+        }
+    }
+
+    /// Removes the first entry of that name and gives its value (kyaml `FieldClearer`).
+    pub(crate) fn clear(&mut self, id: NodeId, name: &str) -> Result<Option<NodeId>> {
+        self.expect(id, Kind::Mapping)?;
+        let Some(index) = self.pairs(id).position(|(key, _)| self.text(key) == name) else { return Ok(None) };
+        let removed = self.node_mut(id).content.drain(2 * index..2 * index + 2).next_back();
+        Ok(removed)
+    }
+
+    /// The same, only when the value has no content (kyaml `FieldClearer` with `IfEmpty`).
+    pub(crate) fn clear_if_empty(&mut self, id: NodeId, name: &str) -> Result<()> {
+        self.expect(id, Kind::Mapping)?;
+        let empty = self.pairs(id).position(|(key, value)| self.text(key) == name && self.content(value).is_empty());
+        if let Some(index) = empty {
+            self.node_mut(id).content.drain(2 * index..2 * index + 2);
+        }
+        Ok(())
+    }
+
+    /// Adds an item at the end of a sequence (kyaml `Append`).
+    pub(crate) fn append(&mut self, id: NodeId, item: NodeId) -> Result<()> {
+        self.expect(id, Kind::Sequence)?;
+        self.node_mut(id).content.push(item);
+        Ok(())
+    }
+}
+
+/// An error for what is nested deeper than [`DEPTH_MAX`].
+pub(crate) fn check_depth(depth: usize) -> Result<()> {
+    if depth > DEPTH_MAX {
+        return Err(Error::unsupported(
+            format!("YAML is nested more than {DEPTH_MAX} levels deep"),
+            "Kubernetes objects are never this deep: check the file for a mistake",
+        ));
+    }
+    Ok(())
+}
