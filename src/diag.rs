@@ -89,6 +89,9 @@ pub struct Diagnostic {
     /// What to say of the place, beside the marker.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub label: String,
+    /// The Application that failed by it, when the place alone does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<String>,
     /// How to mend it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
@@ -97,7 +100,14 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// An error without a place yet.
     pub fn error(message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, message: message.into(), span: None, label: String::new(), hint: None }
+        Self {
+            severity: Severity::Error,
+            message: message.into(),
+            span: None,
+            label: String::new(),
+            application: None,
+            hint: None,
+        }
     }
 
     /// A warning without a place yet.
@@ -114,6 +124,12 @@ impl Diagnostic {
     /// The same with a word on the place.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
+        self
+    }
+
+    /// The same with the Application that failed by it.
+    pub fn of(mut self, application: impl Into<String>) -> Self {
+        self.application = Some(application.into());
         self
     }
 
@@ -151,6 +167,9 @@ impl fmt::Display for Diagnostic {
                     f.write_str(line.trim_end())?;
                 }
             }
+        }
+        if let Some(application) = &self.application {
+            write!(f, "\n  = application: {}", printable(application))?;
         }
         if let Some(hint) = &self.hint {
             write!(f, "\n  = hint: {}", printable(hint))?;

@@ -539,10 +539,12 @@ fn gather(
     name: &BranchName,
 ) -> Result<Vec<Rendered>, Gathered> {
     let (mut rendered, mut wrong) = (Vec::new(), Vec::new());
-    for result in results {
+    for (result, application) in results.into_iter().zip(applications) {
         match result {
             Ok(result) => rendered.push(result),
-            Err(render::Failure::Mistakes(mut mistakes)) => wrong.append(&mut mistakes),
+            Err(render::Failure::Mistakes(mistakes)) => {
+                wrong.extend(mistakes.into_iter().map(|mistake| mistake.of(application.name.as_str())));
+            }
             Err(render::Failure::World(error)) => return Err(Gathered::Machine(error.to_string())),
         }
     }

@@ -7,6 +7,9 @@ use crate::path::RepoPath;
 /// How many diagnostics and removed paths are shown in full; the rest is counted.
 const SHOWN_MAX: usize = 20;
 
+/// How many Applications are named with a mistake that they share.
+const NAMES_MAX: usize = 4;
+
 /// How commit ids are cut for people.
 const SHORT: usize = 7;
 
@@ -38,13 +41,7 @@ pub fn summary(report: &Report, wording: Wording) -> String {
         Outcome::Failed { diagnostics, .. } => Some(diagnostics),
         Outcome::Moved | Outcome::Unchanged => None,
     });
-    let mut diagnostics: Vec<&Diagnostic> = Vec::new();
-    for diagnostic in failed.flatten().chain(&report.problems).chain(&report.warnings) {
-        if !diagnostics.contains(&diagnostic) {
-            diagnostics.push(diagnostic);
-        }
-    }
-    diagnostics.sort_by_key(|diagnostic| std::cmp::Reverse(diagnostic.severity));
+    let diagnostics = merged(failed.flatten().chain(&report.problems).chain(&report.warnings));
     for diagnostic in diagnostics.iter().take(SHOWN_MAX) {
         let _ = writeln!(text, "{diagnostic}");
     }
@@ -62,6 +59,28 @@ pub fn summary(report: &Report, wording: Wording) -> String {
     text
 }
 
+/// Each mistake once, with all the Applications that failed by it; errors first.
+fn merged<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<Diagnostic> {
+    let mut found: Vec<(Diagnostic, Vec<String>)> = Vec::new();
+    for diagnostic in all {
+        let alone = Diagnostic { application: None, ..diagnostic.clone() };
+        let index = found.iter().position(|(known, _)| *known == alone).unwrap_or_else(|| {
+            found.push((alone, Vec::new()));
+            found.len() - 1
+        });
+        let applications = &mut found[index].1;
+        applications.extend(diagnostic.application.clone().filter(|name| !applications.contains(name)));
+    }
+    let with_applications = |(diagnostic, applications): (Diagnostic, Vec<String>)| match &applications[..] {
+        [] => diagnostic,
+        [names @ ..] if names.len() <= NAMES_MAX => diagnostic.of(names.join(", ")),
+        names => diagnostic.of(format!("{} and {} more", names[..NAMES_MAX].join(", "), names.len() - NAMES_MAX)),
+    };
+    let mut merged: Vec<Diagnostic> = found.into_iter().map(with_applications).collect();
+    merged.sort_by_key(|diagnostic| std::cmp::Reverse(diagnostic.severity));
+    merged
+}
+
 fn outcome(branch: &BranchReport) -> String {
     let dry = short(&branch.dry_sha);
     match &branch.outcome {
@@ -75,7 +94,7 @@ fn outcome(branch: &BranchReport) -> String {
                 count => format!(" in {count} commits"),
             };
             let removed = if removed == 0 { String::new() } else { format!(", {removed} removed") };
-            format!("{old} -> {new}  {changed} of {} changed{removed}{commits}", branch.applications)
+            format!("{old} -> {new}  {changed} of {} manifests changed{removed}{commits}", branch.applications)
         }
         Outcome::Unchanged => format!("unchanged by {dry}"),
         Outcome::Failed { dry_sha, recorded, .. } => {
@@ -99,4 +118,22 @@ fn removed(branch: &BranchReport, text: &mut String) {
 
 fn short(id: &str) -> &str {
     id.get(..SHORT).unwrap_or(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_that_many_share_is_told_once() {
+        let mistakes: Vec<Diagnostic> =
+            (0..6).map(|n| Diagnostic::error("no such file").of(format!("app-{n}"))).collect();
+        let warning = Diagnostic::warning("odd");
+        let merged = merged([&warning].into_iter().chain(&mistakes).chain([&mistakes[0]]));
+        let text: Vec<String> = merged.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            text,
+            ["error: no such file\n  = application: app-0, app-1, app-2, app-3 and 2 more", "warning: odd"]
+        );
+    }
 }
