@@ -66,7 +66,7 @@ fn note_of(dry: &str) -> String {
 }
 
 fn healthy(repo: &Repo) {
-    assert_eq!(repo.git(&["fsck", "--strict", "--full", "--no-dangling"]), "");
+    assert_eq!(repo.git(&["fsck", "--strict", "--full"]), "");
 }
 
 #[test]
@@ -430,7 +430,8 @@ fn many_pushers_leave_one_hydrated_commit_for_each_change() {
     let hydrated = server.git(&["log", "--reverse", format, "environments/dev"]);
     assert_eq!(hydrated.lines().skip(1).collect::<Vec<_>>(), dry.lines().collect::<Vec<_>>());
     assert_eq!(note(&server, "environments/dev"), note_of(&tip(&server, "main")));
-    healthy(&server);
+    // Pushes that lost a race leave their objects behind; git's own prune takes them.
+    assert_eq!(server.git(&["fsck", "--strict", "--full", "--no-dangling"]), "");
 }
 
 #[test]

@@ -446,8 +446,8 @@ impl<'a> Run<'a> {
             let date = self.newest_dry.unwrap_or_default();
             let notes = self.notes.write(&self.buffer)?;
             edits.extend(self.record(NOTES_REF, notes, "Notes added by git-hydrate\n", date)?);
-            let failures = self.failures.write(&self.buffer)?;
             if self.failures != Failures::default() || self.refs.get(FAILURES_REF).is_some() {
+                let failures = self.failures.write(&self.buffer)?;
                 edits.extend(self.record(FAILURES_REF, failures, "Failures recorded by git-hydrate\n", date)?);
             }
         }

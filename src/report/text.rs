@@ -73,7 +73,7 @@ fn merged<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<Diagnostic> {
     }
     let with_applications = |(diagnostic, applications): (Diagnostic, Vec<String>)| match &applications[..] {
         [] => diagnostic,
-        [names @ ..] if names.len() <= NAMES_MAX => diagnostic.of(names.join(", ")),
+        names if names.len() <= NAMES_MAX => diagnostic.of(names.join(", ")),
         names => diagnostic.of(format!("{} and {} more", names[..NAMES_MAX].join(", "), names.len() - NAMES_MAX)),
     };
     let mut merged: Vec<Diagnostic> = found.into_iter().map(with_applications).collect();
