@@ -70,6 +70,8 @@ pub struct Application {
     pub namespace: Option<AppName>,
     /// `spec.project`; `default` when it is left out, as in Argo CD.
     pub project: String,
+    /// The cluster that it deploys to: `spec.destination.server`, else `spec.destination.name`.
+    pub destination_cluster: Option<String>,
     /// `spec.destination.namespace`.
     pub destination_namespace: Option<String>,
     /// `spec.sourceHydrator.drySource`.

@@ -485,4 +485,6 @@ fn one_object_from_two_applications_is_an_error() {
     let found = conflicts(&a.sync_branch, &applications, &rendered);
     let found: Vec<&str> = found.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
     assert_eq!(found, ["`a` and `b` both render Service web-ns/s"]);
+    let elsewhere = Application { destination_cluster: Some("west".to_owned()), ..b.clone() };
+    assert_eq!(conflicts(&a.sync_branch, &[&a, &elsewhere, &c], &rendered), []);
 }

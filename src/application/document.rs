@@ -100,11 +100,13 @@ fn application(root: &Object<'_>, place: &Place, document: &mut Document) -> Opt
         (name?, sync_branch?, path?);
     let (dry, dry_places) = dry?;
     let destination = spec.object("destination");
+    let text_of = |field: &'static str| destination.as_ref().and_then(|destination| destination.text(field));
     Some(Application {
         name,
         namespace: namespace.map(|(namespace, _)| namespace),
         project: spec.text("project").unwrap_or_else(|| "default".to_owned()),
-        destination_namespace: destination.and_then(|destination| destination.text("namespace")),
+        destination_cluster: text_of("server").or_else(|| text_of("name")),
+        destination_namespace: text_of("namespace"),
         dry,
         sync_branch,
         sync_path,

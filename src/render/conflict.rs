@@ -39,16 +39,18 @@ const CLUSTER_KINDS: &[(&str, &str)] = &[
     ("storage.k8s.io", "VolumeAttributesClass"),
 ];
 
-/// Every object that an earlier one of the Applications renders too, by group, kind, namespace and name.
+/// Every object that an earlier one of the Applications renders too, by cluster, group, kind, namespace and name.
 ///
+/// Two clusters have objects of their own, so an environment of several regions may render the same into each.
 /// An object without a namespace is in that of its Application's destination, unless its kind is known to have none. In
 /// the order of the Applications; each pair of them is told once, with the first such object and how many more there are.
 pub(super) fn find(rendered: &[(&Application, &[Manifest])]) -> Vec<Diagnostic> {
-    let mut owners: BTreeMap<Key, usize> = BTreeMap::new();
+    let mut owners: BTreeMap<(Option<&str>, Key), usize> = BTreeMap::new();
     let mut conflicts: BTreeMap<(usize, usize), Vec<Key>> = BTreeMap::new();
     for (index, (application, manifests)) in rendered.iter().enumerate() {
         for key in manifests.iter().filter_map(|manifest| key(manifest, application)) {
-            let owner = *owners.entry(key.clone()).or_insert(index);
+            let cluster = application.destination_cluster.as_deref();
+            let owner = *owners.entry((cluster, key.clone())).or_insert(index);
             if owner != index {
                 conflicts.entry((index, owner)).or_default().push(key);
             }
