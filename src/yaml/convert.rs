@@ -26,10 +26,11 @@ pub(super) fn to_value(root: &Node, dialect: Dialect, limits: &Limits) -> Result
         nodes: 0,
         decoded: 0,
         aliased: 0,
+        unsupported: None,
         mistakes: Vec::new(),
     };
     let value = converter.node(root)?;
-    let Some((_, mark)) = converter.mistakes.first() else { return Ok(value) };
+    let Some((_, mark)) = converter.mistakes.first() else { return converter.unsupported.map_or(Ok(value), Err) };
     let mark = *mark;
     let lines: Vec<String> = converter.mistakes.into_iter().map(|(line, _)| format!("\n  {line}")).collect();
     Err(Error::yaml(format!("unmarshal errors:{}", lines.concat()), Some(mark)))
@@ -45,9 +46,14 @@ struct Converter<'a> {
     /// The same, as go-yaml counts to find documents that blow up by their aliases.
     decoded: usize,
     aliased: usize,
+    /// What JSON can't have, told if all else is right: a key or a number.
+    unsupported: Option<Error>,
     /// What go-yaml collects and tells at the end.
     mistakes: Vec<(String, Mark)>,
 }
+
+/// Each pair of equal keys is a mistake of its own: more than these are not told.
+const MISTAKES_MAX: usize = 100;
 
 enum Anchor {
     /// Its node is being read: an alias to it would hold itself.
@@ -147,7 +153,7 @@ impl<'a> Converter<'a> {
         0.99 - 0.89 * ((decoded - LOW) / (HIGH - LOW))
     }
 
-    fn scalar(&self, node: &Node, text: &str) -> Result<Value> {
+    fn scalar(&mut self, node: &Node, text: &str) -> Result<Value> {
         let plain = match &node.tag {
             Some(tag) if node.tagged => match self.tagged(tag, text, node)? {
                 Ok(plain) => plain,
@@ -164,14 +170,16 @@ impl<'a> Converter<'a> {
             Plain::Float(value) if value.is_finite() => Value::Float(value),
             Plain::Float(value) => {
                 let message = format!("json: unsupported value: {}", format_float(value));
-                return Err(Error::bare(message, Some(node.mark)));
+                self.unsupported.get_or_insert_with(|| Error::bare(message, Some(node.mark)));
+                Value::Null
             }
             Plain::Timestamp if self.dialect == Dialect::V3 => match timestamp::parse(text) {
                 Some(time) if time.is_rfc_3339() => Value::String(time.to_string()),
                 _ => {
                     let message = "json: error calling MarshalJSON for type time.Time: Time.MarshalJSON: timezone \
                                    hour outside of range [0,23]";
-                    return Err(Error::bare(message, Some(node.mark)));
+                    self.unsupported.get_or_insert_with(|| Error::bare(message, Some(node.mark)));
+                    Value::Null
                 }
             },
             Plain::Timestamp | Plain::Str => Value::String(text.to_owned()),
@@ -230,8 +238,14 @@ impl<'a> Converter<'a> {
                 Value::Int(number) => number.to_string(),
                 Value::Float(number) => format_float_32(number),
                 Value::Bool(value) => value.to_string(),
-                Value::Null => return Err(unsupported_key("%!s(<nil>)", &name, &value, key.mark)),
-                Value::Uint(_) => return Err(unsupported_key("uint64", &name, &value, key.mark)),
+                Value::Null => {
+                    self.unsupported.get_or_insert_with(|| unsupported_key("%!s(<nil>)", &name, &value, key.mark));
+                    continue;
+                }
+                Value::Uint(_) => {
+                    self.unsupported.get_or_insert_with(|| unsupported_key("uint64", &name, &value, key.mark));
+                    continue;
+                }
                 // Refused above.
                 Value::Sequence(_) | Value::Mapping(_) => continue,
             };
@@ -248,7 +262,6 @@ impl<'a> Converter<'a> {
         let top = self.depth == 1;
         let mut mapping = Mapping::new();
         let mut merge = None;
-        let mut unprintable = None;
         for (key, value) in entries {
             if is_merge(key) {
                 merge = Some(value);
@@ -266,7 +279,8 @@ impl<'a> Converter<'a> {
                 Value::Null if top => continue,
                 _ if top => self.text_of(key),
                 _ => {
-                    unprintable.get_or_insert(key.mark);
+                    let message = "json: unsupported type: map[interface {}]interface {}";
+                    self.unsupported.get_or_insert_with(|| Error::bare(message, Some(key.mark)));
                     continue;
                 }
             };
@@ -279,10 +293,7 @@ impl<'a> Converter<'a> {
                 }
             }
         }
-        match unprintable {
-            Some(mark) => Err(Error::bare("json: unsupported type: map[interface {}]interface {}", Some(mark))),
-            None => Ok(mapping),
-        }
+        Ok(mapping)
     }
 
     fn tag_of(&self, key: &Node) -> Tag {
@@ -307,30 +318,33 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Notes keys that stand twice. All lists and all mappings count as the same key, as in go-yaml.
+    /// Notes each key that stands twice. All lists and all mappings count as the same key, as in go-yaml.
     fn are_unique(&mut self, entries: &[(Node, Node)]) -> bool {
-        let mut seen: HashMap<(u8, &str), u32> = HashMap::with_capacity(entries.len());
-        let mut unique = true;
-        for (key, _) in entries {
-            let name = match &key.data {
-                Data::Scalar(text) => (0, text.as_str()),
-                Data::Alias(name) => (1, name.as_str()),
-                Data::Sequence(_) => (2, ""),
-                Data::Mapping(_) => (3, ""),
-            };
-            match seen.get(&name) {
-                None => {
-                    seen.insert(name, key.mark.line);
+        let mut lines: HashMap<(u8, &str), Vec<Mark>> = HashMap::with_capacity(entries.len());
+        let names = entries.iter().map(|(key, _)| match &key.data {
+            Data::Scalar(text) => (0, text.as_str()),
+            Data::Alias(name) => (1, name.as_str()),
+            Data::Sequence(_) => (2, ""),
+            Data::Mapping(_) => (3, ""),
+        });
+        for (name, (key, _)) in names.clone().zip(entries) {
+            lines.entry(name).or_default().push(key.mark);
+        }
+        if lines.len() == entries.len() {
+            return true;
+        }
+        for (name, (key, _)) in names.zip(entries) {
+            let later = lines.get(&name).into_iter().flatten().filter(|mark| mark.offset > key.mark.offset);
+            for mark in later {
+                if self.mistakes.len() == MISTAKES_MAX {
+                    return false;
                 }
-                Some(first) => {
-                    let line = key.mark.line;
-                    let message = format!("line {line}: mapping key {} already defined at line {first}", quote(name.1));
-                    self.mistakes.push((message, key.mark));
-                    unique = false;
-                }
+                let (line, first, name) = (mark.line, key.mark.line, quote(name.1));
+                let message = format!("line {line}: mapping key {name} already defined at line {first}");
+                self.mistakes.push((message, *mark));
             }
         }
-        unique
+        false
     }
 
     /// The mappings that a merge key names, the strongest first.

@@ -42,7 +42,7 @@ fn utf8(bytes: &[u8]) -> Input<'_> {
         (None, None) => return Input { text: Cow::Borrowed(text), fault: None },
     };
     let fault = Fault::reader(message, mark_at(text, end));
-    Input { text: Cow::Borrowed(cut(text, end)), fault: Some(fault) }
+    Input { text: Cow::Borrowed(cut(text, end, message)), fault: Some(fault) }
 }
 
 const CONTROL: &str = "control characters are not allowed";
@@ -102,12 +102,16 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Input<'static> {
         (None, None) => return Input { text: Cow::Owned(text), fault: None },
     };
     let fault = Fault::reader(message, mark_at(&text, end));
-    text.truncate(cut(&text, end).len());
+    text.truncate(cut(&text, end, message).len());
     Input { text: Cow::Owned(text), fault: Some(fault) }
 }
 
-/// The part of `text` that go-yaml hands on before it meets the bad character at `end`.
-fn cut(text: &str, end: usize) -> &str {
+/// The part of `text` that go-yaml hands on before it meets what is wrong at `end`.
+fn cut<'a>(text: &'a str, end: usize, message: &str) -> &'a str {
+    if message.starts_with("incomplete") {
+        // That is known only once the last chunk has been read.
+        return text;
+    }
     let mut end = end / CHUNK * CHUNK;
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use super::error::Error;
 use super::input::is_forbidden;
 use super::number::format_json_float;
-use super::value::{Mapping, Value};
-use super::{Dialect, Limits, compose, emit_v2};
+use super::value::Value;
+use super::{Dialect, Limits, compose, emit_v2, json};
 
 /// Reads the first document of `text`, and nothing of those behind it. A text without any is `null`.
 ///
@@ -49,61 +49,62 @@ pub fn marshal(value: &Value) -> Result<String, Error> {
 
 /// What is read of `value` once it has been written as JSON.
 fn through_json(value: &Value) -> Result<Cow<'_, Value>, Error> {
-    if !changes(value) {
-        return Ok(Cow::Borrowed(value));
+    if has(value, &|value| matches!(value, Value::Float(number) if !number.is_finite())) {
+        return Err(Error::bare("json: unsupported value: a float that is no number", None));
     }
-    Ok(Cow::Owned(match value {
-        Value::Float(number) => float(*number)?,
-        Value::String(text) => Value::String(string(text)?.into_owned()),
-        Value::Sequence(items) => {
-            let items = items.iter().map(|item| through_json(item).map(Cow::into_owned));
-            Value::Sequence(items.collect::<Result<_, _>>()?)
-        }
-        Value::Mapping(mapping) => {
-            let mut changed = Mapping::new();
-            for (key, value) in mapping {
-                changed.insert(string(key)?.into_owned(), through_json(value)?.into_owned());
-            }
-            Value::Mapping(changed)
-        }
-        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Uint(_) => value.clone(),
-    }))
-}
-
-fn changes(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Uint(_) => false,
-        Value::Float(_) => true,
-        Value::String(text) => suspicious(text),
-        Value::Sequence(items) => items.iter().any(changes),
-        Value::Mapping(mapping) => mapping.iter().any(|(key, value)| suspicious(key) || changes(value)),
+    if has(value, &|value| match value {
+        Value::String(text) => reads_differently(text),
+        Value::Mapping(mapping) => mapping.keys().any(|key| is_long(key) || reads_differently(key)),
+        _ => false,
+    }) {
+        let text = json::encode(value, json::Options { escape_html: true, indent: None });
+        return yaml_to_json(text.as_bytes(), &Limits { bytes: text.len(), ..Limits::default() }).map(Cow::Owned);
     }
-}
-
-/// Whether a string may read differently, or not at all, once it stands in JSON.
-fn suspicious(text: &str) -> bool {
-    text.chars().any(|c| c == '\u{85}' || (c >= '\u{7F}' && is_forbidden(c)))
-}
-
-fn float(number: f64) -> Result<Value, Error> {
-    let Some(text) = format_json_float(number) else {
-        let message = format!("json: unsupported value: {}", super::format_float(number));
-        return Err(Error::bare(message, None));
-    };
-    // `-0` is the integer 0.
-    Ok(match text.parse::<i64>() {
-        Ok(integer) => Value::Int(integer),
-        Err(_) => text.parse().map_or(Value::Float(number), Value::Uint),
+    Ok(if has(value, &|value| matches!(value, Value::Float(_))) {
+        Cow::Owned(with_integers(value))
+    } else {
+        Cow::Borrowed(value)
     })
 }
 
-/// What a double-quoted scalar that holds `text` means.
-fn string(text: &str) -> Result<Cow<'_, str>, Error> {
-    if !suspicious(text) {
-        return Ok(Cow::Borrowed(text));
+/// Whether a part of `value`, or `value` itself, is so.
+fn has(value: &Value, is_so: &impl Fn(&Value) -> bool) -> bool {
+    is_so(value)
+        || match value {
+            Value::Sequence(items) => items.iter().any(|item| has(item, is_so)),
+            Value::Mapping(mapping) => mapping.values().any(|value| has(value, is_so)),
+            _ => false,
+        }
+}
+
+/// Whether a string in JSON may be something else, or nothing, as YAML.
+fn reads_differently(text: &str) -> bool {
+    text.chars().any(|c| c == '\u{85}' || (c >= '\u{7F}' && is_forbidden(c)))
+}
+
+/// Whether a key may be too long to be one, once it is escaped.
+fn is_long(key: &str) -> bool {
+    const ESCAPE: usize = r"\u0000".len();
+    key.len() * ESCAPE > 1000
+}
+
+/// The floats that JSON writes without a point are integers when they are read.
+fn with_integers(value: &Value) -> Value {
+    match value {
+        Value::Float(number) => integer(*number).unwrap_or(Value::Float(*number)),
+        Value::Sequence(items) => Value::Sequence(items.iter().map(with_integers).collect()),
+        Value::Mapping(mapping) => {
+            Value::Mapping(mapping.iter().map(|(key, value)| (key.clone(), with_integers(value))).collect())
+        }
+        value => value.clone(),
     }
-    let json = super::json::encode_string(text, true);
-    let limits = Limits { bytes: json.len(), ..Limits::default() };
-    let node = compose::compose(json.as_bytes(), Dialect::V2, &limits, 1)?.pop();
-    Ok(Cow::Owned(node.as_ref().and_then(|node| node.as_str()).unwrap_or_default().to_owned()))
+}
+
+fn integer(number: f64) -> Option<Value> {
+    if number.fract() != 0.0 {
+        return None;
+    }
+    let text = format_json_float(number)?;
+    // `-0` is 0.
+    text.parse().map(Value::Int).ok().or_else(|| text.parse().map(Value::Uint).ok())
 }
