@@ -1,6 +1,6 @@
 //! Aliases and merge keys of nodes replaced by what they stand for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::error::Error;
 use super::node::{Data, Node, Tag};
@@ -20,11 +20,30 @@ type Result<T> = std::result::Result<T, Error>;
 ///
 /// Reference: kyaml 0.21.1 yaml/rnode.go, `DeAnchor`.
 pub fn resolve_aliases(root: Node, limits: &Limits) -> Result<Node> {
-    Resolver { limits, anchors: HashMap::new(), nodes: 0, depth: 0 }.node(root)
+    let mut named = HashSet::new();
+    name_aliases(&root, &mut named);
+    Resolver { limits, named, anchors: HashMap::new(), nodes: 0, depth: 0 }.node(root)
+}
+
+/// Collects the names that aliases refer to.
+fn name_aliases(node: &Node, named: &mut HashSet<Box<str>>) {
+    match &node.data {
+        Data::Scalar(_) => {}
+        Data::Alias(name) => drop(named.insert(name.as_str().into())),
+        Data::Sequence(items) => items.iter().for_each(|item| name_aliases(item, named)),
+        Data::Mapping(entries) => {
+            for (key, value) in entries {
+                name_aliases(key, named);
+                name_aliases(value, named);
+            }
+        }
+    }
 }
 
 struct Resolver<'a> {
     limits: &'a Limits,
+    /// The anchors that are used: of the others no copy is kept.
+    named: HashSet<Box<str>>,
     anchors: HashMap<Box<str>, Anchor>,
     nodes: usize,
     depth: u32,
@@ -44,7 +63,7 @@ impl Resolver<'_> {
     fn node(&mut self, mut node: Node) -> Result<Node> {
         let before = self.nodes;
         self.count(1, node.mark)?;
-        let anchor = node.anchor.take();
+        let anchor = node.anchor.take().filter(|name| self.named.contains(name));
         if let Some(name) = &anchor {
             self.anchors.insert(name.clone(), Anchor::Open);
         }
@@ -65,7 +84,10 @@ impl Resolver<'_> {
             }
         };
         if let Some(name) = anchor {
-            let known = Anchor::Known { node: node.clone(), size: self.nodes - before, depth: depth_of(&node) };
+            let size = self.nodes - before;
+            // The copy that is kept counts as well, or nested anchors would take more and more.
+            self.count(size, node.mark)?;
+            let known = Anchor::Known { node: node.clone(), size, depth: depth_of(&node) };
             self.anchors.insert(name, known);
         }
         Ok(node)

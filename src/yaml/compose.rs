@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use super::Limits;
 use super::error::{Error, Fault};
 use super::input;
-use super::node::{Comments, Data, Node, Style, Tag};
-use super::parse::{Event, EventComments, EventKind, Parser};
+use super::node::{Data, Node, Style, Tag};
+use super::parse::{Event, EventKind, Parser};
 use super::resolve::{self, Dialect};
 
 /// Reads documents one after the other.
@@ -16,7 +16,7 @@ pub(super) struct Composer<'a> {
     parser: Parser<'a>,
     ahead: Option<Event<'a>>,
     dialect: Dialect,
-    /// The anchors so far: of the stream in v3, of the document in v2.
+    /// The anchors of the document so far.
     anchors: HashSet<Box<str>>,
     depth_left: u32,
     nodes_left: usize,
@@ -79,14 +79,13 @@ impl<'a> Composer<'a> {
         if start.kind != EventKind::DocumentStart {
             return Ok(None);
         }
-        if self.dialect == Dialect::V2 {
-            self.anchors.clear();
-        }
+        // go-yaml v3 keeps them; an alias to another document is a mistake.
+        self.anchors.clear();
         let first = self.next()?;
         let mut root = self.node(first)?;
         let end = self.next()?;
-        root.comments.set_document_head(start.comments.head);
-        root.comments.set_document_foot(end.comments.foot);
+        root.comments.set_document_head(start.comments.head());
+        root.comments.set_document_foot(end.comments.foot());
         Ok(Some(root))
     }
 
@@ -100,7 +99,7 @@ impl<'a> Composer<'a> {
             style: Style::Plain,
             anchor: event.anchor.map(Box::from),
             mark,
-            comments: comments(event.comments),
+            comments: event.comments,
             data: Data::Alias(String::new()),
         };
         match event.kind {
@@ -172,8 +171,8 @@ impl<'a> Composer<'a> {
         loop {
             let event = self.next()?;
             if event.kind == EventKind::SequenceEnd {
-                node.comments.set_line(event.comments.line);
-                node.comments.set_foot(event.comments.foot);
+                node.comments.set_line(event.comments.line());
+                node.comments.set_foot(event.comments.foot());
                 break;
             }
             items.push(self.node(event)?);
@@ -187,12 +186,12 @@ impl<'a> Composer<'a> {
         loop {
             let event = self.next()?;
             if event.kind == EventKind::MappingEnd {
-                node.comments.set_line(event.comments.line);
+                node.comments.set_line(event.comments.line());
                 match entries.last_mut() {
-                    Some((last, _)) if !flow && !event.comments.foot.is_empty() => {
-                        last.comments.set_foot(event.comments.foot);
+                    Some((last, _)) if !flow && !event.comments.foot().is_empty() => {
+                        last.comments.set_foot(event.comments.foot());
                     }
-                    _ => node.comments.set_foot(event.comments.foot),
+                    _ => node.comments.set_foot(event.comments.foot()),
                 }
                 break;
             }
@@ -224,12 +223,4 @@ fn written_tag(tag: &str, dialect: Dialect) -> Option<Tag> {
         ("", _) | ("!", Dialect::V3) => None,
         (tag, _) => Some(Tag::new(tag)),
     }
-}
-
-fn comments(texts: EventComments) -> Comments {
-    let mut comments = Comments::default();
-    comments.set_head(texts.head);
-    comments.set_line(texts.line);
-    comments.set_foot(texts.foot);
-    comments
 }

@@ -21,9 +21,9 @@ pub(super) fn to_value(root: &Node, dialect: Dialect, limits: &Limits) -> Result
     let mut converter = Converter {
         dialect,
         limits,
-        anchors: HashMap::new(),
+        targets: targets(root),
+        open: Vec::new(),
         depth: 0,
-        nodes: 0,
         decoded: 0,
         aliased: 0,
         unsupported: None,
@@ -39,11 +39,12 @@ pub(super) fn to_value(root: &Node, dialect: Dialect, limits: &Limits) -> Result
 struct Converter<'a> {
     dialect: Dialect,
     limits: &'a Limits,
-    anchors: HashMap<&'a str, Anchor>,
+    /// What each alias refers to.
+    targets: HashMap<*const Node, &'a Node>,
+    /// The aliases that are being replaced.
+    open: Vec<*const Node>,
     depth: u32,
-    /// Values so far, those of aliases counted each time.
-    nodes: usize,
-    /// The same, as go-yaml counts to find documents that blow up by their aliases.
+    /// Nodes so far, and how many of them by way of aliases; those of aliases count each time.
     decoded: usize,
     aliased: usize,
     /// What JSON can't have, told if all else is right: a key or a number.
@@ -55,94 +56,80 @@ struct Converter<'a> {
 /// Each pair of equal keys is a mistake of its own: more than these are not told.
 const MISTAKES_MAX: usize = 100;
 
-enum Anchor {
-    /// Its node is being read: an alias to it would hold itself.
-    Open,
-    Known {
-        value: Value,
-        tag: Tag,
-        is_mapping: bool,
-        size: usize,
-        depth: u32,
-    },
+/// What each alias below `root` refers to: the last node before it with that anchor. Nodes are known by their place
+/// in memory.
+fn targets(root: &Node) -> HashMap<*const Node, &Node> {
+    fn visit<'a>(
+        node: &'a Node,
+        anchors: &mut HashMap<&'a str, &'a Node>,
+        targets: &mut HashMap<*const Node, &'a Node>,
+    ) {
+        if let Some(name) = &node.anchor {
+            anchors.insert(name, node);
+        }
+        match &node.data {
+            Data::Scalar(_) => {}
+            Data::Alias(name) => {
+                if let Some(target) = anchors.get(name.as_str()) {
+                    targets.insert(node, target);
+                }
+            }
+            Data::Sequence(items) => items.iter().for_each(|item| visit(item, anchors, targets)),
+            Data::Mapping(entries) => {
+                for (key, value) in entries {
+                    visit(key, anchors, targets);
+                    visit(value, anchors, targets);
+                }
+            }
+        }
+    }
+    let mut targets = HashMap::new();
+    visit(root, &mut HashMap::new(), &mut targets);
+    targets
 }
 
 impl<'a> Converter<'a> {
     fn node(&mut self, node: &'a Node) -> Result<Value> {
-        self.count(1, node.mark)?;
-        let before = self.nodes;
-        if let Some(name) = &node.anchor {
-            self.anchors.insert(name, Anchor::Open);
-        }
-        let value = match &node.data {
-            Data::Alias(name) => return self.alias(name, node),
-            Data::Scalar(text) => self.scalar(node, text)?,
+        self.count(node.mark)?;
+        match &node.data {
+            Data::Alias(name) => self.alias(name, node),
+            Data::Scalar(text) => self.scalar(node, text),
             Data::Sequence(items) => {
                 self.enter(node.mark)?;
                 let items = items.iter().map(|item| self.node(item)).collect::<Result<_>>()?;
                 self.depth -= 1;
-                Value::Sequence(items)
+                Ok(Value::Sequence(items))
             }
             Data::Mapping(entries) => {
                 self.enter(node.mark)?;
-                let mapping = self.mapping(entries)?;
+                let mapping = match self.dialect {
+                    Dialect::V2 => self.mapping_v2(entries),
+                    Dialect::V3 => self.mapping_v3(entries),
+                }?;
                 self.depth -= 1;
-                Value::Mapping(mapping)
+                Ok(Value::Mapping(mapping))
             }
-        };
-        if let Some(name) = &node.anchor {
-            let anchor = Anchor::Known {
-                value: value.clone(),
-                tag: node.resolved_tag(self.dialect),
-                is_mapping: matches!(node.data, Data::Mapping(_)),
-                size: self.nodes - before + 1,
-                depth: depth_of(&value),
-            };
-            self.anchors.insert(name, anchor);
         }
-        Ok(value)
     }
 
     fn enter(&mut self, mark: Mark) -> Result<()> {
         self.depth += 1;
-        self.check_depth(self.depth, mark)
-    }
-
-    fn check_depth(&self, depth: u32, mark: Mark) -> Result<()> {
-        if depth > self.limits.depth {
+        if self.depth > self.limits.depth {
             return Err(Error::too_deep(mark));
         }
         Ok(())
     }
 
-    fn count(&mut self, nodes: usize, mark: Mark) -> Result<()> {
-        self.nodes = self.nodes.saturating_add(nodes);
-        self.decoded = self.decoded.saturating_add(nodes);
-        if self.nodes > self.limits.nodes {
+    fn count(&mut self, mark: Mark) -> Result<()> {
+        self.decoded += 1;
+        self.aliased += usize::from(!self.open.is_empty());
+        if self.aliased > 100 && self.decoded > 1000 && self.aliased as f64 / self.decoded as f64 > self.alias_share() {
+            return Err(Error::yaml("document contains excessive aliasing", Some(mark)));
+        }
+        if self.decoded > self.limits.nodes {
             return Err(Error::too_many_nodes(mark));
         }
         Ok(())
-    }
-
-    fn alias(&mut self, name: &str, node: &Node) -> Result<Value> {
-        // The limits come first: the copy may be large.
-        let (size, depth) = match self.anchors.get(name) {
-            None => return Err(Error::yaml(format!("unknown anchor '{name}' referenced"), Some(node.mark))),
-            Some(Anchor::Open) => {
-                return Err(Error::yaml(format!("anchor '{name}' value contains itself"), Some(node.mark)));
-            }
-            Some(Anchor::Known { size, depth, .. }) => (*size, *depth),
-        };
-        self.check_depth(self.depth.saturating_add(depth), node.mark)?;
-        self.count(size, node.mark)?;
-        self.aliased += size;
-        if self.aliased > 100 && self.decoded > 1000 && self.aliased as f64 / self.decoded as f64 > self.alias_share() {
-            return Err(Error::yaml("document contains excessive aliasing", Some(node.mark)));
-        }
-        match self.anchors.get(name) {
-            Some(Anchor::Known { value, .. }) => Ok(value.clone()),
-            _ => Ok(Value::Null),
-        }
     }
 
     /// How much of a document may come from aliases: less, the larger it is.
@@ -151,6 +138,25 @@ impl<'a> Converter<'a> {
         const HIGH: f64 = 4_000_000.0;
         let decoded = (self.decoded as f64).clamp(LOW, HIGH);
         0.99 - 0.89 * ((decoded - LOW) / (HIGH - LOW))
+    }
+
+    fn alias(&mut self, name: &str, node: &'a Node) -> Result<Value> {
+        let place = std::ptr::from_ref(node);
+        let Some(target) = self.targets.get(&place).copied() else {
+            return Err(Error::yaml(format!("unknown anchor '{name}' referenced"), Some(node.mark)));
+        };
+        if self.open.contains(&place) {
+            return Err(Error::yaml(format!("anchor '{name}' value contains itself"), Some(node.mark)));
+        }
+        self.open.push(place);
+        let value = self.node(target)?;
+        self.open.pop();
+        Ok(value)
+    }
+
+    /// The node itself, or what it refers to.
+    fn target(&self, node: &'a Node) -> &'a Node {
+        self.targets.get(&std::ptr::from_ref(node)).copied().unwrap_or(node)
     }
 
     fn scalar(&mut self, node: &Node, text: &str) -> Result<Value> {
@@ -211,13 +217,6 @@ impl<'a> Converter<'a> {
         }
     }
 
-    fn mapping(&mut self, entries: &'a [(Node, Node)]) -> Result<Mapping> {
-        match self.dialect {
-            Dialect::V2 => self.mapping_v2(entries),
-            Dialect::V3 => self.mapping_v3(entries),
-        }
-    }
-
     /// Later entries replace earlier ones, merged ones included.
     fn mapping_v2(&mut self, entries: &'a [(Node, Node)]) -> Result<Mapping> {
         let mut mapping = Mapping::new();
@@ -271,13 +270,13 @@ impl<'a> Converter<'a> {
             if let Value::Sequence(_) | Value::Mapping(_) = name {
                 return Err(invalid_key(&name, self.dialect, key.mark));
             }
-            let tag = self.tag_of(key);
             let value = self.node(value)?;
-            let name = match name {
-                Value::String(name) if tag == Tag::Str || tag == Tag::Merge => name,
+            let key = self.target(key);
+            let name = match (name, key.as_str()) {
+                (Value::String(name), _) if matches!(key.resolved_tag(Dialect::V3), Tag::Str | Tag::Merge) => name,
                 // kyaml reads the outermost mapping into strings.
-                Value::Null if top => continue,
-                _ if top => self.text_of(key),
+                (Value::Null, _) if top => continue,
+                (_, Some(text)) if top => text.to_owned(),
                 _ => {
                     let message = "json: unsupported type: map[interface {}]interface {}";
                     self.unsupported.get_or_insert_with(|| Error::bare(message, Some(key.mark)));
@@ -294,28 +293,6 @@ impl<'a> Converter<'a> {
             }
         }
         Ok(mapping)
-    }
-
-    fn tag_of(&self, key: &Node) -> Tag {
-        match &key.data {
-            Data::Alias(name) => match self.anchors.get(name.as_str()) {
-                Some(Anchor::Known { tag, .. }) => tag.clone(),
-                _ => Tag::Null,
-            },
-            _ => key.resolved_tag(self.dialect),
-        }
-    }
-
-    /// The text of a key that is no string.
-    fn text_of(&self, key: &Node) -> String {
-        match &key.data {
-            Data::Scalar(text) => text.clone(),
-            Data::Alias(name) => match self.anchors.get(name.as_str()) {
-                Some(Anchor::Known { value, .. }) => go_syntax(value, self.dialect),
-                _ => String::new(),
-            },
-            Data::Sequence(_) | Data::Mapping(_) => String::new(),
-        }
     }
 
     /// Notes each key that stands twice. All lists and all mappings count as the same key, as in go-yaml.
@@ -355,15 +332,7 @@ impl<'a> Converter<'a> {
         };
         let mut found = Vec::new();
         for node in nodes {
-            let is_mapping = match &node.data {
-                Data::Mapping(_) => true,
-                Data::Alias(name) => match self.anchors.get(name.as_str()) {
-                    Some(Anchor::Known { is_mapping, .. }) => *is_mapping,
-                    _ => true,
-                },
-                Data::Scalar(_) | Data::Sequence(_) => false,
-            };
-            if !is_mapping {
+            if !matches!(self.target(node).data, Data::Mapping(_)) {
                 let message = "map merge requires map or sequence of maps as the value";
                 return Err(Error::yaml(message, Some(node.mark)));
             }
@@ -383,15 +352,6 @@ fn is_merge(key: &Node) -> bool {
             Some(Tag::Other(tag)) if &**tag == "!" => true,
             _ => !key.tagged && key.style == Style::Plain && key.tag != Some(Tag::Str),
         }
-}
-
-fn depth_of(value: &Value) -> u32 {
-    let children = match value {
-        Value::Sequence(items) => items.iter().map(depth_of).max(),
-        Value::Mapping(mapping) => mapping.values().map(depth_of).max(),
-        _ => return 0,
-    };
-    children.unwrap_or(0) + 1
 }
 
 fn invalid_key(key: &Value, dialect: Dialect, mark: Mark) -> Error {

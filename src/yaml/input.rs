@@ -129,11 +129,17 @@ pub(super) fn is_forbidden(c: char) -> bool {
 /// The offset of the first forbidden character.
 fn first_forbidden(text: &str) -> Option<usize> {
     // Only these bytes can start one; all else is skipped without decoding.
-    let suspicious = |byte: &u8| {
-        matches!(byte, 0x00..=0x08 | 0x0B | 0x0C | 0x0E..=0x1F | 0x7F | 0xC2 | 0xEF) // U+0080 and U+FFFE
+    const SUSPICIOUS: [bool; 256] = {
+        let mut table = [false; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            table[byte] = matches!(byte, 0x00..=0x08 | 0x0B | 0x0C | 0x0E..=0x1F | 0x7F | 0xC2 | 0xEF);
+            byte += 1;
+        }
+        table
     };
     let mut from = 0;
-    while let Some(found) = text.as_bytes().get(from..)?.iter().position(suspicious) {
+    while let Some(found) = text.as_bytes().get(from..)?.iter().position(|byte| SUSPICIOUS[usize::from(*byte)]) {
         let offset = from + found;
         let c = text.get(offset..)?.chars().next()?;
         if is_forbidden(c) {

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use super::Dialect;
 use super::error::{Fault, Mark};
 use super::input::Input;
-use super::node::Style;
+use super::node::{Comments, Style};
 use super::scan::{Place, Position, Result, Scanner, TokenKind};
 
 #[derive(Debug, PartialEq)]
@@ -32,14 +32,15 @@ pub(super) struct Event<'a> {
     pub anchor: Option<&'a str>,
     /// As it was written, its handle replaced by the prefix; empty if there is none.
     pub tag: Cow<'a, str>,
-    pub comments: EventComments,
+    pub comments: Comments,
 }
 
+/// Comments that wait for their event.
 #[derive(Debug, Default)]
-pub(super) struct EventComments {
-    pub head: String,
-    pub line: String,
-    pub foot: String,
+struct Waiting {
+    head: String,
+    line: String,
+    foot: String,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -68,8 +69,7 @@ pub(super) struct Parser<'a> {
     /// Where the collections start that are open.
     starts: Vec<Position>,
     tag_directives: Vec<(Cow<'a, str>, Cow<'a, str>)>,
-    /// Comments that wait for their event.
-    comments: EventComments,
+    comments: Waiting,
     /// The head of a collection that is the entry of a sequence.
     stem: Option<String>,
 }
@@ -133,7 +133,7 @@ impl<'a> Parser<'a> {
             states: Vec::new(),
             starts: Vec::new(),
             tag_directives: Vec::new(),
-            comments: EventComments::default(),
+            comments: Waiting::default(),
             stem: None,
         }
     }
@@ -195,9 +195,21 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn take_comments(&mut self) -> EventComments {
+    fn take_comments(&mut self) -> Comments {
         self.stem = None;
-        std::mem::take(&mut self.comments)
+        let Waiting { head, line, foot } = std::mem::take(&mut self.comments);
+        let mut comments = Comments::default();
+        comments.set_head(head);
+        comments.set_line(line);
+        comments.set_foot(foot);
+        comments
+    }
+
+    /// The head that was kept for a collection.
+    fn take_stem(&mut self) -> Comments {
+        let mut comments = Comments::default();
+        comments.set_head(self.stem.take().unwrap_or_default());
+        comments
     }
 
     fn pop_state(&mut self) {
@@ -229,9 +241,9 @@ impl<'a> Parser<'a> {
                 self.process_directives()?;
                 self.states.push(State::DocumentEnd);
                 self.state = State::Node { block: true, indentless_sequence: false };
-                let head = self.split_document_head();
-                let comments = EventComments { head, ..EventComments::default() };
-                Ok(Event { comments, ..event(EventKind::DocumentStart, at) })
+                let mut event = event(EventKind::DocumentStart, at);
+                event.comments.set_head(self.split_document_head());
+                Ok(event)
             }
         }
     }
@@ -280,10 +292,10 @@ impl<'a> Parser<'a> {
         }
         self.tag_directives.clear();
         self.state = State::DocumentStart { implicit: false };
-        let mut comments = self.take_comments();
-        if comments.foot.is_empty() {
-            comments.foot = std::mem::take(&mut comments.head);
+        if self.comments.foot.is_empty() {
+            self.comments.foot = std::mem::take(&mut self.comments.head);
         }
+        let comments = self.take_comments();
         Ok(Event { comments, ..event(EventKind::DocumentEnd, at) })
     }
 
@@ -348,7 +360,7 @@ impl<'a> Parser<'a> {
             Some((handle, suffix, tag_at)) => self.resolve_handle(handle, suffix, start, tag_at)?,
         };
         let empty_text = anchor.is_some() || !tag.is_empty();
-        let event = |kind| Event { kind, mark: start.mark(), anchor, tag, comments: EventComments::default() };
+        let event = |kind| Event { kind, mark: start.mark(), anchor, tag, comments: Comments::default() };
         match next {
             Next::BlockEntry if indentless_sequence => {
                 self.state = State::IndentlessSequenceEntry;
@@ -378,13 +390,13 @@ impl<'a> Parser<'a> {
             Next::BlockSequenceStart if block => {
                 self.state = State::BlockSequenceEntry { first: true };
                 let mut event = event(EventKind::SequenceStart { flow: false });
-                event.comments.head = self.stem.take().unwrap_or_default();
+                event.comments = self.take_stem();
                 Ok(event)
             }
             Next::BlockMappingStart if block => {
                 self.state = State::BlockMappingKey { first: true };
                 let mut event = event(EventKind::MappingStart { flow: false });
-                event.comments.head = self.stem.take().unwrap_or_default();
+                event.comments = self.take_stem();
                 Ok(event)
             }
             _ if empty_text => {
@@ -659,7 +671,7 @@ impl<'a> Parser<'a> {
 }
 
 fn event(kind: EventKind<'_>, at: Position) -> Event<'_> {
-    Event { kind, mark: at.mark(), anchor: None, tag: Cow::Borrowed(""), comments: EventComments::default() }
+    Event { kind, mark: at.mark(), anchor: None, tag: Cow::Borrowed(""), comments: Comments::default() }
 }
 
 fn no_content(start: Position, at: Position) -> Box<Fault> {

@@ -88,6 +88,8 @@ pub(super) struct Emitter<'a> {
     indents: Vec<i32>,
     flow_level: usize,
     context: Context,
+    /// Of the scalar at hand.
+    analysis: Analysis,
     pub(super) column: usize,
     /// The last character was a blank, or the line has just begun.
     pub(super) whitespace: bool,
@@ -114,6 +116,7 @@ impl<'a> Emitter<'a> {
             indents: Vec::new(),
             flow_level: 0,
             context: Context::default(),
+            analysis: Analysis::default(),
             column: 0,
             whitespace: true,
             indention: true,
@@ -135,6 +138,9 @@ impl<'a> Emitter<'a> {
     }
 
     pub fn emit(&mut self, event: &Event<'_, 'a>) {
+        if let Kind::Scalar { value, .. } = event.kind {
+            self.analysis = Analysis::of(value, self.dialect);
+        }
         for (kept, new) in [
             (&mut self.head, event.head),
             (&mut self.line, event.line),
@@ -377,8 +383,7 @@ impl<'a> Emitter<'a> {
         }
         match event.kind {
             Kind::Scalar { value, style } => {
-                let analysis = Analysis::of(value, self.dialect);
-                let style = self.select_style(value, style, analysis);
+                let style = self.select_style(value, style);
                 self.write_tag(tag);
                 self.increase_indent(true, false, false);
                 self.write_scalar(value, style);
@@ -409,7 +414,8 @@ impl<'a> Emitter<'a> {
     }
 
     /// How a scalar is written that should be written in `style`.
-    fn select_style(&self, value: &str, mut style: Style, analysis: Analysis) -> Style {
+    fn select_style(&self, value: &str, mut style: Style) -> Style {
+        let analysis = self.analysis;
         let flow = self.flow_level > 0;
         if self.context.simple_key && analysis.multiline {
             style = Style::DoubleQuoted;
@@ -447,7 +453,7 @@ impl<'a> Emitter<'a> {
         let tag = tag_parts(event.tag).len();
         let length = match event.kind {
             Kind::Alias => event.anchor.len(),
-            Kind::Scalar { value, .. } if Analysis::of(value, self.dialect).multiline => return false,
+            Kind::Scalar { .. } if self.analysis.multiline => return false,
             Kind::Scalar { value, .. } => event.anchor.len() + tag + value.len(),
             Kind::SequenceStart { empty, .. } | Kind::MappingStart { empty, .. } if empty => event.anchor.len() + tag,
             _ => return false,
@@ -499,7 +505,7 @@ impl<'a> Emitter<'a> {
 
     pub(super) fn write_all(&mut self, text: &str) {
         self.text.push_str(text);
-        self.column += text.chars().count();
+        self.column += if text.is_ascii() { text.len() } else { text.chars().count() };
     }
 
     pub(super) fn put_break(&mut self) {
@@ -524,8 +530,9 @@ impl<'a> Emitter<'a> {
         if self.foot_indent == indent {
             self.put_break();
         }
-        while self.column < width {
-            self.put(' ');
+        if self.column < width {
+            self.text.extend(std::iter::repeat_n(' ', width - self.column));
+            self.column = width;
         }
         self.whitespace = true;
         self.foot_indent = -1;

@@ -4,7 +4,7 @@ use super::super::Dialect;
 use super::machine::Emitter;
 
 /// In which styles a text can be written.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Analysis {
     pub multiline: bool,
     pub flow_plain: bool,
@@ -27,10 +27,16 @@ fn is_printable(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}') && c != '\u{FEFF}'
 }
 
+/// Whether a byte changes nothing, wherever it stands.
+fn is_ordinary(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'.' | b'/' | b'(' | b')' | b'+' | b';' | b'<' | b'='
+        | b'$' | b'\\' | b'^' | b'~')
+}
+
 impl Analysis {
     /// Reference: go-yaml `yaml_emitter_analyze_scalar`.
     pub fn of(text: &str, dialect: Dialect) -> Self {
-        let Some(last) = text.chars().next_back() else {
+        let (Some(first), Some(last)) = (text.chars().next(), text.chars().next_back()) else {
             return Self { multiline: false, flow_plain: false, block_plain: true, single_quoted: true, block: false };
         };
         let mut block_indicators = text.starts_with("---") || text.starts_with("...");
@@ -38,9 +44,17 @@ impl Analysis {
         let (mut breaks, mut special, mut tabs) = (false, false, false);
         let (mut break_space, mut space_break) = (false, false);
         let mut before = None;
-        let mut chars = text.chars().peekable();
-        while let Some(c) = chars.next() {
-            let blank_follows = chars.peek().is_none_or(|next| is_blank(*next));
+        let mut rest = text;
+        loop {
+            let ordinary = rest.bytes().take_while(|byte| is_ordinary(*byte)).count();
+            if ordinary > 0 {
+                before = Some('a');
+                rest = rest.get(ordinary..).unwrap_or_default();
+            }
+            let mut chars = rest.chars();
+            let Some(c) = chars.next() else { break };
+            rest = chars.as_str();
+            let blank_follows = rest.is_empty() || rest.starts_with(is_blank);
             match (c, before) {
                 (
                     '#' | ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`',
@@ -77,10 +91,8 @@ impl Analysis {
             }
             before = Some(c);
         }
-        let first = text.chars().next().unwrap_or(last);
-        let at_the_edge = |c: char| c == ' ' || is_break(c);
-        let plain =
-            !(at_the_edge(first) || at_the_edge(last) || break_space || space_break || tabs || special || breaks);
+        let edge = |c: char| c == ' ' || is_break(c);
+        let plain = !(edge(first) || edge(last) || break_space || space_break || tabs || special || breaks);
         Self {
             multiline: breaks,
             flow_plain: plain && !flow_indicators,
@@ -130,6 +142,12 @@ impl Emitter<'_> {
     }
 
     fn write_foldable(&mut self, text: &str, allow_breaks: bool, quoted: bool) {
+        let fits = !allow_breaks || self.column.saturating_add(text.len()) <= self.width();
+        if fits && !text.contains(is_break) && !(quoted && text.contains('\'')) {
+            self.write_all(text);
+            self.indention = false;
+            return;
+        }
         let mut spaces = false;
         let mut breaks = false;
         let mut chars = text.char_indices().peekable();
@@ -244,18 +262,17 @@ impl Emitter<'_> {
         self.write_hints(text);
         self.end_header();
         self.whitespace = true;
-        let mut breaks = true;
-        for c in text.chars() {
-            if is_break(c) {
-                self.write_break(c);
-                breaks = true;
-            } else {
-                if breaks {
-                    self.write_indent();
-                }
-                self.put(c);
+        for line in text.split_inclusive(is_break) {
+            let mut chars = line.chars();
+            let end = chars.next_back().filter(|c| is_break(*c));
+            let content = if end.is_some() { chars.as_str() } else { line };
+            if !content.is_empty() {
+                self.write_indent();
+                self.write_all(content);
                 self.indention = false;
-                breaks = false;
+            }
+            if let Some(c) = end {
+                self.write_break(c);
             }
         }
     }
