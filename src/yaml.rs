@@ -39,7 +39,7 @@ mod tests;
 pub use alias::resolve_aliases;
 pub use emit::{Sequences, emit_node, emit_nodes, emit_v2, emit_v3, emit_v3_documents};
 pub use error::{Error, Mark};
-pub use node::{Comments, Data, Node, Style, Tag};
+pub use node::{Comments, Data, Node, Style, Tag, from_value};
 pub use number::format_float;
 pub use quote::{is_print, quote};
 pub use resolve::{Dialect, Plain, plain};
@@ -57,9 +57,9 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Far more than any manifest needs: 64 MiB, 500 levels, 4 million nodes.
+    /// Far more than any manifest needs: 32 MiB, 500 levels, 2 million nodes.
     fn default() -> Self {
-        Self { bytes: 64 << 20, depth: 500, nodes: 4_000_000 }
+        Self { bytes: 32 << 20, depth: 500, nodes: 2_000_000 }
     }
 }
 

@@ -11,3 +11,4 @@ mod plugin;
 mod push;
 mod render;
 mod support;
+mod yaml;

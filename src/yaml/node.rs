@@ -3,7 +3,10 @@
 use std::fmt;
 
 use super::Mark;
+use super::number::format_float;
 use super::resolve::{self, Dialect};
+use super::sort::sort;
+use super::value::Value;
 
 /// A part of a document as it is written.
 ///
@@ -301,6 +304,26 @@ impl Node {
                 text.contains('\n')
                     || (self.tag == Some(Tag::Str) && resolve::plain(text, Dialect::V3).tag() != Tag::Str)
             }
+        }
+    }
+}
+
+/// The node that means `value`: block style, keys in the natural order of go-yaml v3, no comments.
+///
+/// Recurses as deep as `value`.
+pub fn from_value(value: &Value) -> Node {
+    match value {
+        Value::Null => Node::null(),
+        Value::Bool(value) => Node::new(Some(Tag::Bool), Data::Scalar(value.to_string())),
+        Value::Int(value) => Node::new(Some(Tag::Int), Data::Scalar(value.to_string())),
+        Value::Uint(value) => Node::new(Some(Tag::Int), Data::Scalar(value.to_string())),
+        Value::Float(value) => Node::scalar(format_float(*value)),
+        Value::String(text) => Node::string(text.as_str()),
+        Value::Sequence(items) => Node::sequence(items.iter().map(from_value).collect()),
+        Value::Mapping(mapping) => {
+            let mut entries: Vec<(&str, &Value)> = mapping.iter().map(|(key, value)| (key.as_str(), value)).collect();
+            sort(&mut entries, Dialect::V3);
+            Node::mapping(entries.into_iter().map(|(key, value)| (Node::string(key), from_value(value))).collect())
         }
     }
 }
