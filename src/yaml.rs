@@ -57,9 +57,9 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Far more than any manifest needs: 32 MiB, 500 levels, 2 million nodes.
+    /// Far more than any manifest needs: 32 MiB, 200 levels, 2 million nodes.
     fn default() -> Self {
-        Self { bytes: 32 << 20, depth: 500, nodes: 2_000_000 }
+        Self { bytes: 32 << 20, depth: 200, nodes: 2_000_000 }
     }
 }
 

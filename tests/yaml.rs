@@ -74,6 +74,53 @@ fn texts_are_read_and_written_as_go_yaml_does() {
     assert!(count > 40, "only {count} cases");
 }
 
+/// The value with its numbers as another Go program has them.
+fn with_numbers(value: &Value, number: &impl Fn(&Value) -> Value) -> Value {
+    match value {
+        Value::Sequence(items) => Value::Sequence(items.iter().map(|item| with_numbers(item, number)).collect()),
+        Value::Mapping(mapping) => {
+            Value::Mapping(mapping.iter().map(|(key, value)| (key.clone(), with_numbers(value, number))).collect())
+        }
+        Value::Int(_) | Value::Uint(_) => number(value),
+        value => value.clone(),
+    }
+}
+
+#[test]
+fn values_are_written_as_go_does() {
+    let float = |value: &Value| match value {
+        Value::Int(number) => Value::Float(*number as f64),
+        Value::Uint(number) => Value::Float(*number as f64),
+        value => value.clone(),
+    };
+    let small = |value: &Value| match value {
+        Value::Uint(number) => Value::Float(*number as f64),
+        value => value.clone(),
+    };
+    let mut count = 0;
+    for entry in fs::read_dir(cases().join("yaml-values")).expect("readable") {
+        let case = entry.expect("readable").path();
+        let text = fs::read(case.join("in.json")).expect("readable");
+        let value = json::decode(&text, &Limits::default()).expect("JSON");
+        let (floats, integers) = (with_numbers(&value, &float), with_numbers(&value, &small));
+        let encode = |escape_html, indent| json::encode(&floats, json::Options { escape_html, indent }) + "\n";
+        let rows = [
+            ("v2.yaml", sigs::marshal(&value).expect("no forbidden characters")),
+            ("v3.yaml", yaml::emit_v3(&integers, Sequences::Indented)),
+            ("v3-compact.yaml", yaml::emit_v3(&integers, Sequences::Compact)),
+            ("out.json", encode(true, None)),
+            ("raw.json", encode(false, None)),
+            ("indented.json", encode(true, Some("  "))),
+        ];
+        for (file, found) in rows {
+            let expected = fs::read_to_string(case.join(file)).expect("readable");
+            assert!(found == expected, "{}/{file}\n--- expected\n{expected}\n--- found\n{found}", case.display());
+            count += 1;
+        }
+    }
+    assert!(count > 100, "only {count} files");
+}
+
 /// Other cases hold templates and broken files too: none may do harm, and what a tool wrote must be readable.
 #[test]
 fn every_file_of_every_case_can_be_looked_at() {

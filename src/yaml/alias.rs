@@ -19,10 +19,11 @@ type Result<T> = std::result::Result<T, Error>;
 /// An alias holds itself or has no anchor, a merge key has something else than mappings, or a limit is passed.
 ///
 /// Reference: kyaml 0.21.1 yaml/rnode.go, `DeAnchor`.
-pub fn resolve_aliases(root: Node, limits: &Limits) -> Result<Node> {
+pub fn resolve_aliases(mut root: Node, limits: &Limits) -> Result<Node> {
     let mut named = HashSet::new();
     name_aliases(&root, &mut named);
-    Resolver { limits, named, anchors: HashMap::new(), nodes: 0, depth: 0 }.node(root)
+    Resolver { limits, named, anchors: HashMap::new(), nodes: 0, depth: 0 }.node(&mut root)?;
+    Ok(root)
 }
 
 /// Collects the names that aliases refer to.
@@ -60,37 +61,48 @@ enum Anchor {
 }
 
 impl Resolver<'_> {
-    fn node(&mut self, mut node: Node) -> Result<Node> {
+    fn node(&mut self, node: &mut Node) -> Result<()> {
         let before = self.nodes;
         self.count(1, node.mark)?;
         let anchor = node.anchor.take().filter(|name| self.named.contains(name));
         if let Some(name) = &anchor {
             self.anchors.insert(name.clone(), Anchor::Open);
         }
-        node.data = match node.data {
-            Data::Alias(name) => return self.alias(&name, node.mark),
-            Data::Scalar(text) => Data::Scalar(text),
+        match &mut node.data {
+            Data::Scalar(_) => {}
+            Data::Alias(_) => return self.replace(node),
             Data::Sequence(items) => {
                 self.enter(1, node.mark)?;
-                let items = items.into_iter().map(|item| self.node(item)).collect::<Result<_>>()?;
+                for item in items {
+                    self.node(item)?;
+                }
                 self.depth -= 1;
-                Data::Sequence(items)
             }
             Data::Mapping(entries) => {
                 self.enter(1, node.mark)?;
-                let entries = self.mapping(entries)?;
+                self.mapping(entries)?;
                 self.depth -= 1;
-                Data::Mapping(entries)
             }
-        };
-        if let Some(name) = anchor {
-            let size = self.nodes - before;
-            // The copy that is kept counts as well, or nested anchors would take more and more.
-            self.count(size, node.mark)?;
-            let known = Anchor::Known { node: node.clone(), size, depth: depth_of(&node) };
-            self.anchors.insert(name, known);
         }
-        Ok(node)
+        match anchor {
+            Some(name) => self.keep(name, node, self.nodes - before),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps a copy of `node`, which holds `size` nodes, for the aliases to it.
+    fn keep(&mut self, name: Box<str>, node: &Node, size: usize) -> Result<()> {
+        // The copy counts as well, or nested anchors would take more and more.
+        self.count(size, node.mark)?;
+        self.anchors.insert(name, Anchor::Known { node: node.clone(), size, depth: depth_of(node) });
+        Ok(())
+    }
+
+    fn replace(&mut self, node: &mut Node) -> Result<()> {
+        if let Data::Alias(name) = &node.data {
+            *node = self.alias(name, node.mark)?;
+        }
+        Ok(())
     }
 
     fn alias(&mut self, name: &str, mark: Mark) -> Result<Node> {
@@ -127,56 +139,74 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    fn mapping(&mut self, entries: Vec<(Node, Node)>) -> Result<Vec<(Node, Node)>> {
-        let mut own = Vec::with_capacity(entries.len());
-        let mut merge = None;
-        for (key, value) in entries {
+    fn mapping(&mut self, entries: &mut Vec<(Node, Node)>) -> Result<()> {
+        let mut merges = false;
+        for (key, value) in entries.iter_mut() {
             if key.tag == Some(Tag::Merge) {
-                if merge.is_some() {
-                    return Err(Error::bare("duplicate merge key", Some(key.mark)));
-                }
-                merge = Some(self.merged(value)?);
+                self.merge_value(value)?;
+                merges = true;
             } else {
-                own.push((self.node(key)?, self.node(value)?));
+                self.node(key)?;
+                self.node(value)?;
             }
         }
-        let count = own.len();
-        for (key, value) in merge.into_iter().flatten() {
-            // One that was merged before is replaced, in its place; one of the mapping itself stays.
-            match own.iter().position(|(known, _)| known.data == key.data) {
-                None => own.push((key, value)),
-                Some(at) if at < count => {}
-                Some(at) => {
-                    if let Some(entry) = own.get_mut(at) {
-                        entry.1 = value;
-                    }
-                }
-            }
-        }
-        Ok(own)
+        if merges { merge(entries) } else { Ok(()) }
     }
 
-    /// The entries that a merge key brings in, the strongest last.
-    fn merged(&mut self, node: Node) -> Result<Vec<(Node, Node)>> {
-        let alias = matches!(node.data, Data::Alias(_));
-        let mark = node.mark;
-        match node.data {
-            Data::Sequence(items) => {
-                let mut all = Vec::new();
-                for item in items {
-                    if matches!(item.data, Data::Sequence(_)) {
+    fn merge_value(&mut self, value: &mut Node) -> Result<()> {
+        let alias = matches!(value.data, Data::Alias(_));
+        self.node(value)?;
+        if alias && !matches!(value.data, Data::Mapping(_)) {
+            return Err(Error::bare("invalid map merge: received alias for a non-map value", Some(value.mark)));
+        }
+        Ok(())
+    }
+}
+
+/// Replaces the merge key by the entries of its value, which has been resolved.
+fn merge(entries: &mut Vec<(Node, Node)>) -> Result<()> {
+    let mut merges = entries.extract_if(.., |(key, _)| key.tag == Some(Tag::Merge));
+    let merge = merges.next();
+    if let Some((key, _)) = merges.next() {
+        return Err(Error::bare("duplicate merge key", Some(key.mark)));
+    }
+    drop(merges);
+    let own = entries.len();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for (at, (key, _)) in entries.iter().enumerate() {
+        known.entry(key.as_str().unwrap_or_default().to_owned()).or_insert(at);
+    }
+    for (key, value) in merge.map_or_else(|| Ok(Vec::new()), |(_, value)| merged(value))? {
+        let place = key.as_str().map(|key| known.entry(key.to_owned()).or_insert(entries.len()));
+        // One that was merged before is replaced, in its place; one of the mapping itself stays.
+        match place.and_then(|at| entries.get_mut(*at).map(|entry| (*at < own, entry))) {
+            None => entries.push((key, value)),
+            Some((true, _)) => {}
+            Some((false, entry)) => entry.1 = value,
+        }
+    }
+    Ok(())
+}
+
+/// The entries of what a merge key names, the strongest last.
+fn merged(value: Node) -> Result<Vec<(Node, Node)>> {
+    const NO_MAPPING: &str = "map merge requires map or sequence of maps as the value";
+    match value.data {
+        Data::Mapping(entries) => Ok(entries),
+        Data::Sequence(items) => {
+            let mut all = Vec::new();
+            for item in items.into_iter().rev() {
+                match item.data {
+                    Data::Mapping(entries) => all.extend(entries),
+                    Data::Sequence(_) => {
                         return Err(Error::bare("invalid map merge: received a nested sequence", Some(item.mark)));
                     }
-                    all.push(self.merged(item)?);
+                    Data::Scalar(_) | Data::Alias(_) => return Err(Error::bare(NO_MAPPING, Some(item.mark))),
                 }
-                Ok(all.into_iter().rev().flatten().collect())
             }
-            _ => match self.node(node)?.data {
-                Data::Mapping(entries) => Ok(entries),
-                _ if alias => Err(Error::bare("invalid map merge: received alias for a non-map value", Some(mark))),
-                _ => Err(Error::bare("map merge requires map or sequence of maps as the value", Some(mark))),
-            },
+            Ok(all)
         }
+        Data::Scalar(_) | Data::Alias(_) => Err(Error::bare(NO_MAPPING, Some(value.mark))),
     }
 }
 

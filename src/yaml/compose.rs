@@ -4,25 +4,24 @@
 
 use std::collections::HashSet;
 
-use super::Limits;
 use super::error::{Error, Fault};
 use super::input;
-use super::node::{Data, Node, Style, Tag};
+use super::node::{Comments, Data, Node, Style, Tag};
 use super::parse::{Event, EventKind, Parser};
 use super::resolve::{self, Dialect};
+use super::{Limits, Mark};
 
 /// Reads documents one after the other.
-pub(super) struct Composer<'a> {
+struct Composer<'a> {
     parser: Parser<'a>,
-    ahead: Option<Event<'a>>,
     dialect: Dialect,
+    limits: &'a Limits,
     /// The anchors of the document so far.
-    anchors: HashSet<Box<str>>,
-    depth_left: u32,
-    nodes_left: usize,
+    anchors: HashSet<&'a str>,
+    nodes: usize,
 }
 
-pub(super) enum Stop {
+enum Stop {
     Fault(Box<Fault>),
     Error(Error),
 }
@@ -46,14 +45,8 @@ pub(super) fn compose(
         return Err(Error::too_long(text.len(), limits.bytes));
     }
     let mut input = input::decode(text);
-    let mut composer = Composer {
-        parser: Parser::new(&mut input, dialect),
-        ahead: None,
-        dialect,
-        anchors: HashSet::new(),
-        depth_left: limits.depth,
-        nodes_left: limits.nodes,
-    };
+    let mut composer =
+        Composer { parser: Parser::new(&mut input, dialect), dialect, limits, anchors: HashSet::new(), nodes: 0 };
     let mut found = Vec::new();
     while found.len() < documents {
         match composer.document() {
@@ -68,10 +61,7 @@ pub(super) fn compose(
 
 impl<'a> Composer<'a> {
     fn next(&mut self) -> Result<Event<'a>> {
-        match self.ahead.take() {
-            Some(event) => Ok(event),
-            None => Ok(self.parser.next()?),
-        }
+        Ok(self.parser.next()?)
     }
 
     fn document(&mut self) -> Result<Option<Node>> {
@@ -81,64 +71,87 @@ impl<'a> Composer<'a> {
         }
         // go-yaml v3 keeps them; an alias to another document is a mistake.
         self.anchors.clear();
-        let first = self.next()?;
-        let mut root = self.node(first)?;
+        let mut root = self.root()?;
         let end = self.next()?;
         root.comments.set_document_head(start.comments.head());
         root.comments.set_document_foot(end.comments.foot());
         Ok(Some(root))
     }
 
+    fn root(&mut self) -> Result<Node> {
+        let mut open: Vec<Open> = Vec::new();
+        loop {
+            let event = self.next()?;
+            let mark = event.mark;
+            let complete = match event.kind {
+                EventKind::Alias(_) | EventKind::Scalar { .. } => self.node(event)?,
+                EventKind::SequenceStart { .. } => {
+                    open.push(Open { node: self.node(event)?, content: Content::Sequence(Vec::new()) });
+                    self.check_depth(&open, mark)?;
+                    continue;
+                }
+                EventKind::MappingStart { .. } => {
+                    let content = Content::Mapping { entries: Vec::new(), key: None };
+                    open.push(Open { node: self.node(event)?, content });
+                    self.check_depth(&open, mark)?;
+                    continue;
+                }
+                EventKind::SequenceEnd | EventKind::MappingEnd => match open.pop() {
+                    Some(collection) => collection.close(&event.comments),
+                    None => return Err(unexpected(mark)),
+                },
+                EventKind::StreamEnd | EventKind::DocumentStart | EventKind::DocumentEnd => {
+                    return Err(unexpected(mark));
+                }
+            };
+            match open.last_mut() {
+                None => return Ok(complete),
+                Some(collection) => collection.add(complete),
+            }
+        }
+    }
+
+    fn check_depth(&self, open: &[Open], mark: Mark) -> Result<()> {
+        if open.len() > self.limits.depth as usize {
+            return Err(Stop::Error(Error::too_deep(mark)));
+        }
+        Ok(())
+    }
+
+    /// The node that `event` starts, a collection still empty.
     fn node(&mut self, event: Event<'a>) -> Result<Node> {
         let mark = event.mark;
-        self.nodes_left = self.nodes_left.checked_sub(1).ok_or_else(|| Stop::Error(Error::too_many_nodes(mark)))?;
-        let tag = written_tag(&event.tag, self.dialect);
-        let mut node = Node {
-            tagged: tag.is_some(),
-            tag,
-            style: Style::Plain,
-            anchor: event.anchor.map(Box::from),
-            mark,
-            comments: event.comments,
-            data: Data::Alias(String::new()),
-        };
-        match event.kind {
+        self.nodes += 1;
+        if self.nodes > self.limits.nodes {
+            return Err(Stop::Error(Error::too_many_nodes(mark)));
+        }
+        let written = written_tag(&event.tag, self.dialect);
+        let tagged = written.is_some();
+        let (implied, style, data) = match event.kind {
             EventKind::Alias(name) => {
                 if !self.anchors.contains(name) {
                     return Err(Stop::Error(Error::yaml(format!("unknown anchor '{name}' referenced"), Some(mark))));
                 }
-                node.data = Data::Alias(name.to_owned());
-                return Ok(node);
+                (None, Style::Plain, Data::Alias(name.to_owned()))
             }
             EventKind::Scalar { value, style } => {
-                node.style = style;
-                if !node.tagged {
-                    node.tag = Some(self.scalar_tag(&value, style));
-                }
-                node.data = Data::Scalar(value.into_owned());
-                self.keep_anchor(&node);
+                let tag = if tagged { None } else { Some(self.scalar_tag(&value, style)) };
+                (tag, style, Data::Scalar(value.into_owned()))
             }
-            EventKind::SequenceStart { flow } => {
-                node.tag.get_or_insert(Tag::Seq);
-                self.open(&mut node, flow)?;
-                self.sequence(&mut node)?;
-                self.depth_left += 1;
-            }
-            EventKind::MappingStart { flow } => {
-                node.tag.get_or_insert(Tag::Map);
-                self.open(&mut node, flow)?;
-                self.mapping(&mut node, flow)?;
-                self.depth_left += 1;
-            }
+            EventKind::SequenceStart { flow } => (Some(Tag::Seq), collection_style(flow), Data::Sequence(Vec::new())),
+            EventKind::MappingStart { flow } => (Some(Tag::Map), collection_style(flow), Data::Mapping(Vec::new())),
             EventKind::StreamEnd
             | EventKind::DocumentStart
             | EventKind::DocumentEnd
             | EventKind::SequenceEnd
-            | EventKind::MappingEnd => {
-                return Err(Stop::Error(Error::yaml("did not find expected node content", Some(mark))));
-            }
+            | EventKind::MappingEnd => return Err(unexpected(mark)),
+        };
+        // Before the content of a collection: an alias may name the collection that it stands in.
+        if let Some(name) = event.anchor {
+            self.anchors.insert(name);
         }
-        Ok(node)
+        let anchor = event.anchor.map(Box::from);
+        Ok(Node { tag: written.or(implied), tagged, style, anchor, mark, comments: event.comments, data })
     }
 
     fn scalar_tag(&self, text: &str, style: Style) -> Tag {
@@ -148,73 +161,75 @@ impl<'a> Composer<'a> {
             _ => Tag::Str,
         }
     }
+}
 
-    fn keep_anchor(&mut self, node: &Node) {
-        if let Some(name) = &node.anchor {
-            self.anchors.insert(name.clone());
-        }
-    }
+/// A collection that is being read.
+struct Open {
+    node: Node,
+    content: Content,
+}
 
-    fn open(&mut self, node: &mut Node, flow: bool) -> Result<()> {
-        if flow {
-            node.style = Style::Flow;
-        }
-        // Before its content: an alias may name the collection that it stands in.
-        self.keep_anchor(node);
-        let mark = node.mark;
-        self.depth_left = self.depth_left.checked_sub(1).ok_or_else(|| Stop::Error(Error::too_deep(mark)))?;
-        Ok(())
-    }
+enum Content {
+    Sequence(Vec<Node>),
+    Mapping { entries: Vec<(Node, Node)>, key: Option<Node> },
+}
 
-    fn sequence(&mut self, node: &mut Node) -> Result<()> {
-        let mut items = Vec::new();
-        loop {
-            let event = self.next()?;
-            if event.kind == EventKind::SequenceEnd {
-                node.comments.set_line(event.comments.line());
-                node.comments.set_foot(event.comments.foot());
-                break;
-            }
-            items.push(self.node(event)?);
-        }
-        node.data = Data::Sequence(items);
-        Ok(())
-    }
-
-    fn mapping(&mut self, node: &mut Node, flow: bool) -> Result<()> {
-        let mut entries: Vec<(Node, Node)> = Vec::new();
-        loop {
-            let event = self.next()?;
-            if event.kind == EventKind::MappingEnd {
-                node.comments.set_line(event.comments.line());
-                match entries.last_mut() {
-                    Some((last, _)) if !flow && !event.comments.foot().is_empty() => {
-                        last.comments.set_foot(event.comments.foot());
-                    }
-                    _ => node.comments.set_foot(event.comments.foot()),
+impl Open {
+    fn add(&mut self, mut node: Node) {
+        let block = self.node.style != Style::Flow;
+        match &mut self.content {
+            Content::Sequence(items) => items.push(node),
+            Content::Mapping { entries, key: key @ None } => {
+                if block
+                    && !node.comments.foot().is_empty()
+                    && let Some((before, _)) = entries.last_mut()
+                {
+                    // Below the value before, and seen only when this key was read.
+                    before.comments.set_foot(node.comments.foot());
+                    node.comments.set_foot("");
                 }
-                break;
+                *key = Some(node);
             }
-            let mut key = self.node(event)?;
-            if !flow
-                && !key.comments.foot().is_empty()
-                && let Some((before, _)) = entries.last_mut()
-            {
-                // Below the value before, and seen only when the next key was read.
-                before.comments.set_foot(key.comments.foot());
-                key.comments.set_foot("");
+            Content::Mapping { entries, key } => {
+                if let Some(mut key) = key.take() {
+                    if key.comments.foot().is_empty() && !node.comments.foot().is_empty() {
+                        key.comments.set_foot(node.comments.foot());
+                        node.comments.set_foot("");
+                    }
+                    entries.push((key, node));
+                }
             }
-            let event = self.next()?;
-            let mut value = self.node(event)?;
-            if key.comments.foot().is_empty() && !value.comments.foot().is_empty() {
-                key.comments.set_foot(value.comments.foot());
-                value.comments.set_foot("");
-            }
-            entries.push((key, value));
         }
-        node.data = Data::Mapping(entries);
-        Ok(())
     }
+
+    /// `comments` are those of the end.
+    fn close(mut self, comments: &Comments) -> Node {
+        let block = self.node.style != Style::Flow;
+        self.node.comments.set_line(comments.line());
+        self.node.data = match self.content {
+            Content::Sequence(items) => {
+                self.node.comments.set_foot(comments.foot());
+                Data::Sequence(items)
+            }
+            Content::Mapping { mut entries, .. } => {
+                match entries.last_mut() {
+                    Some((last, _)) if block && !comments.foot().is_empty() => last.comments.set_foot(comments.foot()),
+                    _ => self.node.comments.set_foot(comments.foot()),
+                }
+                Data::Mapping(entries)
+            }
+        };
+        self.node
+    }
+}
+
+fn collection_style(flow: bool) -> Style {
+    if flow { Style::Flow } else { Style::Plain }
+}
+
+/// The parser gives an end for each start, and a node for each document.
+fn unexpected(mark: Mark) -> Stop {
+    Stop::Error(Error::yaml("did not find expected node content", Some(mark)))
 }
 
 /// The tag that is written out, if any; v3 takes `!` for none.

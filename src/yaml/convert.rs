@@ -96,9 +96,12 @@ impl<'a> Converter<'a> {
             Data::Scalar(text) => self.scalar(node, text),
             Data::Sequence(items) => {
                 self.enter(node.mark)?;
-                let items = items.iter().map(|item| self.node(item)).collect::<Result<_>>()?;
+                let mut values = Vec::with_capacity(items.len());
+                for item in items {
+                    values.push(self.node(item)?);
+                }
                 self.depth -= 1;
-                Ok(Value::Sequence(items))
+                Ok(Value::Sequence(values))
             }
             Data::Mapping(entries) => {
                 self.enter(node.mark)?;
