@@ -237,6 +237,7 @@ fn quote_as_argocd(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::release::{FileSetting, Values};
     use super::*;
 
     #[test]
@@ -273,6 +274,70 @@ mod tests {
         ];
         for (word, expected) in rows {
             assert_eq!(quote_as_argocd(word), expected, "{word:?}");
+        }
+    }
+
+    fn release() -> Release {
+        let path = |text: &str| RepoPath::new(text).expect("plain");
+        Release {
+            chart: path("apps/my-chart"),
+            name: Some("test-app".to_owned()),
+            namespace: Some("test-namespace".to_owned()),
+            kube_version: Some("1.2.3".to_owned()),
+            set: vec!["test-param-bool-name=false".to_owned()],
+            set_string: vec!["test-param-name=test-value-test-app".to_owned()],
+            set_file: vec![FileSetting { name: "test-file-param-name".to_owned(), file: path("test-file-param.yaml") }],
+            value_files: vec![path("my-chart-values.yaml")],
+            values: Some(Values {
+                text: "a: it's\n".to_owned(),
+                object: yaml::Value::Mapping([("a".to_owned(), "it's".into())].into()),
+            }),
+            api_versions: vec!["v1/Test".to_owned(), "v2/Test".to_owned()],
+            include_crds: false,
+            skip_schema_validation: false,
+            skip_tests: false,
+        }
+    }
+
+    /// The lines of `argocd`: argo-cd reposerver/repository/repository_test.go.
+    #[test]
+    fn helm_commands() {
+        let nothing = Release {
+            name: None,
+            namespace: None,
+            kube_version: None,
+            set: Vec::new(),
+            set_string: Vec::new(),
+            set_file: Vec::new(),
+            value_files: Vec::new(),
+            values: None,
+            api_versions: Vec::new(),
+            include_crds: true,
+            ..release()
+        };
+        let rows = [
+            (
+                release(),
+                Profile::Argocd,
+                "helm template . --name-template test-app --namespace test-namespace --kube-version 1.2.3 \
+                 --set test-param-bool-name=false --set-string test-param-name=test-value-test-app \
+                 --set-file test-file-param-name=./test-file-param.yaml --values ./my-chart-values.yaml \
+                 --values <temp file with values from source.helm.values/valuesObject> \
+                 --api-versions v1/Test --api-versions v2/Test",
+            ),
+            (nothing.clone(), Profile::Argocd, "helm template . --name-template \"\" --include-crds"),
+            (
+                release(),
+                Profile::Proposal,
+                "helm template ./apps/my-chart --name-template test-app --namespace test-namespace --kube-version 1.2.3 \
+                 --set test-param-bool-name=false --set-string test-param-name=test-value-test-app \
+                 --set-file test-file-param-name=./test-file-param.yaml --values ./my-chart-values.yaml \
+                 --set-json '{\"a\":\"it'\\''s\"}' --api-versions v1/Test --api-versions v2/Test",
+            ),
+            (nothing, Profile::Proposal, "helm template ./apps/my-chart --include-crds"),
+        ];
+        for (release, profile, expected) in rows {
+            assert_eq!(helm(&release, profile), [expected], "{profile:?}");
         }
     }
 }
