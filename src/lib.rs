@@ -13,6 +13,7 @@ pub mod helm;
 pub mod hook;
 pub mod hydrate;
 pub mod install;
+pub mod jsonnet;
 pub mod kustomize;
 pub mod manifest;
 pub mod metadata;

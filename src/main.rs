@@ -3,12 +3,16 @@
 use std::process::ExitCode;
 
 use git_hydrate::cli;
+use git_hydrate::jsonnet::evaluate;
 use git_hydrate::plugin::confine;
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1).peekable();
     if args.next_if(|arg| arg == confine::ARGUMENT).is_some() {
         return confine::main(args);
+    }
+    if args.next_if(|arg| arg == evaluate::ARGUMENT).is_some() {
+        return evaluate::main(args);
     }
     cli::run()
 }

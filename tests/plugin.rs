@@ -38,6 +38,7 @@ fn sh(runner: &Runner, script: &str, given: &Path, cancel: &AtomicBool) -> Resul
             dir: given,
             readable: vec![given.to_owned()],
             writable: Vec::new(),
+            ours: false,
             environment: vec![("GIVEN".into(), "yes".into())],
         },
         cancel,
@@ -117,6 +118,7 @@ fn no_socket_can_be_made() {
         dir: given.path(),
         readable: vec![given.path().to_owned()],
         writable: Vec::new(),
+        ours: false,
         environment: Vec::new(),
     };
     let output = runner.run(&call, &AtomicBool::new(false)).expect("it runs");
@@ -215,6 +217,7 @@ fn failures_have_words() {
         dir: given.path(),
         readable: Vec::new(),
         writable: Vec::new(),
+        ours: false,
         environment: Vec::new(),
     };
     let error = runner.run(&call, &AtomicBool::new(false)).expect_err("no program");

@@ -31,13 +31,17 @@ fn words(text: &str) -> Vec<String> {
 }
 
 fn renderers(tools: Tools, jobs: usize) -> Renderers {
+    limited(tools, jobs, plugin::Limits::default())
+}
+
+fn limited(tools: Tools, jobs: usize, limits: plugin::Limits) -> Renderers {
     let runner = Runner::new(plugin::Settings {
         confiner: env!("CARGO_BIN_EXE_git-hydrate").into(),
         search_path: "/usr/bin:/bin".into(),
         temp_dir: std::env::temp_dir(),
         allow_unconfined: false,
         readable: Vec::new(),
-        limits: plugin::Limits::default(),
+        limits,
     });
     Renderers::new(runner, tools, Limits { jobs, ..Limits::default() })
 }
@@ -487,4 +491,68 @@ fn one_object_from_two_applications_is_an_error() {
     assert_eq!(found, ["`a` and `b` both render Service web-ns/s"]);
     let elsewhere = Application { destination_cluster: Some("west".to_owned()), ..b.clone() };
     assert_eq!(conflicts(&a.sync_branch, &[&a, &elsewhere, &c], &rendered), []);
+}
+
+#[test]
+fn jsonnet_sees_the_tree_and_nothing_else() {
+    let files = MemoryFiles::new()
+        .file(
+            "apps/main.jsonnet",
+            "local lib = import 'lib.libsonnet';\nfunction(replicas=1) [lib.object('a') + {n: replicas}, null, \
+             {kind: std.extVar('kind'), text: importstr 'text.txt', code: std.extVar('code').x}]",
+        )
+        .file("apps/values.yaml", "a: 1\n")
+        .file("vendor/lib.libsonnet", "{object(name):: {kind: 'A', metadata: {name: name}, half: 0.5, big: 1e20}}")
+        .file("vendor/text.txt", "plain\n");
+    let options = "directory:\n  jsonnet:\n    libs: [vendor]\n    extVars:\n    - {name: kind, value: old}\n    \
+                   - {name: kind, value: B}\n    - {name: code, value: '{x: 1 + 1}', code: true}\n    \
+                   tlas: [{name: replicas, value: '3', code: true}]\n";
+    let application = application("web", "apps", options);
+    let rendered =
+        render_all(&renderers(Tools::default(), 1), &files, Profile::Proposal, RendererName::Native, &[&application]);
+    let rendered = rendered.into_iter().next().expect("one").expect("evaluates");
+    let expected =
+        "big: 1e+20\nhalf: 0.5\nkind: A\nmetadata:\n  name: a\n\"n\": 3\n---\ncode: 2\nkind: B\ntext: |\n  plain\n";
+    assert_eq!(text(&rendered.manifests), expected);
+    let read: Vec<&str> = rendered.reads.keys().map(|(path, _)| path.as_str()).collect();
+    for path in ["apps/main.jsonnet", "apps/lib.libsonnet", "vendor/lib.libsonnet", "vendor/text.txt"] {
+        assert!(read.contains(&path), "{path} is not in {read:?}");
+    }
+}
+
+#[test]
+fn jsonnet_has_limits() {
+    let limits = plugin::Limits {
+        time: std::time::Duration::from_millis(1500),
+        memory_bytes_max: 1 << 30,
+        ..plugin::Limits::default()
+    };
+    let renderers = limited(Tools::default(), 2, limits);
+    let mistakes = [
+        ("{a: 1}", "`kind` is missing"),
+        ("{", "expected"),
+        ("error 'no'", "explicit error: no"),
+        ("import '/etc/passwd'", "`/etc/passwd` can't be imported: the path is absolute"),
+        ("importstr '../../secret'", "`../../secret` can't be imported: the path leads out of the repository"),
+        ("import 'none'", "\"none\" not found"),
+        ("std.native('exec')('ls')", "native"),
+        ("local f(x) = 1 + f(x); f(0)", "stack overflow"),
+        ("'text'", "evaluates to an object or to an array of objects"),
+    ];
+    let render = |text: &str| {
+        let files = MemoryFiles::new().file("apps/a.jsonnet", text);
+        let application = application("web", "apps", "");
+        render_all(&renderers, &files, Profile::Proposal, RendererName::Native, &[&application]).remove(0)
+    };
+    for (text, expected) in mistakes {
+        let mistake = mistake(render(text));
+        assert!(mistake.contains(expected) && !mistake.contains("/tmp"), "{text}: {mistake}");
+    }
+    let endless = ["local f(x) = f(x + 1) tailstrict; f(0)", "std.foldl(function(a, b) a + a, std.range(1, 200), 'x')"];
+    for text in endless {
+        let result = render(text);
+        assert!(matches!(result, Err(Failure::World(_))), "{text}: {result:?}");
+    }
+    let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+    assert!(render(&deep).is_err());
 }

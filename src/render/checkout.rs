@@ -54,10 +54,15 @@ impl<'a> Checkout<'a> {
         self.dir.path()
     }
 
+    /// Where a part stands once it is written.
+    pub fn place(&self, path: &RepoPath) -> PathBuf {
+        on_disk(&self.dir.path().join("parts"), path)
+    }
+
     /// A file, or a directory with all below it, and where it stands. `view` notes it as read.
     pub fn part(&self, view: &View<'_>, path: &RepoPath) -> Result<PathBuf, Failure> {
         let top = self.dir.path().join("parts");
-        let place = on_disk(&top, path);
+        let place = self.place(path);
         let unreadable = |error| Failure::unreadable(error, Span::file(path.clone()));
         view.content_id(path).map_err(unreadable)?;
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);

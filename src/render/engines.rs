@@ -8,6 +8,7 @@ use super::{Application, Commit, command};
 use crate::application::{Directory, Environment, Helm, Kustomize, Plugin, Source};
 use crate::diag::{Diagnostic, Span};
 use crate::directory;
+use crate::jsonnet;
 use crate::manifest::{self, Manifest};
 use crate::settings::RendererName;
 use crate::view::View;
@@ -48,12 +49,17 @@ impl One<'_, '_> {
     }
 
     pub fn directory(&mut self, options: &Directory) -> Result<Vec<Manifest>, Failure> {
+        let (view, dir) = (self.view, &self.source.path);
         let bytes_max = self.commit.renderers.limits.directory_bytes_max;
-        directory::render(self.view, &self.source.path, options, bytes_max, &mut self.warnings, |path| {
-            let text = format!("`{path}` is Jsonnet, which is not supported");
-            let mistake = Diagnostic::error(text).at(Span::file(path.clone()));
-            Err(Failure::mistake(mistake.hint("render it to YAML before the commit, or use a plugin")))
-        })
+        let mut warnings = std::mem::take(&mut self.warnings);
+        let manifests = directory::render(view, dir, options, bytes_max, &mut warnings, |file| {
+            let libraries = jsonnet::libraries(dir, &options.jsonnet)?;
+            let place = Span::file(file.clone());
+            let json = self.exec().jsonnet(&self.site(&place)?, file, &libraries, &options.jsonnet)?;
+            jsonnet::objects(file, &json).map_err(Failure::mistake)
+        });
+        self.warnings = warnings;
+        manifests
     }
 
     pub fn plugin(&mut self, plugin: &Plugin, environment: &Environment) -> Result<Vec<Manifest>, Failure> {

@@ -3,6 +3,7 @@
 //! Each render is one process that reads the checkout and writes nothing but its own scratch directory. The versions of
 //! the tools are exact, since every other one renders other bytes: asked for once, refused when they differ.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
@@ -12,8 +13,9 @@ use super::command::csv;
 use super::failure::{Error, Failure};
 use super::kustomization::Edits;
 use super::release::Release;
-use crate::application::{Environment, Plugin};
+use crate::application::{Environment, Jsonnet, Plugin};
 use crate::diag::{Diagnostic, Span};
+use crate::jsonnet::{self, evaluate};
 use crate::path::RepoPath;
 use crate::plugin::{Call, Output, Runner};
 use crate::view::View;
@@ -177,8 +179,37 @@ impl Exec {
     ) -> Result<Output, Error> {
         let args = tool.words.iter().cloned().chain(args).map(Into::into).collect();
         let environment = environment.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        let call = Call { program: &tool.program, args, dir, readable, writable: Vec::new(), environment };
+        let program = &tool.program;
+        let call = Call { program, args, dir, readable, writable: Vec::new(), ours: false, environment };
         Ok(self.runner.run(&call, cancel)?)
+    }
+
+    /// The JSON that a Jsonnet file evaluates to.
+    pub fn jsonnet(
+        &self,
+        site: &Site<'_>,
+        file: &RepoPath,
+        libraries: &[RepoPath],
+        options: &Jsonnet,
+    ) -> Result<Vec<u8>, Failure> {
+        let Site { checkout, view, place, cancel } = *site;
+        for path in jsonnet::closure(view, file, libraries)? {
+            checkout.part(view, &path)?;
+        }
+        let libraries: Vec<PathBuf> = libraries.iter().map(|library| checkout.place(library)).collect();
+        let mut args: Vec<OsString> = vec![evaluate::ARGUMENT.into()];
+        args.extend(evaluate::arguments(&libraries, options, &checkout.place(file)));
+        let call = Call {
+            program: &self.runner.settings().confiner,
+            args,
+            dir: checkout.dir(),
+            readable: vec![checkout.dir().to_owned()],
+            writable: Vec::new(),
+            ours: true,
+            environment: Vec::new(),
+        };
+        let output = self.runner.run(&call, cancel).map_err(Error::Program)?;
+        printed(output, "Jsonnet", checkout.dir(), place)
     }
 
     fn find(&self, words: &[String]) -> Result<Checked, Error> {

@@ -3,7 +3,7 @@
 use crate::application::SourceError;
 use crate::diag::{Diagnostic, Span};
 use crate::view::ViewError;
-use crate::{directory, plugin};
+use crate::{directory, jsonnet, plugin};
 
 /// Why one Application has no manifests.
 #[derive(Debug, thiserror::Error)]
@@ -91,6 +91,15 @@ impl From<directory::Error> for Failure {
         match error {
             directory::Error::Mistakes(mistakes) => Self::Mistakes(mistakes),
             directory::Error::View(error) => Self::World(Error::View(error)),
+        }
+    }
+}
+
+impl From<jsonnet::Error> for Failure {
+    fn from(error: jsonnet::Error) -> Self {
+        match error {
+            jsonnet::Error::Mistake(mistake) => Self::mistake(mistake),
+            jsonnet::Error::View(error) => Self::World(Error::View(error)),
         }
     }
 }
