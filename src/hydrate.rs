@@ -11,6 +11,7 @@
 mod branch;
 mod failures;
 mod heads;
+mod preview;
 mod report;
 mod request;
 mod run;
@@ -27,6 +28,7 @@ use run::Stopped;
 
 pub use failures::{FAILURES_REF, Failure, Failures};
 pub use heads::RefNames;
+pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use report::{BranchReport, HydratedCommit, Outcome, Report, Skipped};
 pub use request::{CommitRequest, PathDetails, commit};
 pub use run::{check_settings, settings_files};

@@ -6,6 +6,7 @@
 pub mod application;
 pub mod cli;
 pub mod diag;
+pub mod diff;
 pub mod directory;
 pub mod git;
 pub mod glob;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &["diag", "path"],
     &["git", "glob", "template", "yaml"],
-    &["application", "cache", "manifest", "metadata", "settings", "view"],
+    &["application", "cache", "diff", "manifest", "metadata", "settings", "view"],
     &["directory", "helm", "jsonnet", "kustomize", "plugin"],
     &["plan", "publish", "render"],
     &["hydrate"],
@@ -22,6 +22,7 @@ const SIDEWAYS: &[(&str, &str)] = &[
     ("diag", "path"),
     ("template", "yaml"),
     ("kustomize", "helm"),
+    ("diff", "manifest"),
     ("manifest", "view"),
     ("metadata", "application"),
     ("metadata", "manifest"),

@@ -19,9 +19,10 @@ use crate::settings::Settings;
 /// An environment branch and what the run made of it so far.
 pub(super) struct Branch {
     pub name: BranchName,
-    sync: BranchName,
+    pub sync: BranchName,
     dry_branch: BranchName,
-    dry_tip: ObjectId,
+    /// The tip of the dry branch.
+    pub dry_tip: ObjectId,
     old: Option<ObjectId>,
     standing: Option<Standing>,
     /// The tip of the sync branch, when the branch is a staging branch of it.
@@ -75,6 +76,16 @@ impl Branch {
             failure: None,
             closed: false,
         })
+    }
+
+    /// The commit that the first new one stands on: the tip before the run, else that of the sync branch.
+    pub fn base(&self) -> Option<ObjectId> {
+        self.old.or(self.sync_tip)
+    }
+
+    /// The dry commit that the branch was hydrated from before the run, if that can be told.
+    pub fn dry_before(&self) -> Option<ObjectId> {
+        self.standing.as_ref().and_then(|standing| standing.dry)
     }
 
     /// Decides whether hydration may write the branch at all.
@@ -326,7 +337,7 @@ pub(super) struct PathOutput<'a> {
     pub readme: Option<&'a str>,
 }
 
-const MANIFEST: &str = "manifest.yaml";
+pub(super) const MANIFEST: &str = "manifest.yaml";
 const METADATA: &str = "hydrator.metadata";
 
 const README: &str = "README.md";

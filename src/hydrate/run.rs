@@ -76,6 +76,15 @@ impl DryTree {
     }
 }
 
+/// What a run made in memory.
+pub(super) struct Rehearsal<'a> {
+    pub buffer: ObjectBuffer<'a>,
+    pub branches: BTreeMap<BranchName, Branch>,
+    pub report: Report,
+    /// The dry commits that were looked at.
+    pub trees: HashMap<ObjectId, Rc<DryTree>>,
+}
+
 /// One try of [`super::hydrate`].
 pub(super) struct Run<'a> {
     setup: &'a Setup<'a>,
@@ -95,7 +104,11 @@ pub(super) struct Run<'a> {
 impl<'a> Run<'a> {
     /// Reads what the repository says now.
     pub fn new(setup: &'a Setup<'a>) -> Result<Self, Stopped> {
-        let buffer = ObjectBuffer::new(setup.repository);
+        Self::over(setup, ObjectBuffer::new(setup.repository))
+    }
+
+    /// The same with a buffer that may hold objects of another run already.
+    pub fn over(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Self, Stopped> {
         let refs = setup.repository.refs()?;
         let rules = Rules::read(&refs, &buffer)?;
         let environments = heads::environments(&setup.refs, &refs, &buffer)?;
@@ -120,12 +133,25 @@ impl<'a> Run<'a> {
 
     /// Hydrates all dry branches that the wake-up is about and moves the refs.
     pub fn finish(mut self) -> Result<Report, Stopped> {
+        self.hydrate_heads()?;
+        self.finish_with_refs()
+    }
+
+    /// Hydrates the tips alone and moves nothing: what it made stands in the buffer.
+    pub fn rehearse(mut self) -> Result<Rehearsal<'a>, Stopped> {
+        self.rules.settings.history = History::Tip;
+        self.hydrate_heads()?;
+        let Self { buffer, branches, report, trees, .. } = self;
+        Ok(Rehearsal { buffer, branches, report, trees })
+    }
+
+    fn hydrate_heads(&mut self) -> Result<(), Stopped> {
         let heads =
             heads::heads(&self.setup.wake, &self.setup.refs, &self.refs, &self.rules.settings, &self.environments);
         for head in &heads {
             self.hydrate_head(head, &heads)?;
         }
-        self.finish_with_refs()
+        Ok(())
     }
 
     /// Moves the refs of all branches that were opened and tells what became of them.

@@ -90,7 +90,7 @@ impl Standing {
 }
 
 /// The nearest commit of ours on the first-parent line from `tip`, and its trailers.
-fn nearest(
+pub(super) fn nearest(
     tip: &Commit,
     buffer: &ObjectBuffer<'_>,
     wanted: impl Fn(&Trailers) -> bool,

@@ -1,0 +1,183 @@
+//! What changed between two lists of manifests: object by object and field by field, as a person would tell it.
+//!
+//! [`compare`] pairs the objects of two `manifest.yaml`, and finds for each pair the places that differ ([`Difference`]),
+//! what it means for those who run it ([`Danger`], [`ImageChange`], Pods that restart), and what of it is only the echo
+//! of another change ([`Noise`]). How that is shown is left to the edge.
+//!
+//! | in the manifests | told as |
+//! |---|---|
+//! | an item of a list stands elsewhere | moved, not removed and added |
+//! | an item with a name of its own has other fields | those fields |
+//! | a ConfigMap of Kustomize has another hash in its name | one object that changed; its users as noise |
+//! | a checksum, a chart's label, the dry commit's id | noise |
+//! | a value of a Secret | that it changed, not what it is, unless asked for |
+//!
+//! Never: a difference of the manifests that is not told, be it as noise.
+
+mod align;
+mod danger;
+mod image;
+mod noise;
+mod pair;
+mod path;
+mod secret;
+mod value;
+
+use crate::manifest::Manifest;
+use crate::yaml::Value;
+
+pub use align::{Line, lines};
+pub use danger::Danger;
+pub use image::{Image, ImageChange};
+pub use noise::Noise;
+pub use path::{FieldPath, Step};
+pub use value::{Difference, Item, Leaf, Place};
+
+/// How to compare.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Options {
+    /// The ids of the dry commits before and after: where a manifest holds them, their change means nothing.
+    pub dry_commits: Option<(String, String)>,
+    /// Whether the values of Secrets are told.
+    pub reveal_secrets: bool,
+}
+
+/// One object that is not the same before and after.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ObjectDiff {
+    /// Which object, by its name after the change, if it is there then.
+    pub object: ObjectName,
+    /// What became of it.
+    pub change: Change,
+    /// Its name before, when only the hash of its content in it changed.
+    pub old_name: Option<String>,
+    /// The places that differ. All of the object for one that is added or removed.
+    pub difference: Difference,
+    /// Container images that changed; of objects that were there before and after only.
+    pub images: Vec<ImageChange>,
+    /// What may do harm.
+    pub dangers: Vec<Danger>,
+    /// Whether its Pods are replaced: the template that they are made from changed.
+    pub restarts: bool,
+}
+
+impl ObjectDiff {
+    /// Whether nothing but noise changed, so that the object needs no look.
+    pub fn is_noise(&self) -> bool {
+        self.change == Change::Changed && self.difference.is_noise() && self.dangers.is_empty()
+    }
+}
+
+/// What an object is called.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ObjectName {
+    /// `apiVersion`.
+    pub api_version: String,
+    /// `kind`.
+    pub kind: String,
+    /// The namespace as written, empty when there is none.
+    pub namespace: String,
+    /// The name, or the beginning of it that the API server completes (`generateName`) with `*`.
+    pub name: String,
+}
+
+impl ObjectName {
+    /// That of a manifest.
+    pub fn of(manifest: &Manifest) -> Self {
+        let name = match manifest.name() {
+            "" => {
+                let generate = manifest.object().at(&["metadata", "generateName"]).and_then(Value::as_str);
+                format!("{}*", generate.unwrap_or_default())
+            }
+            name => name.to_owned(),
+        };
+        Self {
+            api_version: manifest.api_version().to_owned(),
+            kind: manifest.kind().to_owned(),
+            namespace: manifest.namespace().to_owned(),
+            name,
+        }
+    }
+}
+
+/// `Deployment shop/web`; `Namespace shop`.
+impl std::fmt::Display for ObjectName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.kind)?;
+        f.write_str(" ")?;
+        if !self.namespace.is_empty() {
+            write!(f, "{}/", self.namespace)?;
+        }
+        f.write_str(&self.name)
+    }
+}
+
+/// What became of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Change {
+    /// It is new.
+    Added,
+    /// It is gone.
+    Removed,
+    /// Its fields changed.
+    Changed,
+}
+
+/// The objects that differ, by namespace, name and kind.
+pub fn compare(old: &[Manifest], new: &[Manifest], options: &Options) -> Vec<ObjectDiff> {
+    let pairs = pair::pairs(old, new);
+    let echoes = noise::Echoes::new(&pairs, options.dry_commits.as_ref());
+    let mut found: Vec<ObjectDiff> = pairs.iter().filter_map(|pair| object(pair, &echoes, options)).collect();
+    let place = |object: &ObjectName| [object.namespace.clone(), object.name.clone(), object.kind.clone()];
+    found.sort_by_cached_key(|diff| (place(&diff.object), diff.change));
+    found
+}
+
+fn object(pair: &pair::Pair<'_>, echoes: &noise::Echoes, options: &Options) -> Option<ObjectDiff> {
+    let whole = |manifest: &Manifest| Some(manifest.object().clone());
+    let (object, change, mut difference) = match (pair.old, pair.new) {
+        (Some(old), Some(new)) => {
+            let difference = value::difference(old.object(), new.object(), echoes)?;
+            (ObjectName::of(new), Change::Changed, difference)
+        }
+        (Some(old), None) => {
+            let leaf = Leaf { old: whole(old), new: None, noise: None };
+            (ObjectName::of(old), Change::Removed, Difference::Leaf(leaf))
+        }
+        (None, Some(new)) => {
+            let leaf = Leaf { old: None, new: whole(new), noise: None };
+            (ObjectName::of(new), Change::Added, Difference::Leaf(leaf))
+        }
+        (None, None) => return None,
+    };
+    if object.kind == "Secret" && !options.reveal_secrets {
+        secret::hide(&mut difference);
+    }
+    let old_name = pair.old.map(Manifest::name).filter(|name| change == Change::Changed && *name != object.name);
+    Some(ObjectDiff {
+        old_name: old_name.filter(|name| !name.is_empty()).map(str::to_owned),
+        images: image::changes(pair.old, pair.new),
+        dangers: danger::dangers(pair.old, pair.new),
+        restarts: restarts(pair.old, pair.new),
+        object,
+        change,
+        difference,
+    })
+}
+
+/// Whether the Pods of a workload that stays are made anew.
+fn restarts(old: Option<&Manifest>, new: Option<&Manifest>) -> bool {
+    let (Some(old), Some(new)) = (old, new) else { return false };
+    let rolls = match (new.group(), new.kind()) {
+        ("apps", "Deployment") | ("argoproj.io", "Rollout") => true,
+        ("apps", "StatefulSet" | "DaemonSet") => {
+            new.object().at(&["spec", "updateStrategy", "type"]).and_then(Value::as_str) != Some("OnDelete")
+        }
+        _ => false,
+    };
+    let template = |manifest: &'_ Manifest| manifest.object().at(&["spec", "template"]).cloned();
+    rolls && template(old) != template(new)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+//! Fields that the API server does not let anybody change.
+
+use super::{Danger, has_sync_option, text};
+use crate::diff::noise::Echoes;
+use crate::diff::{FieldPath, Place, value};
+use crate::manifest::Manifest;
+use crate::yaml::Value;
+
+/// Which fields of a kind are fixed.
+enum Fixed {
+    /// These, each with the value that stands for a missing one.
+    Fields(&'static [(&'static [&'static str], Option<&'static str>)]),
+    /// All of `spec` but these, each named by its keys below `spec`; then defaults of those that are fixed.
+    SpecBut(&'static [&'static [&'static str]], &'static [(&'static str, &'static str)]),
+}
+
+use Fixed::{Fields, SpecBut};
+
+/// Reference: kubernetes 1.34 pkg/apis/*/validation: the `Validate…Update` of each kind.
+const FIXED: &[(&str, &str, Fixed)] = &[
+    ("apps", "Deployment", Fields(&[(&["spec", "selector"], None)])),
+    ("apps", "DaemonSet", Fields(&[(&["spec", "selector"], None)])),
+    ("apps", "ReplicaSet", Fields(&[(&["spec", "selector"], None)])),
+    (
+        "apps",
+        "StatefulSet",
+        SpecBut(
+            &[
+                &["replicas"],
+                &["template"],
+                &["updateStrategy"],
+                &["minReadySeconds"],
+                &["ordinals"],
+                &["persistentVolumeClaimRetentionPolicy"],
+                &["revisionHistoryLimit"],
+            ],
+            &[("podManagementPolicy", "OrderedReady")],
+        ),
+    ),
+    (
+        "batch",
+        "Job",
+        SpecBut(
+            &[
+                &["parallelism"],
+                &["completions"],
+                &["activeDeadlineSeconds"],
+                &["backoffLimit"],
+                &["suspend"],
+                &["ttlSecondsAfterFinished"],
+                &["manualSelector"],
+            ],
+            &[("completionMode", "NonIndexed")],
+        ),
+    ),
+    (
+        "",
+        "PersistentVolumeClaim",
+        SpecBut(&[&["resources", "requests"], &["volumeAttributesClassName"]], &[("volumeMode", "Filesystem")]),
+    ),
+    (
+        "",
+        "PersistentVolume",
+        SpecBut(
+            &[
+                &["capacity"],
+                &["accessModes"],
+                &["claimRef"],
+                &["mountOptions"],
+                &["persistentVolumeReclaimPolicy"],
+                &["storageClassName"],
+                &["volumeAttributesClassName"],
+            ],
+            &[("volumeMode", "Filesystem")],
+        ),
+    ),
+    (
+        "storage.k8s.io",
+        "StorageClass",
+        Fields(&[
+            (&["provisioner"], None),
+            (&["parameters"], None),
+            (&["reclaimPolicy"], Some("Delete")),
+            (&["volumeBindingMode"], Some("Immediate")),
+        ]),
+    ),
+    ("rbac.authorization.k8s.io", "RoleBinding", Fields(&[(&["roleRef"], None)])),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding", Fields(&[(&["roleRef"], None)])),
+    ("apiextensions.k8s.io", "CustomResourceDefinition", Fields(&[(&["spec", "scope"], None)])),
+    ("networking.k8s.io", "IngressClass", Fields(&[(&["spec", "controller"], None)])),
+    (
+        "scheduling.k8s.io",
+        "PriorityClass",
+        Fields(&[(&["value"], None), (&["preemptionPolicy"], Some("PreemptLowerPriority"))]),
+    ),
+    ("node.k8s.io", "RuntimeClass", Fields(&[(&["handler"], None)])),
+    ("", "Secret", Fields(&[(&["type"], Some("Opaque"))])),
+];
+
+/// The fixed fields that changed. None of a hook's: those are deleted and made again as it is.
+pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    if !text(new, &["metadata", "annotations", "argocd.argoproj.io/hook"]).is_empty() {
+        return Vec::new();
+    }
+    let mut fields: Vec<String> =
+        match FIXED.iter().find(|(group, kind, _)| (*group, *kind) == (new.group(), new.kind())) {
+            Some((_, _, Fields(fields))) => {
+                let differ = |(path, default): &&(&[&str], Option<&str>)| {
+                    [old, new].map(|side| or_default(side.object().at(path), *default)).windows(2).any(|w| w[0] != w[1])
+                };
+                fields.iter().filter(differ).map(|(path, _)| path.join(".")).collect()
+            }
+            Some((_, _, SpecBut(free, defaults))) => spec_but(old, new, free, defaults),
+            None => Vec::new(),
+        };
+    fields.extend(cluster_ip(old, new));
+    fields.extend(storage_shrinks(old, new));
+    fields.extend(sealed_data(old, new));
+    let replaced = has_sync_option(new, "Replace=true") || has_sync_option(new, "Force=true");
+    fields.into_iter().map(|field| Danger::Immutable { field, replaced }).collect()
+}
+
+fn or_default(value: Option<&Value>, default: Option<&str>) -> Option<Value> {
+    value.cloned().or_else(|| default.map(Value::from))
+}
+
+/// The fields of `spec` that differ and are not free, at most two keys deep.
+fn spec_but(old: &Manifest, new: &Manifest, free: &[&[&str]], defaults: &[(&str, &str)]) -> Vec<String> {
+    let empty = Value::Mapping(Default::default());
+    let spec = |manifest: &Manifest| manifest.object().get("spec").unwrap_or(&empty).clone();
+    let Some(difference) = value::difference(&spec(old), &spec(new), &Echoes::new(&[], None)) else {
+        return Vec::new();
+    };
+    let mut found: Vec<String> = Vec::new();
+    difference.visit(&mut |path: &FieldPath, place| {
+        let keys = path.keys();
+        let is_free = free.iter().any(|free| keys.starts_with(free) || free.starts_with(&keys));
+        let is_default = defaults.iter().any(|(key, default)| keys == [*key] && is_only(place, default));
+        let field = format!("spec.{}", keys.first().copied().unwrap_or_default());
+        if !is_free && !is_default && !found.contains(&field) {
+            found.push(field);
+        }
+    });
+    found
+}
+
+/// Whether the change is that the default is written out, or no longer.
+fn is_only(place: Place<'_>, default: &str) -> bool {
+    match place {
+        Place::Leaf(leaf) => match (&leaf.old, &leaf.new) {
+            (Some(value), None) | (None, Some(value)) => value.as_str() == Some(default),
+            _ => false,
+        },
+        Place::Moved(..) => false,
+    }
+}
+
+/// A cluster address, once given, stays while the Service has one.
+fn cluster_ip(old: &Manifest, new: &Manifest) -> Option<String> {
+    let address = |manifest| text(manifest, &["spec", "clusterIP"]);
+    let both = !address(old).is_empty() && !address(new).is_empty();
+    let external = text(old, &["spec", "type"]) == "ExternalName" || text(new, &["spec", "type"]) == "ExternalName";
+    let differ = new.kind() == "Service" && both && !external && address(old) != address(new);
+    differ.then(|| "spec.clusterIP".to_owned())
+}
+
+/// A claim may grow only.
+fn storage_shrinks(old: &Manifest, new: &Manifest) -> Option<String> {
+    let storage = |manifest: &Manifest| {
+        let storage = manifest.object().at(&["spec", "resources", "requests", "storage"])?;
+        match storage {
+            Value::String(text) => quantity(text),
+            Value::Int(bytes) => Some(*bytes as f64),
+            _ => None,
+        }
+    };
+    let shrinks = new.kind() == "PersistentVolumeClaim" && storage(new)? < storage(old)?;
+    shrinks.then(|| "spec.resources.requests.storage".to_owned())
+}
+
+/// Reads a quantity such as `10Gi`.
+fn quantity(text: &str) -> Option<f64> {
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '-' && c != '+').unwrap_or(text.len());
+    let (number, suffix) = text.split_at(split);
+    let number: f64 = number.parse().ok()?;
+    let steps = ["", "k", "M", "G", "T", "P", "E"];
+    let factor = match suffix.strip_suffix('i') {
+        Some(letter) => {
+            let letter = if letter == "K" { "k" } else { letter };
+            1024_f64.powi(i32::try_from(steps.iter().position(|step| *step == letter)?).ok()?)
+        }
+        None if suffix == "m" => 0.001,
+        None => 1000_f64.powi(i32::try_from(steps.iter().position(|step| *step == suffix)?).ok()?),
+    };
+    Some(number * factor)
+}
+
+/// ConfigMaps and Secrets may be sealed by `immutable: true`.
+fn sealed_data(old: &Manifest, new: &Manifest) -> Vec<String> {
+    let is_sealed = matches!(old.kind(), "ConfigMap" | "Secret")
+        && old.object().get("immutable").and_then(Value::as_bool) == Some(true);
+    let fields = ["immutable", "data", "binaryData"].into_iter().filter(|_| is_sealed);
+    fields.filter(|field| old.object().get(field) != new.object().get(field)).map(str::to_owned).collect()
+}

@@ -1,0 +1,179 @@
+//! Who may do more than before.
+
+use std::collections::BTreeSet;
+
+use super::text;
+use crate::manifest::Manifest;
+use crate::yaml::Value;
+
+/// How many combinations of verbs and things are looked at in one role: no role that somebody wrote has as many.
+const GRANTS_MAX: usize = 5_000;
+
+/// Verbs that give rights beyond those that are named.
+const POWERFUL_VERBS: [&str; 3] = ["escalate", "bind", "impersonate"];
+
+/// Groups that hold everybody, or everybody with an account.
+const EVERYBODY: [&str; 3] = ["system:unauthenticated", "system:anonymous", "system:authenticated"];
+
+/// What an object grants that it did not grant before. A role or binding that is new counts only where it gives
+/// unbounded rights, or rights to everybody: each chart brings roles of its own.
+pub(super) fn widened(old: Option<&Manifest>, new: &Manifest) -> Vec<String> {
+    if new.group() != "rbac.authorization.k8s.io" {
+        return Vec::new();
+    }
+    match (new.kind(), old) {
+        ("Role" | "ClusterRole", Some(old)) => role(old, new),
+        ("Role" | "ClusterRole", None) => {
+            unique(grants(new).iter().filter(|grant| grant.is_unbounded()).map(Grant::to_string))
+        }
+        ("RoleBinding" | "ClusterRoleBinding", old) => binding(old, new),
+        _ => Vec::new(),
+    }
+}
+
+fn role(old: &Manifest, new: &Manifest) -> Vec<String> {
+    let before: Vec<Rule<'_>> = rules(old).collect();
+    let grants = grants(new);
+    let added = grants.iter().filter(|grant| !before.iter().any(|rule| rule.covers(grant)));
+    let mut widened = unique(added.map(Grant::to_string));
+    let selected = new.object().get("aggregationRule");
+    if selected.is_some() && selected != old.object().get("aggregationRule") {
+        widened.push("what its `aggregationRule` selects".to_owned());
+    }
+    widened
+}
+
+fn binding(old: Option<&Manifest>, new: &Manifest) -> Vec<String> {
+    let role = text(new, &["roleRef", "name"]);
+    let before: Vec<String> = old.map(|old| subjects(old).collect()).unwrap_or_default();
+    let worth = |subject: &String| match old {
+        Some(_) => !before.contains(subject),
+        None => role == "cluster-admin" || EVERYBODY.iter().any(|group| subject.ends_with(group)),
+    };
+    subjects(new).filter(worth).map(|subject| format!("{role} for {subject}")).collect()
+}
+
+fn subjects(binding: &Manifest) -> impl Iterator<Item = String> {
+    let subjects = binding.object().get("subjects").and_then(Value::as_sequence).unwrap_or_default();
+    subjects.iter().map(|subject| {
+        let text = |key| subject.get(key).and_then(Value::as_str).unwrap_or_default();
+        let namespace = text("namespace");
+        let slash = if namespace.is_empty() { "" } else { "/" };
+        format!("{} {namespace}{slash}{}", text("kind"), text("name"))
+    })
+}
+
+/// One rule of a role.
+struct Rule<'a> {
+    groups: Vec<&'a str>,
+    resources: Vec<&'a str>,
+    /// Empty: all.
+    names: Vec<&'a str>,
+    urls: Vec<&'a str>,
+    verbs: Vec<&'a str>,
+}
+
+/// What a rule allows, one verb on one thing.
+struct Grant<'a> {
+    verb: &'a str,
+    on: On<'a>,
+}
+
+enum On<'a> {
+    Resource { group: &'a str, resource: &'a str, name: Option<&'a str> },
+    Url(&'a str),
+}
+
+fn rules(role: &Manifest) -> impl Iterator<Item = Rule<'_>> {
+    let rules = role.object().get("rules").and_then(Value::as_sequence).unwrap_or_default();
+    rules.iter().map(|rule| {
+        let texts = |key| {
+            let list = rule.get(key).and_then(Value::as_sequence).unwrap_or_default();
+            list.iter().filter_map(Value::as_str).collect::<Vec<_>>()
+        };
+        Rule {
+            groups: texts("apiGroups"),
+            resources: texts("resources"),
+            names: texts("resourceNames"),
+            urls: texts("nonResourceURLs"),
+            verbs: texts("verbs"),
+        }
+    })
+}
+
+/// What the rules of a role allow, one verb on one thing each.
+fn grants(role: &Manifest) -> Vec<Grant<'_>> {
+    let mut grants = Vec::new();
+    for rule in rules(role) {
+        let names: Vec<Option<&str>> = match &rule.names[..] {
+            [] => vec![None],
+            names => names.iter().copied().map(Some).collect(),
+        };
+        for verb in &rule.verbs {
+            for group in &rule.groups {
+                for resource in &rule.resources {
+                    if grants.len() > GRANTS_MAX {
+                        return grants;
+                    }
+                    let on = names.iter().map(|name| On::Resource { group, resource, name: *name });
+                    grants.extend(on.map(|on| Grant { verb, on }));
+                }
+            }
+            grants.extend(rule.urls.iter().map(|url| Grant { verb, on: On::Url(url) }));
+        }
+    }
+    grants
+}
+
+impl Rule<'_> {
+    /// Reference: kubernetes 1.34 pkg/registry/rbac/validation/policy_comparator.go `ruleCovers`.
+    fn covers(&self, grant: &Grant<'_>) -> bool {
+        let has = |list: &[&str], text: &str| list.contains(&"*") || list.contains(&text);
+        if !has(&self.verbs, grant.verb) {
+            return false;
+        }
+        match grant.on {
+            On::Resource { group, resource, name } => {
+                let subresource = resource.split_once('/').map(|(_, subresource)| format!("*/{subresource}"));
+                let all_of_them = subresource.is_some_and(|all| self.resources.contains(&all.as_str()));
+                let named = self.names.is_empty() || name.is_some_and(|name| self.names.contains(&name));
+                has(&self.groups, group) && (has(&self.resources, resource) || all_of_them) && named
+            }
+            On::Url(url) => self.urls.iter().any(|own| match own.strip_suffix('*') {
+                Some(prefix) => url.starts_with(prefix),
+                None => *own == url,
+            }),
+        }
+    }
+}
+
+impl Grant<'_> {
+    fn is_unbounded(&self) -> bool {
+        let everything = match self.on {
+            On::Resource { resource, .. } => resource == "*",
+            On::Url(url) => url == "*",
+        };
+        self.verb == "*" || everything || POWERFUL_VERBS.contains(&self.verb)
+    }
+}
+
+/// `delete secrets`; `get deployments.apps/web`, where `web` is the name of one.
+impl std::fmt::Display for Grant<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let verb = if self.verb == "*" { "everything on" } else { self.verb };
+        match self.on {
+            On::Resource { group, resource, name } => {
+                let dot = if group.is_empty() { "" } else { "." };
+                write!(f, "{verb} {resource}{dot}{group}")?;
+                name.map_or(Ok(()), |name| write!(f, "/{name}"))
+            }
+            On::Url(url) => write!(f, "{verb} {url}"),
+        }
+    }
+}
+
+/// The texts without repetition, in their order.
+fn unique(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    texts.filter(|text| seen.insert(text.clone())).collect()
+}

@@ -1,0 +1,405 @@
+use super::*;
+use crate::manifest::{self, Source};
+use crate::yaml::json;
+
+fn manifests(text: &str) -> Vec<Manifest> {
+    manifest::read(text.as_bytes(), Source::Output("a test")).expect(text)
+}
+
+fn compared(old: &str, new: &str, options: &Options) -> Vec<ObjectDiff> {
+    compare(&manifests(old), &manifests(new), options)
+}
+
+/// Each object on a line, each place that differs on a line below it.
+fn told(diffs: &[ObjectDiff]) -> String {
+    let mut text = String::new();
+    for diff in diffs {
+        let sign = match diff.change {
+            Change::Added => '+',
+            Change::Removed => '-',
+            Change::Changed => '~',
+        };
+        let restarts = if diff.restarts { " restarts" } else { "" };
+        let old_name = diff.old_name.as_ref().map(|name| format!(" was {name}")).unwrap_or_default();
+        text += &format!("{sign} {}{old_name}{restarts}\n", diff.object);
+        if diff.change != Change::Changed {
+            continue;
+        }
+        diff.difference.visit(&mut |path, place| {
+            let encode = |value: &Option<Value>| value.as_ref().map(|value| json::encode(value, Default::default()));
+            text += &match place {
+                Place::Moved(from, to) => format!("  {path}: moved {from} to {to}\n"),
+                Place::Leaf(leaf) => {
+                    let noise = leaf.noise.map(|noise| format!(" ({noise})")).unwrap_or_default();
+                    match (encode(&leaf.old), encode(&leaf.new)) {
+                        (Some(old), Some(new)) => format!("  {path}: {old} -> {new}{noise}\n"),
+                        (Some(old), None) => format!("  {path}: -{old}{noise}\n"),
+                        (None, new) => format!("  {path}: +{}{noise}\n", new.unwrap_or_default()),
+                    }
+                }
+            };
+        });
+    }
+    text
+}
+
+fn deployment(spec: &str) -> String {
+    format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, namespace: shop}}\nspec: {spec}\n")
+}
+
+fn pod_template(template: &str) -> String {
+    deployment(&format!("{{template: {template}}}"))
+}
+
+#[test]
+fn differences() {
+    let cases: Vec<(&str, String, String, &str)> = vec![
+        ("nothing", deployment("{a: 1}"), deployment("{a: 1}"), ""),
+        (
+            "a field that is replaced, added, removed",
+            deployment("{a: 1, b: {c: x}, d: [1]}"),
+            deployment("{a: '1', b: {e: null}, d: [1]}"),
+            "~ Deployment shop/web\n  spec.a: 1 -> \"1\"\n  spec.b.c: -\"x\"\n  spec.b.e: +null\n",
+        ),
+        (
+            "objects that come and go",
+            "kind: A\nmetadata: {name: a}\n---\nkind: B\nmetadata: {name: b, namespace: x}\n".to_owned(),
+            "kind: A\nmetadata: {name: c}\n---\nkind: B\nmetadata: {name: b, namespace: x}\n".to_owned(),
+            "- A a\n+ A c\n",
+        ),
+        (
+            "another version of the API is the same object",
+            "apiVersion: policy/v1beta1\nkind: A\nmetadata: {name: a}\n".to_owned(),
+            "apiVersion: policy/v1\nkind: A\nmetadata: {name: a}\n".to_owned(),
+            "~ A a\n  apiVersion: \"policy/v1beta1\" -> \"policy/v1\"\n",
+        ),
+        (
+            "another group is another object",
+            "apiVersion: extensions/v1\nkind: A\nmetadata: {name: a}\n".to_owned(),
+            "apiVersion: policy/v1\nkind: A\nmetadata: {name: a}\n".to_owned(),
+            "+ A a\n- A a\n",
+        ),
+        (
+            "objects whose name the server makes",
+            "kind: Job\nmetadata: {generateName: m-}\n---\nkind: Job\nmetadata: {generateName: m-}\nspec: 1\n".to_owned(),
+            "kind: Job\nmetadata: {generateName: m-}\nspec: 2\n---\nkind: Job\nmetadata: {generateName: m-}\n".to_owned(),
+            "+ Job m-*\n- Job m-*\n",
+        ),
+        (
+            "containers by name, in another order",
+            pod_template("{spec: {containers: [{name: web, image: 'web:1'}, {name: proxy, image: 'p:1'}]}}"),
+            pod_template("{spec: {containers: [{name: proxy, image: 'p:1'}, {name: web, image: 'web:2'}]}}"),
+            "~ Deployment shop/web restarts\n  spec.template.spec.containers[name=proxy]: moved 1 to 0\n  \
+             spec.template.spec.containers[name=web].image: \"web:1\" -> \"web:2\"\n",
+        ),
+        (
+            "an item in front moves nothing",
+            deployment("{env: [{name: A, value: a}, {name: B, value: b}]}"),
+            deployment("{env: [{name: Z, value: z}, {name: A, value: a}, {name: B, value: c}]}"),
+            "~ Deployment shop/web\n  spec.env[name=Z]: +{\"name\":\"Z\",\"value\":\"z\"}\n  \
+             spec.env[name=B].value: \"b\" -> \"c\"\n",
+        ),
+        (
+            "arguments",
+            deployment("{args: [serve, --level=info, --port=80]}"),
+            deployment("{args: [--port=80, serve, --level=debug, --quiet]}"),
+            "~ Deployment shop/web\n  spec.args[0]: moved 2 to 0\n  \
+             spec.args[2]: \"--level=info\" -> \"--level=debug\"\n  spec.args[3]: +\"--quiet\"\n",
+        ),
+        (
+            "a list that takes the place of a mapping",
+            deployment("{a: {b: 1}}"),
+            deployment("{a: [1]}"),
+            "~ Deployment shop/web\n  spec.a: {\"b\":1} -> [1]\n",
+        ),
+        (
+            "chart labels and checksums are noise, other labels are not",
+            "kind: A\nmetadata: {name: a, labels: {helm.sh/chart: web-1, tier: web}, annotations: {checksum/config: '1'}}\n"
+                .to_owned(),
+            "kind: A\nmetadata: {name: a, labels: {helm.sh/chart: web-2, tier: api}, annotations: {checksum/config: '2'}}\n"
+                .to_owned(),
+            "~ A a\n  metadata.annotations[\"checksum/config\"]: \"1\" -> \"2\" (checksums)\n  \
+             metadata.labels[\"helm.sh/chart\"]: \"web-1\" -> \"web-2\" (chart labels)\n  \
+             metadata.labels.tier: \"web\" -> \"api\"\n",
+        ),
+        (
+            "a label that is new is somebody's decision, one in a selector is no label",
+            "kind: A\nmetadata: {name: a}\nspec: {selector: {helm.sh/chart: web-1}}\n".to_owned(),
+            "kind: A\nmetadata: {name: a, labels: {chart: web-2}}\nspec: {selector: {helm.sh/chart: web-2}}\n".to_owned(),
+            "~ A a\n  metadata.labels: +{\"chart\":\"web-2\"}\n  \
+             spec.selector[\"helm.sh/chart\"]: \"web-1\" -> \"web-2\"\n",
+        ),
+        (
+            "names that Kustomize generates",
+            format!(
+                "kind: ConfigMap\nmetadata: {{name: web-4h2mb8g5t9}}\ndata: {{a: '1'}}\n---\n{}",
+                pod_template("{spec: {envFrom: [{configMapRef: {name: web-4h2mb8g5t9}}]}}")
+            ),
+            format!(
+                "kind: ConfigMap\nmetadata: {{name: web-9k7bd6ctm2}}\ndata: {{a: '2'}}\n---\n{}",
+                pod_template("{spec: {envFrom: [{configMapRef: {name: web-9k7bd6ctm2}}]}}")
+            ),
+            "~ ConfigMap web-9k7bd6ctm2 was web-4h2mb8g5t9\n  data.a: \"1\" -> \"2\"\n  \
+             metadata.name: \"web-4h2mb8g5t9\" -> \"web-9k7bd6ctm2\" (generated names)\n\
+             ~ Deployment shop/web restarts\n  spec.template.spec.envFrom[0].configMapRef.name: \
+             \"web-4h2mb8g5t9\" -> \"web-9k7bd6ctm2\" (generated names)\n",
+        ),
+        (
+            "a name that only looks generated, and two of one stem",
+            "kind: ConfigMap\nmetadata: {name: web-production}\n---\nkind: ConfigMap\nmetadata: {name: b-4h2mb8g5t9}\n"
+                .to_owned(),
+            "kind: ConfigMap\nmetadata: {name: web-developers}\n---\nkind: ConfigMap\nmetadata: {name: b-9k7bd6ctm2}\n\
+             ---\nkind: ConfigMap\nmetadata: {name: b-8k7bd6ctm2}\n"
+                .to_owned(),
+            "- ConfigMap b-4h2mb8g5t9\n+ ConfigMap b-8k7bd6ctm2\n+ ConfigMap b-9k7bd6ctm2\n\
+             + ConfigMap web-developers\n- ConfigMap web-production\n",
+        ),
+        (
+            "Secrets tell that they changed, not what they hold",
+            "kind: Secret\nmetadata: {name: a}\ndata: {user: YQ==, key: eHg=}\ntype: Opaque\n".to_owned(),
+            "kind: Secret\nmetadata: {name: a}\ndata: {user: YQ==, key: eHh4eA==}\nstringData: {x: 'y'}\n".to_owned(),
+            "~ Secret a\n  data.key: \"<hidden, 4 characters>\" -> \"<hidden, 8 characters>\"\n  \
+             stringData: +{\"x\":\"<hidden, 1 characters>\"}\n  type: -\"Opaque\"\n",
+        ),
+    ];
+    for (rule, old, new, expected) in cases {
+        assert_eq!(told(&compared(&old, &new, &Options::default())), expected, "{rule}");
+    }
+}
+
+#[test]
+fn the_id_of_the_dry_commit_is_noise() {
+    let (old, new) = ("0123456789abcdef0123456789abcdef01234567", "fedcba9876543210fedcba9876543210fedcba98");
+    let object =
+        |id: &str| format!("kind: A\nmetadata: {{name: a}}\nspec: {{full: 'rev {id}', short: '{}'}}\n", &id[..7]);
+    let options = Options { dry_commits: Some((old.to_owned(), new.to_owned())), ..Options::default() };
+    let diffs = compared(&object(old), &object(new), &options);
+    assert!(diffs.iter().all(ObjectDiff::is_noise), "{}", told(&diffs));
+    let diffs = compared(&object(old), &object(&new.replace("fed", "def")), &options);
+    assert!(!diffs[0].is_noise(), "another commit");
+}
+
+#[test]
+fn secrets_are_told_to_who_asks() {
+    let secret = |value: &str| format!("kind: Secret\nmetadata: {{name: a}}\nstringData: {{a: {value}}}\n");
+    let options = Options { reveal_secrets: true, ..Options::default() };
+    assert!(told(&compared(&secret("one"), &secret("two"), &options)).contains("\"one\" -> \"two\""));
+    for (old, new) in [(secret("sesame"), String::new()), (String::new(), secret("sesame"))] {
+        let diffs = compared(&old, &new, &Options::default());
+        assert!(!format!("{diffs:?}").contains("sesame"), "{diffs:?}");
+    }
+}
+
+#[test]
+fn images_by_container() {
+    let old = pod_template("{spec: {containers: [{name: a, image: 'x:1'}, {name: b, image: 'y:1'}]}}");
+    let new =
+        pod_template("{spec: {initContainers: [{name: c, image: 'z:1'}], containers: [{name: a, image: 'x:2'}]}}");
+    let told: Vec<String> = compared(&old, &new, &Options::default())[0]
+        .images
+        .iter()
+        .map(|ImageChange { container, old, new }| format!("{container} {old:?} {new:?}"))
+        .collect();
+    let expected = ["a Some(\"x:1\") Some(\"x:2\")", "b Some(\"y:1\") None", "c None Some(\"z:1\")"];
+    assert_eq!(told, expected);
+}
+
+/// An object of a group and kind named `a`, with the rest of its text.
+fn object(api_version: &str, kind: &str, rest: &str) -> String {
+    format!("apiVersion: {api_version}\nkind: {kind}\nmetadata:\n  name: a\n{rest}\n")
+}
+
+fn dangers(old: &str, new: &str) -> Vec<String> {
+    let diffs = compared(old, new, &Options::default());
+    diffs.iter().flat_map(|diff| &diff.dangers).map(Danger::to_string).collect()
+}
+
+#[test]
+fn what_is_lost_with_an_object() {
+    // (group and version, kind, whether its removal is dangerous)
+    let rows = [
+        ("v1", "Namespace", true),
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition", true),
+        ("v1", "PersistentVolumeClaim", true),
+        ("v1", "PersistentVolume", true),
+        ("apps/v1", "StatefulSet", true),
+        ("apps/v1", "Deployment", false),
+        ("example.com/v1", "Namespace", false),
+    ];
+    for (api_version, kind, expected) in rows {
+        assert_eq!(!dangers(&object(api_version, kind, ""), "").is_empty(), expected, "{kind}");
+        assert_eq!(dangers("", &object(api_version, kind, "")), [""; 0], "{kind} added");
+    }
+    let kept =
+        object("v1", "Namespace", "  annotations: {argocd.argoproj.io/sync-options: 'Validate=false, Prune=false'}");
+    assert_eq!(dangers(&kept, ""), [""; 0]);
+}
+
+#[test]
+fn fields_that_cannot_be_changed() {
+    // (group and version, kind, old, new, the fields)
+    let rows: &[(&str, &str, &str, &str, &[&str])] = &[
+        (
+            "apps/v1",
+            "Deployment",
+            "spec: {selector: {a: b}, x: 1}",
+            "spec: {selector: {a: c}, x: 2}",
+            &["spec.selector"],
+        ),
+        ("apps/v1", "Deployment", "spec: {selector: {a: b}, x: 1}", "spec: {selector: {a: b}, x: 2}", &[]),
+        (
+            "apps/v1",
+            "StatefulSet",
+            "spec: {replicas: 1, serviceName: a, volumeClaimTemplates: [{metadata: {name: d, labels: {helm.sh/chart: a}}}]}",
+            "spec: {replicas: 2, serviceName: b, volumeClaimTemplates: [{metadata: {name: d, labels: {helm.sh/chart: b}}}]}",
+            &["spec.serviceName", "spec.volumeClaimTemplates"],
+        ),
+        ("apps/v1", "StatefulSet", "spec: {a: 1}", "spec: {a: 1, podManagementPolicy: OrderedReady}", &[]),
+        (
+            "apps/v1",
+            "StatefulSet",
+            "spec: {a: 1}",
+            "spec: {a: 1, podManagementPolicy: Parallel}",
+            &["spec.podManagementPolicy"],
+        ),
+        ("apps/v1", "StatefulSet", "spec: {template: {a: 1}}", "spec: {template: {a: 2}, minReadySeconds: 5}", &[]),
+        ("batch/v1", "Job", "spec: {template: {a: 1}, suspend: true}", "spec: {template: {a: 2}}", &["spec.template"]),
+        (
+            "v1",
+            "PersistentVolumeClaim",
+            "spec: {resources: {requests: {storage: 10Gi}}}",
+            "spec: {resources: {requests: {storage: 20Gi}}}",
+            &[],
+        ),
+        (
+            "v1",
+            "PersistentVolumeClaim",
+            "spec: {accessModes: [a], resources: {requests: {storage: 10Gi}}}",
+            "spec: {accessModes: [b], resources: {requests: {storage: 9000Mi}}}",
+            &["spec.accessModes", "spec.resources.requests.storage"],
+        ),
+        ("v1", "Service", "spec: {clusterIP: None}", "spec: {clusterIP: 10.0.0.1}", &["spec.clusterIP"]),
+        ("v1", "Service", "spec: {type: ClusterIP}", "spec: {clusterIP: None}", &[]),
+        (
+            "storage.k8s.io/v1",
+            "StorageClass",
+            "parameters: {a: b}",
+            "reclaimPolicy: Delete\nparameters: {a: c}",
+            &["parameters"],
+        ),
+        ("v1", "Secret", "type: Opaque", "data: {}", &[]),
+        ("v1", "Secret", "type: Opaque", "type: kubernetes.io/tls", &["type"]),
+        ("v1", "ConfigMap", "immutable: true\ndata: {a: b}", "immutable: true\ndata: {a: c}", &["data"]),
+        ("v1", "ConfigMap", "data: {a: b}", "immutable: true\ndata: {a: c}", &[]),
+        ("rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef: {name: a}", "roleRef: {name: b}", &["roleRef"]),
+        ("example.com/v1", "Deployment", "spec: {selector: a}", "spec: {selector: b}", &[]),
+    ];
+    for (api_version, kind, old, new, expected) in rows {
+        let diffs = compared(&object(api_version, kind, old), &object(api_version, kind, new), &Options::default());
+        let fields = diffs.iter().flat_map(|diff| &diff.dangers).map(|danger| match danger {
+            Danger::Immutable { field, replaced: false } => field.clone(),
+            other => other.to_string(),
+        });
+        assert_eq!(fields.collect::<Vec<_>>(), *expected, "{kind} {old} {new}");
+    }
+    let forced = |value: &str| {
+        let annotation = "  annotations: {argocd.argoproj.io/sync-options: 'Force=true'}";
+        object("batch/v1", "Job", &format!("{annotation}\nspec: {{template: {value}}}"))
+    };
+    let expected = "`spec.template` cannot be changed: the object is deleted and made again";
+    assert_eq!(dangers(&forced("1"), &forced("2")), [expected]);
+    assert_eq!(
+        dangers(&forced("1").replace("sync-options", "hook"), &forced("2").replace("sync-options", "hook")),
+        [""; 0]
+    );
+}
+
+#[test]
+fn nothing_runs_any_more() {
+    let deployment = |spec: &str| object("apps/v1", "Deployment", &format!("spec: {spec}"));
+    let rows = [
+        ("{replicas: 3}", "{replicas: 0}", vec!["replicas 3 → 0: nothing runs"]),
+        ("{x: 1}", "{replicas: 0}", vec!["replicas 1 → 0: nothing runs"]),
+        ("{replicas: 0}", "{replicas: 0, x: 1}", vec![]),
+        ("{replicas: 3}", "{replicas: 1}", vec![]),
+        ("{replicas: 0}", "{replicas: 1}", vec![]),
+    ];
+    for (old, new, expected) in rows {
+        assert_eq!(dangers(&deployment(old), &deployment(new)), expected, "{old} {new}");
+    }
+}
+
+#[test]
+fn versions_of_custom_resources() {
+    let crd = |versions: &str| {
+        object("apiextensions.k8s.io/v1", "CustomResourceDefinition", &format!("spec: {{versions: {versions}}}"))
+    };
+    let expected = "version v1alpha1 is gone: objects that are stored in it cannot be read";
+    assert_eq!(dangers(&crd("[{name: v1alpha1}, {name: v1}]"), &crd("[{name: v1}, {name: v2}]")), [expected]);
+}
+
+#[test]
+fn rights_that_grow() {
+    let cluster_role = |rules: &str| object("rbac.authorization.k8s.io/v1", "ClusterRole", &format!("rules: {rules}"));
+    let rule = |groups: &str, resources: &str, verbs: &str| {
+        format!("[{{apiGroups: [{groups}], resources: [{resources}], verbs: [{verbs}]}}]")
+    };
+    let named = "[{apiGroups: [''], resources: [secrets], resourceNames: [a], verbs: [get]}]";
+    let urls = |urls: &str| format!("[{{nonResourceURLs: [{urls}], verbs: [get]}}]");
+    let rows: Vec<(&str, String, String, &str)> = vec![
+        ("a verb", rule("''", "pods", "get"), rule("''", "pods", "get, delete"), "grants more: delete pods"),
+        ("fewer", rule("''", "pods", "get, list"), rule("''", "pods", "get"), ""),
+        (
+            "a group",
+            rule("apps", "deployments", "get"),
+            rule("apps, batch", "deployments", "get"),
+            "grants more: get deployments.batch",
+        ),
+        ("all before", rule("'*'", "'*'", "'*'"), rule("''", "secrets", "'*'"), ""),
+        ("all now", rule("''", "pods", "get"), rule("''", "'*'", "get"), "grants more: get *"),
+        ("a subresource of all", rule("''", "'*/scale'", "get"), rule("''", "pods/scale", "get"), ""),
+        ("one before, all now", named.to_owned(), rule("''", "secrets", "get"), "grants more: get secrets"),
+        ("all before, one now", rule("''", "secrets", "get"), named.to_owned(), ""),
+        ("another one", named.to_owned(), named.replace("[a]", "[a, b]"), "grants more: get secrets/b"),
+        ("addresses", urls("'/healthz/*'"), urls("/healthz/x, /metrics"), "grants more: get /metrics"),
+        (
+            "many",
+            "[]".to_owned(),
+            rule("''", "a, b, c", "get, list"),
+            "grants more: get a, get b, get c, list a and 2 more",
+        ),
+    ];
+    for (name, old, new, expected) in rows {
+        assert_eq!(dangers(&cluster_role(&old), &cluster_role(&new)).join("|"), expected, "{name}");
+    }
+    assert_eq!(dangers("", &cluster_role(&rule("''", "pods", "get"))), [""; 0]);
+    assert_eq!(dangers("", &cluster_role(&rule("''", "'*'", "'*'"))), ["grants more: everything on *"]);
+    let huge = rule("''", &vec!["r"; 300].join(","), &vec!["v"; 300].join(","));
+    assert_eq!(dangers(&cluster_role("[]"), &cluster_role(&huge)), ["grants more: v r"]);
+}
+
+#[test]
+fn bindings_that_grow() {
+    let binding = |role: &str, subjects: &str| {
+        let rest = format!("roleRef: {{name: {role}}}\nsubjects: [{subjects}]");
+        object("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", &rest)
+    };
+    let ci = "{kind: ServiceAccount, namespace: ci, name: bot}";
+    let dev = "{kind: Group, name: dev}";
+    let all = "{kind: Group, name: 'system:authenticated'}";
+    let rows = [
+        ("one more", binding("edit", ci), binding("edit", &format!("{ci}, {dev}")), "grants more: edit for Group dev"),
+        ("one less", binding("edit", &format!("{ci}, {dev}")), binding("edit", dev), ""),
+        ("new", String::new(), binding("edit", ci), ""),
+        (
+            "new, of an admin",
+            String::new(),
+            binding("cluster-admin", ci),
+            "grants more: cluster-admin for ServiceAccount ci/bot",
+        ),
+        ("new, for everybody", String::new(), binding("view", all), "grants more: view for Group system:authenticated"),
+    ];
+    for (name, old, new, expected) in rows {
+        assert_eq!(dangers(&old, &new).join("|"), expected, "{name}");
+    }
+}

@@ -1,0 +1,184 @@
+//! What a hydration would change, found by making it in memory.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use super::branch::{Branch, MANIFEST};
+use super::run::{DryTree, Rehearsal, Run};
+use super::standing::nearest;
+use super::{HydrateError, Outcome, RefNames, Setup, Stopped, Wake};
+use crate::application::{AppName, BranchName};
+use crate::diag::Diagnostic;
+use crate::git::{Mode, ObjectBuffer, ObjectId};
+use crate::path::RepoPath;
+
+/// What the would-be branches are compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Against {
+    /// The environment branches as they are.
+    Branches,
+    /// A commit: if hydration made it, the environment branch that it was made for is compared with it and no other;
+    /// else it is a dry commit, and what would be hydrated from it alone is compared.
+    Commit(ObjectId),
+}
+
+/// What a hydration would change.
+#[derive(Debug)]
+pub struct Preview {
+    /// The environment branches of the dry branch, by name.
+    pub environments: Vec<PreviewedBranch>,
+    /// What is wrong with the dry commit and concerns no environment branch that is known.
+    pub problems: Vec<Diagnostic>,
+    /// What is odd in it.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// What would become of one environment branch.
+#[derive(Debug)]
+pub struct PreviewedBranch {
+    /// The branch.
+    pub branch: BranchName,
+    /// The branch that is deployed; another one when `branch` is its staging branch.
+    pub sync_branch: BranchName,
+    /// The dry branch.
+    pub dry_branch: String,
+    /// The dry commit.
+    pub dry_sha: String,
+    /// The dry commit that the branch is hydrated from now, if that can be told.
+    pub dry_sha_before: Option<String>,
+    /// The hydrated commit that it is compared with; none for a new branch, and when two dry commits are compared.
+    pub against: Option<ObjectId>,
+    /// How many Applications write to it.
+    pub applications: usize,
+    /// The destination paths whose manifests would change, by path. Empty when it does not hydrate.
+    pub paths: Vec<PreviewedPath>,
+    /// Why it does not hydrate; empty when it does.
+    pub mistakes: Vec<Diagnostic>,
+}
+
+/// The manifests of one destination path before and after.
+#[derive(Debug)]
+pub struct PreviewedPath {
+    /// The path.
+    pub path: RepoPath,
+    /// The Application that writes to it, or wrote to it, if that can be told.
+    pub application: Option<AppName>,
+    /// `manifest.yaml` as it is; none when the path is new.
+    pub old: Option<Vec<u8>>,
+    /// `manifest.yaml` as it would be; none when the path would go.
+    pub new: Option<Vec<u8>>,
+}
+
+/// No ref is below it, so every environment branch that is read there is new.
+const NOTHING: &str = "refs/hydrate/nothing/";
+
+/// Hydrates in memory and tells what would change; neither a ref nor an object is written.
+///
+/// Only the tips of dry branches count, whatever `history` says: what is between is on the way, not at the end. To
+/// compare with a dry commit, [`Setup::wake`] has to be a [`Wake::Commit`].
+pub fn preview(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateError> {
+    let repository = setup.repository;
+    let buffer = ObjectBuffer::new(repository);
+    let Against::Commit(id) = *against else {
+        return compare(rehearse(setup, buffer)?, &|branch| Some(branch.base()));
+    };
+    let commit = repository.commit(id)?;
+    if let Some(trailers) = nearest(&commit, &buffer, |_| true)? {
+        return compare(rehearse(setup, buffer)?, &|branch| (branch.name == trailers.branch).then_some(Some(id)));
+    }
+    let refs = RefNames { read: NOTHING.to_owned(), ..setup.refs.clone() };
+    let wake = match &setup.wake {
+        Wake::Commit { branch, .. } => Wake::Commit { branch: branch.clone(), tip: id },
+        wake @ (Wake::Pushed(_) | Wake::Everything) => wake.clone(),
+    };
+    let setup_before = Setup { refs: refs.clone(), wake, ..*setup };
+    let mut before = rehearse(&setup_before, buffer)?;
+    let tips: BTreeMap<BranchName, Option<ObjectId>> =
+        before.branches.iter().map(|(name, branch)| (name.clone(), branch.tip.as_ref().map(|tip| tip.id))).collect();
+    let setup_after = Setup { refs, wake: setup.wake.clone(), ..*setup };
+    let mut after = rehearse(&setup_after, before.buffer)?;
+    for (name, mut branch) in before.branches {
+        branch.tip = None;
+        after.branches.entry(name).or_insert(branch);
+    }
+    after.trees.extend(before.trees.drain());
+    let mut preview = compare(after, &|branch| Some(tips.get(&branch.name).copied().flatten()))?;
+    for environment in &mut preview.environments {
+        // A commit that nobody will ever see.
+        environment.against = None;
+    }
+    // No branch was looked at, so what is said of their names is not true.
+    preview.warnings.clear();
+    Ok(preview)
+}
+
+fn rehearse<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Rehearsal<'a>, HydrateError> {
+    match Run::over(setup, buffer).and_then(Run::rehearse) {
+        Ok(made) => Ok(made),
+        Err(Stopped::Failed(error)) => Err(error),
+        // Nothing is moved, so nobody can be in the way.
+        Err(Stopped::Raced(why)) => Err(HydrateError::Raced(why)),
+    }
+}
+
+/// Compares what was made with the commit that `base` answers for each branch; a branch for which it answers none at
+/// all is left out.
+fn compare(made: Rehearsal<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) -> Result<Preview, HydrateError> {
+    let Rehearsal { buffer, branches, report, trees } = made;
+    let mut environments = Vec::new();
+    for (name, branch) in branches {
+        let Some(against) = base(&branch) else { continue };
+        let sync_branch = branch.sync.clone();
+        let dry = branch.dry_tip;
+        let dry_sha_before = branch.dry_before().map(|id| id.to_string());
+        let tree_of = |id: ObjectId| buffer.commit(id).map(|commit| commit.tree);
+        let old = against.map_or(Ok(buffer.empty_tree_id()), tree_of)?;
+        let new = branch.tip.as_ref().map_or(buffer.empty_tree_id(), |tip| tip.tree);
+        let report = branch.into_report();
+        let mistakes = match report.outcome {
+            Outcome::Failed { diagnostics, .. } => diagnostics,
+            Outcome::Moved | Outcome::Unchanged => Vec::new(),
+        };
+        let paths = if mistakes.is_empty() { paths(&buffer, (old, new), &name, dry, &trees)? } else { Vec::new() };
+        environments.push(PreviewedBranch {
+            branch: name,
+            sync_branch,
+            dry_branch: report.dry_branch,
+            dry_sha: report.dry_sha,
+            dry_sha_before,
+            against,
+            applications: report.applications,
+            paths,
+            mistakes,
+        });
+    }
+    Ok(Preview { environments, problems: report.problems, warnings: report.warnings })
+}
+
+/// The destination paths whose manifests differ between two trees of a branch.
+fn paths(
+    buffer: &ObjectBuffer<'_>,
+    (old, new): (ObjectId, ObjectId),
+    name: &BranchName,
+    dry: ObjectId,
+    trees: &HashMap<ObjectId, Rc<DryTree>>,
+) -> Result<Vec<PreviewedPath>, HydrateError> {
+    let mut names: BTreeMap<&RepoPath, &AppName> = BTreeMap::new();
+    let earlier: BTreeMap<_, _> = trees.iter().filter(|(id, _)| **id != dry).collect();
+    for tree in earlier.into_values().chain(trees.get(&dry)) {
+        let applications = tree.applications(name);
+        names.extend(applications.map(|application| (&application.sync_path, &application.name)));
+    }
+    let mut paths = Vec::new();
+    for change in buffer.diff_trees(old, new)? {
+        let Some(path) = change.path.strip_suffix(MANIFEST).and_then(|path| path.strip_suffix('/')) else { continue };
+        let Ok(path) = RepoPath::new(path) else { continue };
+        let content = |entry: Option<(Mode, ObjectId)>| match entry {
+            Some((Mode::File | Mode::Executable, blob)) => buffer.blob(blob).map(Some),
+            _ => Ok(None),
+        };
+        let application = names.get(&path).map(|name| (*name).clone());
+        paths.push(PreviewedPath { path, application, old: content(change.old)?, new: content(change.new)? });
+    }
+    Ok(paths)
+}
