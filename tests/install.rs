@@ -242,6 +242,7 @@ fn a_git_that_reads_hooks_from_its_configuration_gets_them_there() {
     let server = lab.bare(&[]);
     server.hook(HOOK, SOMEBODYS);
     server.hydrate(&["install", "--server"]).success();
+    server.git(&["config", "hydrate.configHooks", "true"]);
     let git = server.run("sh", &["-c", "command -v git"]).stdout;
     // Not by `git hydrate`: that puts its own directory before ours on PATH.
     let newer = "#!/bin/sh\n[ \"$3\" != version ] || { echo git version 2.55.0; exit; }\nexec ";
@@ -259,7 +260,10 @@ fn a_git_that_reads_hooks_from_its_configuration_gets_them_there() {
     let told = server.run(BINARY, &["install", "--server"]).success().stdout;
     assert!(told.starts_with(&format!("already  hook.hydrate.command runs {BINARY}\n")), "{told}");
     server.run(BINARY, &["uninstall"]).success();
-    assert_eq!(server.run("git", &["config", "--get-regexp", "hydrate"]).stdout, "");
+    assert_eq!(
+        server.run("git", &["config", "--local", "--get-regexp", "hydrate"]).stdout,
+        "hydrate.confighooks true\n"
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod install_sh;
 mod layers;
 mod plugin;
 mod push;
+mod readme;
 mod render;
 mod support;
 mod yaml;

@@ -32,6 +32,9 @@ pub(super) enum Place {
 impl Place {
     /// Finds the place of `hook`.
     pub(super) fn of(hook: &Hook, repository: &Repository, config: &Config, git: Version) -> Result<Self, Error> {
+        // More than one git may serve the repository, and not all of them may be new enough.
+        let in_config =
+            git >= Version::WITH_CONFIG_HOOKS && repository.config_bool("hydrate.configHooks") != Some(false);
         let dirs = Directories::of(hook, repository)?;
         let own = dirs.file.parent().is_some_and(|dir| is_below(dir, repository.common_dir()));
         let there = content(&dirs.file)?;
@@ -42,7 +45,7 @@ impl Place {
         if own && runs_through && dirs.beside.parent().is_some_and(Path::is_dir) {
             return Ok(Self::Beside(dirs.beside));
         }
-        if git >= Version::WITH_CONFIG_HOOKS {
+        if in_config {
             return Ok(Self::Config);
         }
         let print = format!("git hydrate install --print {} ", hook.name);
