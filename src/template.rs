@@ -28,12 +28,15 @@ mod operand;
 mod parse;
 mod print;
 mod quote;
+mod regex;
+pub mod semver;
 mod set;
 mod structure;
 #[cfg(test)]
 mod tests;
 mod text;
 mod time;
+mod unicode;
 mod value;
 
 pub use effects::{Effects, Random};

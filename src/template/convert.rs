@@ -44,7 +44,7 @@ fn to_yaml(value: &Value, depth: u32) -> Result<yaml::Value, String> {
         Value::Uint(_, value) => i64::try_from(*value).map_or(yaml::Value::Uint(*value), yaml::Value::Int),
         Value::Float(value) if value.is_finite() => yaml::Value::Float(*value),
         Value::Float(value) => {
-            return Err(format!("json: unsupported value: {}", super::float::shortest_general(*value)));
+            return Err(format!("json: unsupported value: {}", yaml::format_float(*value)));
         }
         Value::String(text) => yaml::Value::String(text.to_str().into_owned()),
         Value::Bytes(bytes) => yaml::Value::String(data_encoding::BASE64.encode(bytes)),
@@ -65,6 +65,9 @@ fn to_yaml(value: &Value, depth: u32) -> Result<yaml::Value, String> {
                 .to_owned()
         })?),
         Value::Struct(fields) => {
+            if let Some(json) = fields.ty().json {
+                return to_yaml(&json(fields), depth + 1);
+            }
             let mut entries = yaml::Mapping::new();
             for (field, value) in fields.fields() {
                 if !field.json.is_empty() && field.is_exported() && (value.is_true() || !field.omit_empty) {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::quote::quote_str;
+use crate::yaml::quote;
 
 /// Template text that can't be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -199,7 +199,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.prefix)?;
         for level in self.levels() {
-            write!(f, "template: {}: executing {} at <{}>: ", level.place, quote_str(&level.executing), level.node)?;
+            write!(f, "template: {}: executing {} at <{}>: ", level.place, quote(&level.executing), level.node)?;
             if let Some(function) = &level.calling {
                 write!(f, "error calling {function}: ")?;
             }

@@ -8,6 +8,7 @@ mod eval;
 mod walk;
 
 use std::any::Any;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::effects::{Effects, Random, Source};
@@ -16,6 +17,7 @@ use super::function::Function;
 use super::limits::{Budget, Limits};
 use super::node::{Block, Spot, Tree};
 use super::operand::Operand;
+use super::regex::Regex;
 use super::set::Set;
 use super::text::Text;
 use super::value::Value;
@@ -27,12 +29,19 @@ pub struct Runtime {
     effects: Source,
     depth: u32,
     host: Box<dyn Any>,
+    regexes: HashMap<Text, Result<Regex, String>>,
 }
 
 impl Runtime {
     /// A runtime without host state.
     pub fn new(limits: Limits, effects: Effects) -> Self {
-        Self { budget: Budget::new(limits), effects: Source::new(effects), depth: 0, host: Box::new(()) }
+        Self {
+            budget: Budget::new(limits),
+            effects: Source::new(effects),
+            depth: 0,
+            host: Box::new(()),
+            regexes: HashMap::new(),
+        }
     }
 
     /// The same with state for the host's own functions, which reach it by [`Call::host`].
@@ -57,7 +66,7 @@ impl Runtime {
     /// Fails as Go's `ExecuteTemplate` does, also when there is no such template. What was printed until then is lost.
     pub fn execute(&mut self, set: &Set, name: &str, data: Value) -> Result<Vec<u8>, Failure> {
         let Some(tree) = set.get(name) else {
-            let (name, set) = (super::quote::quote_str(name), super::quote::quote_str(set.name()));
+            let (name, set) = (crate::yaml::quote(name), crate::yaml::quote(set.name()));
             return Err(Failure::message(format!("template: no template {name} associated with template {set}")));
         };
         let tree = Arc::clone(tree);
@@ -198,4 +207,18 @@ impl Call<'_> {
         let (function, at) = (self.function.name(), self.at);
         self.runtime.effects.random(function, || format!("{}\0{}", self.tree.name, at))
     }
+
+    /// The regular expression, compiled once for the whole render, or Go's words on what is wrong with it.
+    pub(super) fn regex(&mut self, pattern: &Text) -> Result<Result<Regex, String>, Failure> {
+        if let Some(regex) = self.runtime.regexes.get(pattern) {
+            return Ok(regex.clone());
+        }
+        self.charge_bytes(pattern.len() * REGEX_BYTES_PER_BYTE)?;
+        let regex = Regex::new(pattern);
+        self.runtime.regexes.insert(pattern.clone(), regex.clone());
+        Ok(regex)
+    }
 }
+
+/// What a byte of a regular expression may grow to when it is compiled, as far as the budget goes.
+const REGEX_BYTES_PER_BYTE: usize = 4096;

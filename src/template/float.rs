@@ -36,11 +36,6 @@ pub(super) fn format_float(value: f64, verb: u8, precision: Option<usize>) -> St
     format!("{sign}{text}")
 }
 
-/// As `fmt` prints a `float64` by `%v`.
-pub(super) fn shortest_general(value: f64) -> String {
-    format_float(value, b'g', None)
-}
-
 fn general(magnitude: f64, verb: u8, precision: Option<usize>) -> String {
     let (decimal, threshold, places) = match precision {
         None => {

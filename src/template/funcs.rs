@@ -1,7 +1,18 @@
 //! The functions that templates can call, by subject.
 
 mod builtins;
+mod cases;
+mod common;
 mod dates;
+mod defaults;
+mod dicts;
+mod encode;
+mod lists;
+mod math;
+mod paths;
+mod regex;
+mod semver;
+mod strings;
 mod url;
 
 use super::function::Functions;
@@ -12,7 +23,17 @@ impl Functions {
     pub fn standard() -> Self {
         let mut table = Self::new();
         builtins::add(&mut table);
+        cases::add(&mut table);
         dates::add(&mut table);
+        defaults::add(&mut table);
+        dicts::add(&mut table);
+        encode::add(&mut table);
+        lists::add(&mut table);
+        math::add(&mut table);
+        paths::add(&mut table);
+        regex::add(&mut table);
+        semver::add(&mut table);
+        strings::add(&mut table);
         table
     }
 }

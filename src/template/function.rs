@@ -43,6 +43,8 @@ pub enum Type {
     Time,
     /// `sprig.certificate`
     Certificate,
+    /// `*semver.Version`; as a receiver the struct itself too.
+    Semver,
 }
 
 impl Type {
@@ -61,6 +63,7 @@ impl Type {
             Type::Duration => "time.Duration",
             Type::Time => "time.Time",
             Type::Certificate => "sprig.certificate",
+            Type::Semver => "*semver.Version",
         }
     }
 
@@ -82,7 +85,7 @@ impl Type {
             (Type::Map, Value::Map(map)) => map.ty().element == super::map::Element::Any,
             (Type::List, Value::List(list)) => list.ty().element == super::map::Element::Any,
             (Type::Time, Value::Time(_)) => true,
-            (Type::Certificate, Value::Struct(value)) => value.type_name() == "sprig.certificate",
+            (Type::Certificate | Type::Semver, Value::Struct(value)) => value.type_name() == self.name(),
             _ => false,
         }
     }

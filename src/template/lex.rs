@@ -1,7 +1,9 @@
 //! Cuts template text into items.
 
-use super::quote::{is_digit, is_letter, is_print, quote};
+use super::quote::quote;
 use super::text::{Rune, decode, decode_last, to_str};
+use super::unicode::{is_digit, is_letter};
+use crate::yaml::is_print;
 
 /// What an item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

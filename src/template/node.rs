@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::error::Place;
 use super::function::Function;
-use super::quote::quote;
 use super::text::Text;
 
 /// A text that was parsed: what positions point into.
@@ -166,7 +165,7 @@ impl Spot for Node {
             Node::With(branch) => branch.write("with", f),
             Node::Range(branch) => branch.write("range", f),
             Node::Template { name, pipe, .. } => {
-                write!(f, "{{{{template {}", super::text::to_str(&quote(name.as_bytes())))?;
+                write!(f, "{{{{template {}", crate::yaml::quote(name))?;
                 if let Some(pipe) = pipe {
                     f.write_str(" ")?;
                     pipe.write(f)?;

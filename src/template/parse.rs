@@ -194,7 +194,7 @@ impl<'s, 't> Parser<'s, 't> {
             if root.is_blank() {
                 return Ok(());
             }
-            let name = to_str(&quote(name.as_bytes())).into_owned();
+            let name = crate::yaml::quote(&name);
             return self.error(format!("template: multiple definition of template {name}"));
         }
         let tree = Tree { name: Arc::clone(&name), source: Arc::clone(&self.shared.source), root };
@@ -517,7 +517,7 @@ impl<'s, 't> Parser<'s, 't> {
             }
             Term::Bool { .. } | Term::String { .. } | Term::Number(_) | Term::Nil { .. } | Term::Dot { .. } => {
                 let term = (&term as &dyn Spot).to_string();
-                self.error(format!("unexpected . after term {}", to_str(&quote(term.as_bytes()))))
+                self.error(format!("unexpected . after term {}", crate::yaml::quote(&term)))
             }
             Term::Function { .. } | Term::Chain { .. } | Term::Pipe(_) => {
                 Ok(Some(Term::Chain { at, term: Box::new(term), fields }))
@@ -541,7 +541,7 @@ impl<'s, 't> Parser<'s, 't> {
             Kind::Variable => {
                 let variable = self.variable(at, item.text);
                 if !self.variables.contains(&variable.name) {
-                    let name = to_str(&quote(variable.name.as_bytes())).into_owned();
+                    let name = crate::yaml::quote(&variable.name);
                     return self.error(format!("undefined variable {name}"));
                 }
                 Term::Variable(variable)

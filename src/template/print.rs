@@ -3,11 +3,12 @@
 use super::error::Limit;
 use super::float::format_float;
 use super::limits::VALUE_DEPTH_MAX;
-use super::quote::{Escape, escape_char, is_print, quote_with};
+use super::quote::{Escape, escape_char, quote_with};
 use super::structure::Struct;
 use super::text::{Text, decode, push_char, runes};
 use super::time;
 use super::value::{IntType, Value};
+use crate::yaml::is_print;
 
 /// `fmt.Sprint` of one value: what an action prints, what `toString` gives. At most `max` bytes.
 pub(super) fn sprint_one(value: &Value, max: usize) -> Result<Vec<u8>, Limit> {
@@ -357,12 +358,7 @@ impl Printer {
                 self.out.push(b'[');
                 for (index, byte) in bytes.iter().enumerate() {
                     self.separate(index);
-                    self.integer(
-                        u64::from(*byte),
-                        false,
-                        verb,
-                        &Value::Uint(super::value::UintType::Uint8, u64::from(*byte)),
-                    )?;
+                    self.integer(u64::from(*byte), false, verb, &Value::byte(*byte))?;
                     self.check()?;
                 }
                 self.out.push(b']');
@@ -512,7 +508,7 @@ impl Printer {
         }
         let with_sign = |digits: &[u8]| [&[sign], digits].concat();
         if !number.is_finite() {
-            let hides_sign = if number.is_nan() { !flags.space && !flags.plus } else { sign == b'+' && !flags.plus };
+            let hides_sign = number.is_nan() && !flags.space && !flags.plus;
             let text = if hides_sign { digits } else { with_sign(&digits) };
             self.pad_with_blanks(&text);
             return;
@@ -731,7 +727,7 @@ fn char_of(number: u64) -> char {
 }
 
 /// Whether a text can stand between back quotes: one line, all of it printable.
-fn can_backquote(text: &[u8]) -> bool {
+pub(super) fn can_backquote(text: &[u8]) -> bool {
     runes(text).all(|(_, rune)| {
         !rune.wrong
             && match rune.char {

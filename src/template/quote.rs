@@ -1,37 +1,7 @@
 //! Go's `strconv.Quote` and its way back.
 
-use unicode_general_category::{GeneralCategory, get_general_category};
-
 use super::text::{decode, push_char, runes};
-
-/// Go's `unicode.IsPrint`: letters, marks, numbers, punctuation, symbols, and the blank.
-pub(super) fn is_print(c: char) -> bool {
-    if c.is_ascii() {
-        return matches!(c, ' '..='~');
-    }
-    use GeneralCategory::*;
-    !matches!(
-        get_general_category(c),
-        Control | Format | LineSeparator | ParagraphSeparator | PrivateUse | SpaceSeparator | Surrogate | Unassigned
-    )
-}
-
-/// Go's `unicode.IsLetter`.
-pub(super) fn is_letter(c: char) -> bool {
-    if c.is_ascii() {
-        return c.is_ascii_alphabetic();
-    }
-    use GeneralCategory::*;
-    matches!(
-        get_general_category(c),
-        UppercaseLetter | LowercaseLetter | TitlecaseLetter | ModifierLetter | OtherLetter
-    )
-}
-
-/// Go's `unicode.IsDigit`.
-pub(super) fn is_digit(c: char) -> bool {
-    if c.is_ascii() { c.is_ascii_digit() } else { get_general_category(c) == GeneralCategory::DecimalNumber }
-}
+use crate::yaml::is_print;
 
 /// How far quoting leaves characters as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,11 +15,6 @@ pub(super) enum Escape {
 /// In double quotes, as Go source code has it.
 pub(super) fn quote(text: &[u8]) -> Vec<u8> {
     quote_with(text, b'"', Escape::NonPrintable)
-}
-
-/// The same for text that is UTF-8, which it stays.
-pub(super) fn quote_str(text: &str) -> String {
-    super::text::to_str(&quote(text.as_bytes())).into_owned()
 }
 
 /// Between `mark`s, which are escaped inside.

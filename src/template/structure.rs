@@ -24,6 +24,8 @@ pub struct StructType {
     pub has_pointer_methods: bool,
     /// Go's `String` method, if there is one.
     pub string: Option<Stringer>,
+    /// Go's `MarshalJSON` method, if there is one: what is encoded instead of the fields.
+    pub json: Option<fn(&Struct) -> Value>,
 }
 
 /// A field of a struct.

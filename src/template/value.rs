@@ -158,6 +158,11 @@ impl Value {
         Value::Int(IntType::Int64, value)
     }
 
+    /// A `uint8`: an element of a string or of bytes.
+    pub fn byte(value: u8) -> Self {
+        Value::Uint(UintType::Uint8, value.into())
+    }
+
     /// The kind, as `kindOf` names it.
     pub fn kind(&self) -> Kind {
         match self {

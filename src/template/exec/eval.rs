@@ -8,17 +8,12 @@ use super::super::map::Element;
 use super::super::node::{Command, Number, Pipe, Spot, Term, Variable};
 use super::super::operand::Operand;
 use super::super::time;
-use super::super::value::{IntType, UintType, Value};
+use super::super::value::{IntType, Value};
 use super::Frame;
 
 /// An element of a list or map: in an interface when that is what the container holds.
 pub(super) fn element(of: Element, value: Value) -> Operand {
     if of == Element::Any { Operand::Interface(value) } else { Operand::Concrete(value) }
-}
-
-/// An element of a string or of bytes.
-pub(super) fn byte(byte: u8) -> Value {
-    Value::Uint(UintType::Uint8, byte.into())
 }
 
 impl<'f> Frame<'f> {
@@ -212,7 +207,12 @@ impl<'f> Frame<'f> {
             | Value::String(_)
             | Value::Bytes(_)
             | Value::List(_)
-            | Value::Time(_) => self.error(format!("can't evaluate field {name} in type {type_name}")),
+            | Value::Time(_) => {
+                if matches!((&value, name), (Value::Time(_), "wall" | "ext" | "loc")) {
+                    return self.error(format!("{name} is an unexported field of struct type {type_name}"));
+                }
+                self.error(format!("can't evaluate field {name} in type {type_name}"))
+            }
         }
     }
 
@@ -260,7 +260,7 @@ impl<'f> Frame<'f> {
             (Type::String, _) => "string",
             (Type::Float64, _) => "float",
             (Type::Int | Type::Int64 | Type::Duration, _) => "integer",
-            (Type::Map | Type::List | Type::Time | Type::Certificate, _) => {
+            (Type::Map | Type::List | Type::Time | Type::Certificate | Type::Semver, _) => {
                 return self.error(format!("can't handle {} for arg of type {}", term as &dyn Spot, ty.name()));
             }
         };

@@ -4,9 +4,9 @@ use super::super::error::Failure;
 use super::super::node::{Block, Branch, Node, Pipe};
 use super::super::operand::Operand;
 use super::super::print::sprint_one;
-use super::super::quote::quote_str;
 use super::super::value::{IntType, Value};
 use super::{Frame, Slot};
+use crate::yaml::quote;
 
 /// What comes after a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,7 +145,7 @@ impl<'f> Frame<'f> {
             }
             Some(Value::Bytes(bytes)) => {
                 for (index, byte) in bytes.iter().enumerate() {
-                    let element = Operand::Concrete(super::eval::byte(*byte));
+                    let element = Operand::Concrete(Value::byte(*byte));
                     if !run(self, Operand::Concrete(Value::Int(IntType::Int, index as i64)), element)? {
                         break;
                     }
@@ -208,7 +208,7 @@ impl<'f> Frame<'f> {
 
     fn walk_template(&mut self, dot: &Operand, name: &str, pipe: Option<&'f Pipe>) -> Result<(), Failure> {
         let Some(tree) = self.set.get(name) else {
-            return self.error(format!("template {} not defined", quote_str(name)));
+            return self.error(format!("template {} not defined", quote(name)));
         };
         let dot = match pipe {
             Some(pipe) => self.eval_pipeline(dot, pipe)?,

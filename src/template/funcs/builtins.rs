@@ -6,9 +6,9 @@ use super::super::function::{Form, Function, Functions, Int, Rest};
 use super::super::map::Element;
 use super::super::operand::Operand;
 use super::super::print::{sprint, sprintf, sprintln};
-use super::super::quote::is_print;
 use super::super::text::{Text, decode};
-use super::super::value::{Kind, UintType, Value};
+use super::super::value::{Kind, Value};
+use crate::yaml::is_print;
 
 pub(super) fn add(table: &mut Functions) {
     let nothing = |_: Operand, _: Rest<Operand>| Operand::Invalid;
@@ -231,7 +231,7 @@ fn out_of_range(what: &str) -> Failure {
 
 fn byte_at(bytes: &[u8], at: usize, what: &str) -> Result<Operand, Failure> {
     let byte = bytes.get(at).ok_or_else(|| out_of_range(what))?;
-    Ok(Operand::Concrete(Value::Uint(UintType::Uint8, (*byte).into())))
+    Ok(Operand::Concrete(Value::byte(*byte)))
 }
 
 /// An index, which may be the length: that is found out later, with another message.

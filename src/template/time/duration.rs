@@ -34,7 +34,7 @@ fn decimal(value: u64, unit: u64) -> String {
 
 /// `time.ParseDuration`: signed decimal numbers with units, `1h-` no; the error is Go's text.
 pub(in crate::template) fn parse_duration(text: &str) -> Result<i64, String> {
-    let quoted = || super::super::text::to_str(&super::super::quote::quote(text.as_bytes())).into_owned();
+    let quoted = || crate::yaml::quote(text);
     let invalid = || format!("time: invalid duration {}", quoted());
     let (is_negative, mut rest) = match text.as_bytes().first() {
         Some(b'-') => (true, &text[1..]),
@@ -71,7 +71,7 @@ pub(in crate::template) fn parse_duration(text: &str) -> Result<i64, String> {
             "m" => 60 * SECOND,
             "h" => 3600 * SECOND,
             _ => {
-                let unit = super::super::text::to_str(&super::super::quote::quote(unit.as_bytes())).into_owned();
+                let unit = crate::yaml::quote(unit);
                 return Err(format!("time: unknown unit {unit} in duration {}", quoted()));
             }
         };

@@ -1,0 +1,214 @@
+//! Lists: each function makes a new one.
+
+use super::super::error::Failure;
+use super::super::exec::Call;
+use super::super::function::{Functions, Int, Rest};
+use super::super::list::{List, ListType};
+use super::super::value::Value;
+use super::common::{deep_equal, int_of, is_empty, items, nil_list, text_of, texts_of};
+
+pub(super) fn add(table: &mut Functions) {
+    for name in ["list", "tuple"] {
+        table.add(name, |args: Rest<Value>| List::new(args.0));
+    }
+    for name in ["append", "push", "mustAppend", "mustPush"] {
+        table.add(name, |list: Value, item: Value| {
+            let mut all = items(&list, "Cannot push on type")?.to_vec();
+            all.push(item);
+            Ok::<_, Failure>(List::new(all))
+        });
+    }
+    for name in ["prepend", "mustPrepend"] {
+        table.add(name, |list: Value, item: Value| {
+            let mut all = vec![item];
+            all.extend_from_slice(&items(&list, "Cannot prepend on type")?);
+            Ok::<_, Failure>(List::new(all))
+        });
+    }
+    for name in ["first", "mustFirst"] {
+        table.add(name, |list: Value| {
+            items(&list, "Cannot find first on type").map(|list| list.first().cloned().unwrap_or_default())
+        });
+    }
+    for name in ["last", "mustLast"] {
+        table.add(name, |list: Value| {
+            items(&list, "Cannot find last on type").map(|list| list.last().cloned().unwrap_or_default())
+        });
+    }
+    for name in ["rest", "mustRest"] {
+        table.add(name, |list: Value| {
+            let list = items(&list, "Cannot find rest on type")?;
+            Ok::<_, Failure>(list.split_first().map_or_else(nil_list, |(_, rest)| List::new(rest.to_vec()).into()))
+        });
+    }
+    for name in ["initial", "mustInitial"] {
+        table.add(name, |list: Value| {
+            let list = items(&list, "Cannot find initial on type")?;
+            Ok::<_, Failure>(list.split_last().map_or_else(nil_list, |(_, rest)| List::new(rest.to_vec()).into()))
+        });
+    }
+    for name in ["reverse", "mustReverse"] {
+        table.add(name, |list: Value| {
+            items(&list, "Cannot find reverse on type").map(|list| list.iter().rev().cloned().collect::<List>())
+        });
+    }
+    for name in ["compact", "mustCompact"] {
+        table.add(name, |list: Value| {
+            let list = items(&list, "Cannot compact on type")?;
+            Ok::<_, Failure>(list.iter().filter(|item| !is_empty(item)).cloned().collect::<List>())
+        });
+    }
+    for name in ["uniq", "mustUniq"] {
+        table.add(name, uniq);
+    }
+    for name in ["without", "mustWithout"] {
+        table.add(name, without);
+    }
+    for name in ["has", "mustHas"] {
+        table.add(name, |call: &mut Call<'_>, item: Value, list: Value| match list {
+            Value::Nil => Ok(false),
+            list => contains(call, &items(&list, "Cannot find has on type")?, &item),
+        });
+    }
+    for name in ["slice", "mustSlice"] {
+        table.add(name, slice);
+    }
+    for name in ["chunk", "mustChunk"] {
+        table.add(name, chunk);
+    }
+    table
+        .add("concat", concat)
+        .add("sortAlpha", sort_alpha)
+        .add("toStrings", |call: &mut Call<'_>, value: Value| match value {
+            Value::List(list) if list.ty().name == ListType::STRINGS.name => Ok(list),
+            value => texts_of(call, &value).map(List::strings),
+        })
+        .add("until", until)
+        .add("untilStep", |call: &mut Call<'_>, start: Int, stop: Int, step: Int| {
+            until_step(call, start.0, stop.0, step.0).map(int_list)
+        })
+        .add("seq", seq);
+}
+
+fn contains(call: &mut Call<'_>, list: &[Value], item: &Value) -> Result<bool, Failure> {
+    for one in list {
+        if deep_equal(call, item, one)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn uniq(call: &mut Call<'_>, list: Value) -> Result<List, Failure> {
+    let mut kept: Vec<Value> = Vec::new();
+    for item in items(&list, "Cannot find uniq on type")?.iter() {
+        if !contains(call, &kept, item)? {
+            kept.push(item.clone());
+        }
+    }
+    Ok(List::new(kept))
+}
+
+fn without(call: &mut Call<'_>, list: Value, omit: Rest<Value>) -> Result<List, Failure> {
+    let mut kept = Vec::new();
+    for item in items(&list, "Cannot find without on type")?.iter() {
+        if !contains(call, &omit.0, item)? {
+            kept.push(item.clone());
+        }
+    }
+    Ok(List::new(kept))
+}
+
+fn slice(list: Value, indexes: Rest<Value>) -> Result<Value, Failure> {
+    let all = items(&list, "list should be type of slice or array but")?;
+    if all.is_empty() {
+        return Ok(Value::Nil);
+    }
+    let start = indexes.0.first().map_or(0, int_of);
+    let end = indexes.0.get(1).map_or(all.len() as i64, int_of);
+    let range = usize::try_from(start).ok().zip(usize::try_from(end).ok()).map(|(start, end)| start..end);
+    match (range.and_then(|range| all.get(range)), &list) {
+        (None, _) => Err(Failure::message("reflect.Value.Slice: slice index out of bounds")),
+        (Some(part), Value::Bytes(_)) => {
+            Ok(Value::Bytes(part.iter().map(|byte| int_of(byte) as u8).collect::<Vec<u8>>().into()))
+        }
+        (Some(part), _) => Ok(List::of(all.ty(), part.to_vec()).into()),
+    }
+}
+
+fn chunk(call: &mut Call<'_>, size: Int, list: Value) -> Result<List, Failure> {
+    let list = items(&list, "Cannot chunk type")?;
+    let Some(size) = usize::try_from(size.0).ok().filter(|size| *size > 0) else {
+        // Go computes with an infinite or negative number of chunks.
+        return Err(Failure::message("runtime error: makeslice: len out of range"));
+    };
+    call.charge_bytes(list.len() * size_of::<Value>())?;
+    let chunks = list.chunks(size).map(|chunk| Value::List(List::new(chunk.to_vec()))).collect();
+    Ok(List::of(&ListType::LISTS, chunks))
+}
+
+fn concat(lists: Rest<Value>) -> Result<Value, Failure> {
+    let mut all = Vec::new();
+    for list in &lists.0 {
+        match list {
+            Value::List(list) => all.extend_from_slice(list),
+            Value::Bytes(_) => all.extend_from_slice(&items(list, "")?),
+            Value::Nil => return Err(Failure::message(super::common::NIL_DEREFERENCE)),
+            other => {
+                return Err(Failure::message(format!("Cannot concat type {} as list", other.kind().name())));
+            }
+        }
+    }
+    Ok(if all.is_empty() { nil_list() } else { List::new(all).into() })
+}
+
+fn sort_alpha(call: &mut Call<'_>, value: Value) -> Result<List, Failure> {
+    let mut texts = match &value {
+        Value::List(_) | Value::Bytes(_) => texts_of(call, &value)?,
+        other => vec![text_of(call, other)?],
+    };
+    texts.sort();
+    Ok(List::strings(texts))
+}
+
+fn int_list(numbers: Vec<i64>) -> List {
+    List::of(&ListType::INTS, numbers.into_iter().map(Value::int).collect())
+}
+
+fn until(call: &mut Call<'_>, count: Int) -> Result<List, Failure> {
+    until_step(call, 0, count.0, if count.0 < 0 { -1 } else { 1 }).map(int_list)
+}
+
+fn until_step(call: &mut Call<'_>, start: i64, stop: i64, step: i64) -> Result<Vec<i64>, Failure> {
+    let (distance, is_empty) = (stop.abs_diff(start), if stop < start { step >= 0 } else { step <= 0 });
+    if is_empty {
+        return Ok(Vec::new());
+    }
+    let count = distance.div_ceil(step.unsigned_abs());
+    call.charge_bytes(usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(size_of::<Value>()))?;
+    Ok((0..count as i64).map(|index| start.wrapping_add(index.wrapping_mul(step))).collect())
+}
+
+/// The numbers of a range, both ends included, as one text.
+fn seq(call: &mut Call<'_>, args: Rest<Int>) -> Result<String, Failure> {
+    let args: Vec<i64> = args.0.iter().map(|arg| arg.0).collect();
+    let numbers = match args[..] {
+        [end] => {
+            let step = if end < 1 { -1 } else { 1 };
+            until_step(call, 1, end.wrapping_add(step), step)?
+        }
+        [start, end] => {
+            let step = if end < start { -1 } else { 1 };
+            until_step(call, start, end.wrapping_add(step), step)?
+        }
+        [start, step, end] => {
+            if end < start && step > 0 {
+                return Ok(String::new());
+            }
+            until_step(call, start, end.wrapping_add(if end < start { -1 } else { 1 }), step)?
+        }
+        _ => return Ok(String::new()),
+    };
+    let texts: Vec<String> = numbers.iter().map(i64::to_string).collect();
+    Ok(texts.join(" "))
+}

@@ -1,0 +1,98 @@
+//! Regular expressions in templates.
+
+use super::super::error::Failure;
+use super::super::exec::Call;
+use super::super::function::{Functions, Int};
+use super::super::list::{List, ListType};
+use super::super::regex::{Regex, quote_meta};
+use super::super::text::Text;
+
+pub(super) fn add(table: &mut Functions) {
+    table
+        .add("regexMatch", |call: &mut Call<'_>, pattern: Text, text: Text| match call.regex(&pattern)? {
+            Ok(regex) => is_match(call, &regex, &text),
+            Err(_) => Ok(false),
+        })
+        .add("mustRegexMatch", |call: &mut Call<'_>, pattern: Text, text: Text| {
+            let regex = compile(call, &pattern, Errors::Returned)?;
+            is_match(call, &regex, &text)
+        })
+        .add("regexQuoteMeta", |text: Text| quote_meta(&text));
+    for (name, errors) in [("regexFind", Errors::Panics), ("mustRegexFind", Errors::Returned)] {
+        table.add(name, move |call: &mut Call<'_>, pattern: Text, text: Text| {
+            let regex = compile(call, &pattern, errors)?;
+            call.charge(text.len() / SEARCH_BYTES_PER_STEP)?;
+            Ok::<_, Failure>(Text::from(regex.find(&text).unwrap_or_default()))
+        });
+    }
+    for (name, errors) in [("regexFindAll", Errors::Panics), ("mustRegexFindAll", Errors::Returned)] {
+        table.add(name, move |call: &mut Call<'_>, pattern: Text, text: Text, count: Int| {
+            let regex = compile(call, &pattern, errors)?;
+            let count = usize::try_from(count.0).unwrap_or(usize::MAX);
+            let found = regex.find_all(&text, count, |left| take(call, left))?;
+            Ok::<_, Failure>(if found.is_empty() { List::nil(&ListType::STRINGS) } else { List::strings(found) })
+        });
+    }
+    for (name, errors) in [("regexSplit", Errors::Panics), ("mustRegexSplit", Errors::Returned)] {
+        table.add(name, move |call: &mut Call<'_>, pattern: Text, text: Text, count: Int| {
+            let regex = compile(call, &pattern, errors)?;
+            if count.0 == 0 {
+                return Ok(List::nil(&ListType::STRINGS));
+            }
+            let count = usize::try_from(count.0).unwrap_or(usize::MAX);
+            let parts = regex.split(&text, count, pattern.is_empty(), |left| take(call, left))?;
+            Ok::<_, Failure>(List::strings(parts))
+        });
+    }
+    let replacing = [
+        ("regexReplaceAll", Errors::Panics, false),
+        ("mustRegexReplaceAll", Errors::Returned, false),
+        ("regexReplaceAllLiteral", Errors::Panics, true),
+        ("mustRegexReplaceAllLiteral", Errors::Returned, true),
+    ];
+    for (name, errors, is_literal) in replacing {
+        table.add(name, move |call: &mut Call<'_>, pattern: Text, text: Text, replacement: Text| {
+            let regex = compile(call, &pattern, errors)?;
+            let max = call.bytes_left();
+            regex.replace_all(&text, &replacement, is_literal, |left, made| {
+                if made > max {
+                    call.charge_bytes(made)?;
+                }
+                take(call, left)
+            })
+        });
+    }
+}
+
+/// How a function fails on a bad expression: Go's `MustCompile` panics, with more words.
+#[derive(Clone, Copy)]
+enum Errors {
+    Panics,
+    Returned,
+}
+
+fn compile(call: &mut Call<'_>, pattern: &Text, errors: Errors) -> Result<Regex, Failure> {
+    call.regex(pattern)?.map_err(|message| match errors {
+        Errors::Returned => Failure::message(message),
+        Errors::Panics => {
+            let shown = if super::super::print::can_backquote(pattern) {
+                format!("`{}`", pattern.to_str())
+            } else {
+                super::super::text::to_str(&super::super::quote::quote(pattern)).into_owned()
+            };
+            Failure::message(format!("regexp: Compile({shown}): {message}"))
+        }
+    })
+}
+
+/// How many bytes the engine searches in the time of a step.
+const SEARCH_BYTES_PER_STEP: usize = 64;
+
+fn take(call: &mut Call<'_>, left: usize) -> Result<(), Failure> {
+    call.charge(1 + left / SEARCH_BYTES_PER_STEP)
+}
+
+fn is_match(call: &mut Call<'_>, regex: &Regex, text: &Text) -> Result<bool, Failure> {
+    call.charge(text.len() / SEARCH_BYTES_PER_STEP)?;
+    Ok(regex.is_match(text))
+}
