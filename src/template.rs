@@ -18,6 +18,7 @@ mod exec;
 mod float;
 mod funcs;
 mod function;
+mod json;
 mod lex;
 mod limits;
 mod list;

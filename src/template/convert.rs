@@ -1,9 +1,10 @@
 //! Between template values and what YAML and JSON mean.
 
-use super::error::Limit;
+use super::error::{Failure, Limit};
+use super::json::json_fields;
 use super::limits::VALUE_DEPTH_MAX;
-use super::list::List;
 use super::map::Map;
+use super::structure::Struct;
 use super::text::Text;
 use super::value::Value;
 use crate::yaml;
@@ -27,60 +28,88 @@ impl Value {
 
     /// What `json.Marshal` makes of it and YAML or JSON can say: bytes become base64, times text, structs mappings.
     ///
-    /// Fails when it nests too deep or holds itself, and with Go's text for numbers that JSON lacks.
-    pub fn to_yaml(&self) -> Result<yaml::Value, String> {
-        to_yaml(self, 0)
+    /// Fails when it holds itself, is too deep or too large, and with Go's text ([`super::Cause::Function`]) for what
+    /// JSON lacks.
+    pub fn to_yaml(&self) -> Result<yaml::Value, Failure> {
+        self.to_yaml_within(yaml::Limits::default().nodes).map(|(value, _)| value)
+    }
+
+    /// The same for at most so many values inside each other and beside each other, with how many there are.
+    pub(super) fn to_yaml_within(&self, nodes_max: usize) -> Result<(yaml::Value, usize), Failure> {
+        let mut converter = Converter { nodes: 0, nodes_max };
+        let value = converter.convert(self, 0)?;
+        Ok((value, converter.nodes))
     }
 }
 
-fn to_yaml(value: &Value, depth: u32) -> Result<yaml::Value, String> {
-    if depth > VALUE_DEPTH_MAX {
-        return Err(Limit::ValueDepth(VALUE_DEPTH_MAX).to_string());
-    }
-    Ok(match value {
-        Value::Nil => yaml::Value::Null,
-        Value::Bool(value) => yaml::Value::Bool(*value),
-        Value::Int(_, value) => yaml::Value::Int(*value),
-        Value::Uint(_, value) => i64::try_from(*value).map_or(yaml::Value::Uint(*value), yaml::Value::Int),
-        Value::Float(value) if value.is_finite() => yaml::Value::Float(*value),
-        Value::Float(value) => {
-            return Err(format!("json: unsupported value: {}", yaml::format_float(*value)));
+struct Converter {
+    nodes: usize,
+    nodes_max: usize,
+}
+
+impl Converter {
+    fn convert(&mut self, value: &Value, depth: u32) -> Result<yaml::Value, Failure> {
+        if depth > VALUE_DEPTH_MAX {
+            return Err(Limit::ValueDepth(VALUE_DEPTH_MAX).into());
         }
-        Value::String(text) => yaml::Value::String(text.to_str().into_owned()),
-        Value::Bytes(bytes) => yaml::Value::String(data_encoding::BASE64.encode(bytes)),
-        Value::List(list) if list.is_nil() => yaml::Value::Null,
-        Value::List(list) => {
-            yaml::Value::Sequence(list.iter().map(|item| to_yaml(item, depth + 1)).collect::<Result<_, _>>()?)
+        self.nodes += 1;
+        if self.nodes > self.nodes_max {
+            return Err(Limit::Values(self.nodes_max).into());
         }
-        Value::Map(map) if map.is_nil() => yaml::Value::Null,
-        Value::Map(map) => {
-            let mut entries = yaml::Mapping::new();
-            for (key, value) in map.entries().iter() {
-                entries.insert(key.to_str().into_owned(), to_yaml(value, depth + 1)?);
+        Ok(match value {
+            Value::Nil => yaml::Value::Null,
+            Value::Bool(value) => yaml::Value::Bool(*value),
+            Value::Int(_, value) => yaml::Value::Int(*value),
+            Value::Uint(_, value) => i64::try_from(*value).map_or(yaml::Value::Uint(*value), yaml::Value::Int),
+            Value::Float(value) if value.is_finite() => yaml::Value::Float(*value),
+            Value::Float(value) => {
+                return Err(Failure::message(format!("json: unsupported value: {}", yaml::format_float(*value))));
             }
-            yaml::Value::Mapping(entries)
-        }
-        Value::Time(time) => yaml::Value::String(time.to_json().ok_or_else(|| {
-            "json: error calling MarshalJSON for type time.Time: Time.MarshalJSON: year outside of range [0,9999]"
-                .to_owned()
-        })?),
-        Value::Struct(fields) => {
-            if let Some(json) = fields.ty().json {
-                return to_yaml(&json(fields), depth + 1);
+            Value::String(text) => yaml::Value::String(text.to_str().into_owned()),
+            Value::Bytes(bytes) => yaml::Value::String(data_encoding::BASE64.encode(bytes)),
+            Value::List(list) if list.is_nil() => yaml::Value::Null,
+            Value::List(list) => {
+                let items = list.iter().map(|item| self.convert(item, depth + 1)).collect::<Result<_, _>>()?;
+                yaml::Value::Sequence(items)
             }
-            let mut entries = yaml::Mapping::new();
-            for (field, value) in fields.fields() {
-                if !field.json.is_empty() && field.is_exported() && (value.is_true() || !field.omit_empty) {
-                    entries.insert(field.json.to_owned(), to_yaml(value, depth + 1)?);
+            Value::Map(map) if map.is_nil() => yaml::Value::Null,
+            Value::Map(map) => {
+                let mut entries = yaml::Mapping::new();
+                for (key, value) in map.entries().iter() {
+                    entries.insert(key.to_str().into_owned(), self.convert(value, depth + 1)?);
                 }
+                yaml::Value::Mapping(entries)
             }
-            yaml::Value::Mapping(entries)
+            Value::Time(time) => yaml::Value::String(time.to_json().ok_or_else(|| {
+                let what = "Time.MarshalJSON: year outside of range [0,9999]";
+                Failure::message(format!("json: error calling MarshalJSON for type time.Time: {what}"))
+            })?),
+            Value::Struct(fields) => self.convert_struct(fields, depth)?,
+        })
+    }
+
+    fn convert_struct(&mut self, fields: &Struct, depth: u32) -> Result<yaml::Value, Failure> {
+        if let Some(json) = fields.ty().json {
+            return self.convert(&json(fields), depth + 1);
         }
-    })
+        let mut entries = yaml::Mapping::new();
+        for (key, value) in json_fields(fields) {
+            entries.insert(super::text::to_str(key).into_owned(), self.convert(value, depth + 1)?);
+        }
+        Ok(yaml::Value::Mapping(entries))
+    }
 }
 
-impl From<List> for Vec<Value> {
-    fn from(list: List) -> Self {
-        list.to_vec()
+/// How many values a value holds, itself included.
+pub(super) fn count(value: &yaml::Value) -> usize {
+    match value {
+        yaml::Value::Sequence(items) => 1 + items.iter().map(count).sum::<usize>(),
+        yaml::Value::Mapping(entries) => 1 + entries.values().map(count).sum::<usize>(),
+        yaml::Value::Null
+        | yaml::Value::Bool(_)
+        | yaml::Value::Int(_)
+        | yaml::Value::Uint(_)
+        | yaml::Value::Float(_)
+        | yaml::Value::String(_) => 1,
     }
 }

@@ -111,6 +111,9 @@ pub enum Limit {
     /// A value that holds others too deep, or itself.
     #[error("a value nests deeper than {0} levels, or holds itself")]
     ValueDepth(u32),
+    /// A value that holds too many others to be encoded.
+    #[error("a value holds more than {0} others")]
+    Values(usize),
     /// The caller's time is up.
     #[error("template execution takes too long")]
     Time,

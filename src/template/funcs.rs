@@ -7,12 +7,14 @@ mod dates;
 mod defaults;
 mod dicts;
 mod encode;
+mod formats;
 mod lists;
 mod math;
 mod paths;
 mod regex;
 mod semver;
 mod strings;
+mod toml;
 mod url;
 
 use super::function::Functions;
@@ -28,12 +30,14 @@ impl Functions {
         defaults::add(&mut table);
         dicts::add(&mut table);
         encode::add(&mut table);
+        formats::add(&mut table);
         lists::add(&mut table);
         math::add(&mut table);
         paths::add(&mut table);
         regex::add(&mut table);
         semver::add(&mut table);
         strings::add(&mut table);
+        url::add(&mut table);
         table
     }
 }

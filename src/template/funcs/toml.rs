@@ -1,0 +1,12 @@
+//! TOML as BurntSushi/toml 1.6.0 reads and writes it.
+
+mod decode;
+mod encode;
+
+pub(super) use decode::decode;
+pub(super) use encode::encode;
+
+/// The names of the zones that stand for times without one, as BurntSushi marks them.
+const LOCAL_DATETIME: &str = "datetime-local";
+const LOCAL_DATE: &str = "date-local";
+const LOCAL_TIME: &str = "time-local";
