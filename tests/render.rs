@@ -270,9 +270,11 @@ fn edits_of_a_kustomization_are_those_of_kustomize_edit() {
         .collect();
     let applications: Vec<&Application> = applications.iter().collect();
     let renderers = renderers(official(&dir), 4);
-    let results = render_all(&renderers, &files, Profile::Proposal, RendererName::Exec, &applications);
-    for (result, (options, edited)) in results.into_iter().zip(rows) {
-        let rendered = result.unwrap_or_else(|failure| panic!("{options}: {failure:?}"));
+    let native = render_all(&renderers, &files, Profile::Proposal, RendererName::Native, &applications);
+    let exec = render_all(&renderers, &files, Profile::Proposal, RendererName::Exec, &applications);
+    for ((native, exec), (options, edited)) in native.into_iter().zip(exec).zip(rows) {
+        let [native, exec] =
+            [native, exec].map(|result| result.unwrap_or_else(|failure| panic!("{options}: {failure:?}")));
         let path = RepoPath::new("overlays/dev/kustomization.yaml").expect("plain");
         let before = View::new(&files).read(&path).expect("there").data;
         let before = String::from_utf8(before.to_vec()).expect("UTF-8").replace("Images", "images");
@@ -285,13 +287,14 @@ fn edits_of_a_kustomization_are_those_of_kustomize_edit() {
         let built = built.expect("kubectl");
         assert!(built.status.success(), "{options}: {}", String::from_utf8_lossy(&built.stderr));
         let expected = manifest::read(&built.stdout, manifest::Source::Output("kustomize")).expect("objects");
-        assert_eq!(text(&rendered.manifests), text(&expected), "{options}");
+        assert_eq!(text(&exec.manifests), text(&expected), "{options} by exec");
+        assert_eq!(text(&native.manifests), text(&expected), "{options} natively");
+        assert_eq!(native.commands, exec.commands, "{options}");
     }
 }
 
 #[test]
 fn recorded_kustomize_commands() {
-    let Some(dir) = official_tools() else { return };
     let options = "kustomize:\n  namePrefix: p-\n  images: ['nginx=a b:1']\n  replicas: [{name: web, count: 2}]\n  \
                    commonLabels: {l: v}\n  labelWithoutSelector: true\n  commonAnnotations: {a: it's}\n  namespace: ns\n  \
                    patches:\n  - target: {kind: Deployment, name: .*web}\n    patch: |-\n      - op: remove\n        path: /metadata/annotations/a\n";
@@ -319,9 +322,9 @@ fn recorded_kustomize_commands() {
          manually.",
         "kustomize build ./overlays/dev",
     ];
-    let renderers = renderers(official(&dir), 1);
+    let renderers = renderers(Tools::default(), 1);
     for (profile, expected) in [(Profile::Proposal, proposal), (Profile::Argocd, argocd)] {
-        let results = render_all(&renderers, &kustomization(), profile, RendererName::Exec, &[&application]);
+        let results = render_all(&renderers, &kustomization(), profile, RendererName::Native, &[&application]);
         let rendered = results.into_iter().next().expect("one").expect("renders");
         assert_eq!(rendered.commands, expected, "{profile:?}");
     }

@@ -9,6 +9,7 @@ use crate::application::{Directory, Environment, Helm, Kustomize, Plugin, Source
 use crate::diag::{Diagnostic, Span};
 use crate::directory;
 use crate::jsonnet;
+use crate::kustomize;
 use crate::manifest::{self, Manifest};
 use crate::settings::RendererName;
 use crate::view::View;
@@ -41,11 +42,36 @@ impl One<'_, '_> {
         let dir = &self.source.path;
         let edits = Edits::new(self.view, dir, kustomize, &|path: &[&str]| self.source.span(path))?;
         let text = match self.commit.context.renderer {
-            RendererName::Native => return Err(self.not_native("kustomizations")),
+            RendererName::Native => self.build(&edits)?.into_bytes(),
             RendererName::Exec => self.exec().kustomize(&self.site(self.place())?, dir, &edits)?,
         };
         let commands = command::kustomize(dir, &edits, self.commit.context.profile);
         Ok((self.objects(&text, "kustomize build")?, commands))
+    }
+
+    /// What our own Kustomize prints.
+    fn build(&mut self, edits: &Edits) -> Result<String, Failure> {
+        let options = kustomize::Options {
+            helm_kube_version: edits.kube_version.clone().unwrap_or_default(),
+            helm_api_versions: edits.api_versions.clone(),
+            edits: edits.native(),
+            ..kustomize::Options::default()
+        };
+        let build =
+            kustomize::build(self.view, &self.source.path, &options, None).map_err(|error| self.wrong(&error))?;
+        let warning = |text: &String| Diagnostic::warning(text.as_str()).at(self.place().clone());
+        let warnings: Vec<Diagnostic> = build.warnings.iter().map(warning).collect();
+        self.warnings.extend(warnings);
+        build.to_yaml().map_err(|error| self.wrong(&error))
+    }
+
+    fn wrong(&self, error: &kustomize::Error) -> Failure {
+        if let Some(error) = error.world() {
+            return Failure::World(Error::View(error.clone()));
+        }
+        let diagnostic = error.diagnostic();
+        let placed = diagnostic.span.is_some();
+        Failure::mistake(if placed { diagnostic } else { diagnostic.at(self.place().clone()) })
     }
 
     pub fn directory(&mut self, options: &Directory) -> Result<Vec<Manifest>, Failure> {

@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 
 use super::failure::Failure;
 use super::pattern::{expand, is_pattern};
+use super::release::kube_version;
 use super::value_files::Place;
-use crate::application::{Kustomize, Patch, Replicas};
+use crate::application::{Kustomize, Patch, PatchTarget, Replicas};
 use crate::diag::{Diagnostic, Span};
+use crate::kustomize;
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
 use crate::yaml::{self, Mapping, Value};
@@ -46,6 +48,10 @@ pub struct Edits {
     pub patches: Vec<Patch>,
     /// `components`, in order: paths from the kustomization, patterns resolved, missing ones left out where they may be.
     pub components: Vec<String>,
+    /// `kubeVersion`, numbers and dots only: for charts.
+    pub kube_version: Option<String>,
+    /// `apiVersions`, in order: for charts.
+    pub api_versions: Vec<String>,
 }
 
 impl Edits {
@@ -69,6 +75,14 @@ impl Edits {
                 return Err(Failure::mistake(mistake.at(at(&["kustomize", "images", &index.to_string()]))));
             }
         }
+        let kube_version = match kustomize.kube_version.as_deref().map(kube_version) {
+            None => None,
+            Some(Some(version)) => Some(version),
+            Some(None) => {
+                let text = "`kustomize.kubeVersion` is no version of Kubernetes";
+                return Err(Failure::mistake(Diagnostic::error(text).at(at(&["kustomize", "kubeVersion"]))));
+            }
+        };
         Ok(Self {
             name_prefix: given(&kustomize.name_prefix),
             name_suffix: given(&kustomize.name_suffix),
@@ -83,6 +97,8 @@ impl Edits {
             namespace: given(&kustomize.namespace),
             patches: kustomize.patches.clone(),
             components: components(view, dir, kustomize, at)?,
+            kube_version,
+            api_versions: kustomize.api_versions.clone(),
         })
     }
 
@@ -93,9 +109,50 @@ impl Edits {
             labels_without_selector: self.labels_without_selector,
             labels_include_templates: self.labels_include_templates,
             force_annotations: self.force_annotations,
+            kube_version: self.kube_version.clone(),
+            api_versions: self.api_versions.clone(),
             ..Self::default()
         };
         *self == flags
+    }
+
+    /// The same for our own engine, which makes the edits itself.
+    pub(super) fn native(&self) -> kustomize::Edits {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let target = |target: &PatchTarget| kustomize::PatchTarget {
+            group: text(&target.group),
+            version: text(&target.version),
+            kind: text(&target.kind),
+            name: text(&target.name),
+            namespace: text(&target.namespace),
+            annotation_selector: text(&target.annotation_selector),
+            label_selector: text(&target.label_selector),
+        };
+        let on = |patch: &Patch, option: &str| patch.options.get(option).copied().unwrap_or(false);
+        let patches = self.patches.iter().map(|patch| kustomize::Patch {
+            path: text(&patch.path),
+            patch: text(&patch.patch),
+            target: patch.target.as_ref().map(target),
+            allow_name_change: on(patch, "allowNameChange"),
+            allow_kind_change: on(patch, "allowKindChange"),
+        });
+        kustomize::Edits {
+            name_prefix: text(&self.name_prefix),
+            name_suffix: text(&self.name_suffix),
+            images: self.images.clone(),
+            replicas: self.replicas.iter().map(|replicas| (replicas.name.clone(), replicas.count)).collect(),
+            labels: self.labels.clone(),
+            force_labels: self.force_labels,
+            labels_without_selector: self.labels_without_selector,
+            labels_include_templates: self.labels_include_templates,
+            annotations: self.annotations.clone(),
+            force_annotations: self.force_annotations,
+            namespace: text(&self.namespace),
+            patches: patches.collect(),
+            components: self.components.clone(),
+            // They are resolved already.
+            ignore_missing_components: false,
+        }
     }
 
     /// The edited file: its path and its content, which is JSON.
