@@ -78,7 +78,7 @@ fn is_read_differently(text: &str) -> bool {
 fn events_are_those_of_libyaml() {
     let mut rng = Rng(4);
     let mut compared = 0;
-    for _ in 0..6_000 {
+    for _ in 0..3_000 {
         let text = mutation(&mut rng);
         if is_read_differently(&text) {
             continue;
@@ -88,5 +88,5 @@ fn events_are_those_of_libyaml() {
         assert_eq!(ours(&text), theirs, "{text:?}");
         compared += 1;
     }
-    assert!(compared > 4_000, "only {compared}");
+    assert!(compared > 2_000, "only {compared}");
 }
