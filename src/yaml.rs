@@ -11,11 +11,15 @@
 //! `kustomize build` go through sigs.k8s.io/yaml ([`sigs`]), that is go-yaml v2; Argo CD's `manifest.yaml` and Helm's
 //! `toYamlPretty` are written by go-yaml v3 ([`emit_v3`], sequences indented); Kustomize works on go-yaml v3's nodes.
 //!
-//! Guarantees: no input makes it panic or run without end; [`Limits`] bound size, depth and what aliases blow up.
-//! Where it differs on purpose: go-yaml v3 hangs on some comments between a key and a broken sequence, here that is an
-//! error; the order of keys for which go-yaml v2 is undecided is always the same here.
+//! Guarantees: no text makes it panic or run without end; [`Limits`] bound size, depth and what aliases blow up. What
+//! walks a [`Value`] or a [`Node`] recurses as deep as it is nested: who builds one has to keep to [`Limits::depth`].
+//!
+//! Where it differs from go-yaml on purpose: v3 hangs on some comments between a key and a broken sequence, here that
+//! is an error; an alias can't refer to another document of the stream; a byte order mark inside a text is never skipped
+//! (v3 and v2 skip one where a chunk of their input starts); keys for whose order v2 is undecided always have the same one.
 
 mod alias;
+mod comments;
 mod compose;
 mod convert;
 mod emit;
@@ -30,6 +34,7 @@ mod resolve;
 mod scan;
 pub mod sigs;
 mod sort;
+mod tag;
 mod timestamp;
 mod value;
 
@@ -37,12 +42,14 @@ mod value;
 mod tests;
 
 pub use alias::resolve_aliases;
+pub use comments::Comments;
 pub use emit::{Sequences, emit_node, emit_nodes, emit_v2, emit_v3, emit_v3_documents};
 pub use error::{Error, Mark};
-pub use node::{Comments, Data, Node, Style, Tag, from_value};
+pub use node::{Data, Node, Style, from_value};
 pub use number::format_float;
 pub use quote::{is_print, quote};
 pub use resolve::{Dialect, Plain, plain};
+pub use tag::Tag;
 pub use value::{Mapping, Value};
 
 /// How much a text may hold.

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::error::Error;
-use super::node::{Data, Node, Tag};
+use super::node::{Data, Node};
+use super::tag::Tag;
 use super::{Limits, Mark};
 
 type Result<T> = std::result::Result<T, Error>;

@@ -4,11 +4,13 @@
 
 use std::collections::HashSet;
 
+use super::comments::Comments;
 use super::error::{Error, Fault};
 use super::input;
-use super::node::{Comments, Data, Node, Style, Tag};
+use super::node::{Data, Node, Style};
 use super::parse::{Event, EventKind, Parser};
 use super::resolve::{self, Dialect};
+use super::tag::Tag;
 use super::{Limits, Mark};
 
 /// Reads documents one after the other.

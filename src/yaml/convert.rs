@@ -3,14 +3,15 @@
 //! Reference: go-yaml v2.4.3 and v3.0.4 decode.go; sigs.k8s.io/yaml v1.6.0 yaml.go, `convertToJSONableObject`;
 //! kyaml 0.21.1 yaml/rnode.go, `MarshalJSON`.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::error::Error;
-use super::node::{Data, Node, Style, Tag};
+use super::json::lossy;
+use super::node::{Data, Node, Style};
 use super::number::{format_float, format_float_32};
-use super::quote::quote;
+use super::quote::{go_syntax, quote};
 use super::resolve::{self, Dialect, Plain};
+use super::tag::Tag;
 use super::value::{Mapping, Value};
 use super::{Limits, Mark, timestamp};
 
@@ -364,46 +365,4 @@ fn invalid_key(key: &Value, dialect: Dialect, mark: Mark) -> Error {
 fn unsupported_key(kind: &str, key: &Value, value: &Value, mark: Mark) -> Error {
     let (key, value) = (go_syntax(key, Dialect::V2), go_syntax(value, Dialect::V2));
     Error::bare(format!("unsupported map key of type: {kind}, key: {key}, value: {value}"), Some(mark))
-}
-
-/// A value as Go's `%#v` prints what go-yaml has read.
-fn go_syntax(value: &Value, dialect: Dialect) -> String {
-    let inner = |value: &Value| match value {
-        Value::Null => "interface {}(nil)".to_owned(),
-        value => go_syntax(value, dialect),
-    };
-    match value {
-        Value::Null => "<nil>".to_owned(),
-        Value::Bool(value) => value.to_string(),
-        Value::Int(value) => value.to_string(),
-        Value::Uint(value) => format!("{value:#x}"),
-        Value::Float(value) => format_float(*value),
-        Value::String(text) => quote(text),
-        Value::Sequence(items) => {
-            let items: Vec<String> = items.iter().map(inner).collect();
-            format!("[]interface {{}}{{{}}}", items.join(", "))
-        }
-        Value::Mapping(mapping) => {
-            let entries: Vec<String> =
-                mapping.iter().map(|(key, value)| format!("{}:{}", quote(key), inner(value))).collect();
-            let key = match dialect {
-                Dialect::V2 => "interface {}",
-                Dialect::V3 => "string",
-            };
-            format!("map[{key}]interface {{}}{{{}}}", entries.join(", "))
-        }
-    }
-}
-
-/// Bytes as a string in JSON: Go replaces each byte that is no UTF-8.
-pub(super) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return Cow::Borrowed(text);
-    }
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
-    }
-    Cow::Owned(text)
 }

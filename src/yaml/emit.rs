@@ -1,13 +1,12 @@
 //! Values and nodes to text, byte for byte as go-yaml writes them.
 //!
-//! [`machine`] decides the layout from a stream of events, as libyaml's emitter does; [`scalar`] decides how a scalar
-//! is written. This file and [`nodes`] turn values and nodes into events.
+//! [`machine`] decides the layout from a stream of events, as libyaml's emitter does. This file and [`nodes`] turn values
+//! and nodes into events.
 //!
 //! Reference: go-yaml v2.4.3 and v3.0.4 encode.go and emitterc.go.
 
 mod machine;
 mod nodes;
-mod scalar;
 
 use super::Dialect;
 use super::node::Style;

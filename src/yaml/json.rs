@@ -2,6 +2,8 @@
 
 mod decode;
 
+use std::borrow::Cow;
+
 pub use decode::decode;
 
 use super::number::format_json_float;
@@ -131,4 +133,17 @@ fn push_string(text: &mut String, value: &str, escape_html: bool) {
     }
     text.push_str(value.get(from..).unwrap_or_default());
     text.push('"');
+}
+
+/// Bytes as a string in JSON: Go replaces each byte that is no UTF-8.
+pub(super) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    Cow::Owned(text)
 }

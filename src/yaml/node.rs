@@ -1,11 +1,11 @@
 //! A YAML document as it is written: order, styles, comments, anchors.
 
-use std::fmt;
-
 use super::Mark;
+use super::comments::Comments;
 use super::number::format_float;
 use super::resolve::{self, Dialect};
 use super::sort::sort;
+use super::tag::Tag;
 use super::value::Value;
 
 /// A part of a document as it is written.
@@ -59,122 +59,6 @@ pub enum Style {
     Folded,
     /// A collection as `[…]` or `{…}`.
     Flow,
-}
-
-/// The kind of a node's value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Tag {
-    /// `!!null`
-    Null,
-    /// `!!bool`
-    Bool,
-    /// `!!str`
-    Str,
-    /// `!!int`
-    Int,
-    /// `!!float`
-    Float,
-    /// `!!timestamp`
-    Timestamp,
-    /// `!!binary`
-    Binary,
-    /// `!!merge`: the key `<<`.
-    Merge,
-    /// `!!seq`
-    Seq,
-    /// `!!map`
-    Map,
-    /// Any other, in its short form: `!name`, `!!name`, or a URI.
-    Other(Box<str>),
-}
-
-const LONG: &str = "tag:yaml.org,2002:";
-
-impl Tag {
-    /// The tag that is written `text`, in its long or short form.
-    pub fn new(text: &str) -> Self {
-        let name = text.strip_prefix(LONG).or_else(|| text.strip_prefix("!!"));
-        match name {
-            Some("null") => Tag::Null,
-            Some("bool") => Tag::Bool,
-            Some("str") => Tag::Str,
-            Some("int") => Tag::Int,
-            Some("float") => Tag::Float,
-            Some("timestamp") => Tag::Timestamp,
-            Some("binary") => Tag::Binary,
-            Some("merge") => Tag::Merge,
-            Some("seq") => Tag::Seq,
-            Some("map") => Tag::Map,
-            Some(name) => Tag::Other(format!("!!{name}").into()),
-            None => Tag::Other(text.into()),
-        }
-    }
-
-    /// The short form: `!!str`, `!name`.
-    pub fn as_str(&self) -> &str {
-        match self {
-            Tag::Null => "!!null",
-            Tag::Bool => "!!bool",
-            Tag::Str => "!!str",
-            Tag::Int => "!!int",
-            Tag::Float => "!!float",
-            Tag::Timestamp => "!!timestamp",
-            Tag::Binary => "!!binary",
-            Tag::Merge => "!!merge",
-            Tag::Seq => "!!seq",
-            Tag::Map => "!!map",
-            Tag::Other(text) => text,
-        }
-    }
-}
-
-impl fmt::Display for Tag {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// The comments around a node, with their `#`; several lines are joined by LF. Empty text is no comment.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Comments(Option<Box<Texts>>);
-
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Texts {
-    head: String,
-    line: String,
-    foot: String,
-    document_head: String,
-    document_foot: String,
-}
-
-macro_rules! comment {
-    ($get:ident, $set:ident, $what:literal) => {
-        #[doc = $what]
-        pub fn $get(&self) -> &str {
-            self.0.as_ref().map_or("", |texts| &texts.$get)
-        }
-
-        #[doc = concat!("Sets the comment: ", $what)]
-        pub fn $set(&mut self, text: impl Into<String>) {
-            let text = text.into();
-            if self.0.is_some() || !text.is_empty() {
-                self.0.get_or_insert_default().$get = text;
-            }
-        }
-    };
-}
-
-impl Comments {
-    comment!(head, set_head, "The lines above the node.");
-    comment!(line, set_line, "The end of the node's line.");
-    comment!(foot, set_foot, "The lines below the node, before an empty line.");
-    comment!(document_head, set_document_head, "On the root: the first lines of the document.");
-    comment!(document_foot, set_document_foot, "On the root: the last lines of the document.");
-
-    /// Whether there is none at all.
-    pub fn is_empty(&self) -> bool {
-        self.0.as_ref().is_none_or(|texts| **texts == Texts::default())
-    }
 }
 
 impl Node {

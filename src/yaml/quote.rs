@@ -1,8 +1,11 @@
-//! Strings as Go source.
+//! Strings and values as Go source.
 
 use std::fmt::Write;
 
 use unicode_general_category::{GeneralCategory, get_general_category};
+
+use super::number::format_float;
+use super::{Dialect, Value};
 
 /// `text` between double quotes, escaped as Go's `strconv.Quote` and `%q` do.
 pub fn quote(text: &str) -> String {
@@ -47,4 +50,33 @@ pub fn is_print(c: char) -> bool {
         get_general_category(c),
         Control | Format | LineSeparator | ParagraphSeparator | PrivateUse | SpaceSeparator | Surrogate | Unassigned
     )
+}
+
+/// A value as Go's `%#v` prints what go-yaml has read.
+pub(super) fn go_syntax(value: &Value, dialect: Dialect) -> String {
+    let inner = |value: &Value| match value {
+        Value::Null => "interface {}(nil)".to_owned(),
+        value => go_syntax(value, dialect),
+    };
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Int(value) => value.to_string(),
+        Value::Uint(value) => format!("{value:#x}"),
+        Value::Float(value) => format_float(*value),
+        Value::String(text) => quote(text),
+        Value::Sequence(items) => {
+            let items: Vec<String> = items.iter().map(inner).collect();
+            format!("[]interface {{}}{{{}}}", items.join(", "))
+        }
+        Value::Mapping(mapping) => {
+            let entries: Vec<String> =
+                mapping.iter().map(|(key, value)| format!("{}:{}", quote(key), inner(value))).collect();
+            let key = match dialect {
+                Dialect::V2 => "interface {}",
+                Dialect::V3 => "string",
+            };
+            format!("map[{key}]interface {{}}{{{}}}", entries.join(", "))
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Reference: go-yaml v2.4.3 and v3.0.4 resolve.go.
 
-use super::node::Tag;
+use super::tag::Tag;
 use super::timestamp;
 
 /// How scalars, duplicate keys and merges are read.

@@ -3,10 +3,14 @@
 //! A state machine with its own stack. Events need no queue here, for a collection says when it starts whether it is
 //! empty, which is all that libyaml looks ahead for.
 
+mod flow;
+mod scalar;
+mod write;
+
 use super::super::Dialect;
 use super::super::node::Style;
 use super::Sequences;
-use super::scalar::Analysis;
+use scalar::Analysis;
 
 pub(super) struct Event<'e, 'a> {
     pub kind: Kind<'e>,
@@ -79,7 +83,7 @@ const INDENT: i32 = 2;
 const SIMPLE_KEY_MAX: usize = 128;
 
 pub(super) struct Emitter<'a> {
-    pub(super) text: String,
+    text: String,
     dialect: Dialect,
     sequences: Sequences,
     state: State,
@@ -90,11 +94,11 @@ pub(super) struct Emitter<'a> {
     context: Context,
     /// Of the scalar at hand.
     analysis: Analysis,
-    pub(super) column: usize,
+    column: usize,
     /// The last character was a blank, or the line has just begun.
-    pub(super) whitespace: bool,
+    whitespace: bool,
     /// Nothing but indentation stands in the line so far.
-    pub(super) indention: bool,
+    indention: bool,
     /// A foot was written at this indentation, so an empty line has to follow before what comes there; else -1.
     foot_indent: i32,
     head: &'a str,
@@ -193,102 +197,6 @@ impl<'a> Emitter<'a> {
         self.foot_indent = -1;
         self.write_indent();
         self.state = State::DocumentStart { first: false };
-    }
-
-    // Flow collections
-
-    fn has_comment_behind(&self) -> bool {
-        !(self.line.is_empty() && self.foot.is_empty() && self.tail.is_empty())
-    }
-
-    fn flow_sequence_item(&mut self, event: &Event<'_, 'a>, first: bool, trail: bool) {
-        if first {
-            self.write_indicator("[", true, true, false);
-            self.increase_indent(true, false, false);
-            self.flow_level += 1;
-        }
-        if matches!(event.kind, Kind::SequenceEnd) {
-            self.flow_level -= 1;
-            self.decrease_indent();
-            if self.column == 0 {
-                self.write_indent();
-            }
-            self.write_indicator("]", false, false, false);
-            self.write_line_comment();
-            self.write_foot_comment();
-            self.pop_state();
-            return;
-        }
-        if !first && !trail {
-            self.write_indicator(",", false, false, false);
-        }
-        self.write_head_comment();
-        if self.column == 0 || self.column > self.width() {
-            self.write_indent();
-        }
-        let trail = self.has_comment_behind();
-        self.states.push(State::FlowSequenceItem { first: false, trail });
-        self.node(event, Context::default());
-        self.end_flow_entry();
-    }
-
-    /// A comma has to stand before a comment, not behind it.
-    fn end_flow_entry(&mut self) {
-        if self.has_comment_behind() {
-            self.write_indicator(",", false, false, false);
-        }
-        self.write_line_comment();
-        self.write_foot_comment();
-    }
-
-    fn flow_mapping_key(&mut self, event: &Event<'_, 'a>, first: bool, trail: bool) {
-        if first {
-            self.write_indicator("{", true, true, false);
-            self.increase_indent(true, false, false);
-            self.flow_level += 1;
-        }
-        if matches!(event.kind, Kind::MappingEnd) {
-            let comments = [self.head, self.foot, self.tail].iter().any(|comment| !comment.is_empty());
-            if comments && !first && !trail {
-                self.write_indicator(",", false, false, false);
-            }
-            self.write_head_comment();
-            self.flow_level -= 1;
-            self.decrease_indent();
-            self.write_indicator("}", false, false, false);
-            self.write_line_comment();
-            self.write_foot_comment();
-            self.pop_state();
-            return;
-        }
-        if !first && !trail {
-            self.write_indicator(",", false, false, false);
-        }
-        self.write_head_comment();
-        if self.column == 0 || self.column > self.width() {
-            self.write_indent();
-        }
-        let simple = self.is_simple_key(event);
-        if !simple {
-            self.write_indicator("?", true, false, false);
-        }
-        self.states.push(State::FlowMappingValue { simple });
-        self.node(event, Context { mapping: true, simple_key: simple });
-    }
-
-    fn flow_mapping_value(&mut self, event: &Event<'_, 'a>, simple: bool) {
-        if simple {
-            self.write_indicator(":", false, false, false);
-        } else {
-            if self.column > self.width() {
-                self.write_indent();
-            }
-            self.write_indicator(":", true, false, false);
-        }
-        let trail = self.has_comment_behind();
-        self.states.push(State::FlowMappingKey { first: false, trail });
-        self.node(event, Context { mapping: true, simple_key: false });
-        self.end_flow_entry();
     }
 
     // Block collections
@@ -463,216 +371,6 @@ impl<'a> Emitter<'a> {
 
     fn pop_state(&mut self) {
         self.state = self.states.pop().unwrap_or(State::DocumentEnd);
-    }
-
-    // Indentation
-
-    fn increase_indent(&mut self, flow: bool, indentless: bool, compact: bool) {
-        self.indents.push(self.indent);
-        if self.indent < 0 {
-            self.indent = if flow { INDENT } else { 0 };
-        } else if !indentless {
-            let in_sequence = self.states.last() == Some(&State::BlockSequenceItem { first: false });
-            self.indent = match self.dialect {
-                Dialect::V2 => self.indent + INDENT,
-                Dialect::V3 if in_sequence => self.indent + 2,
-                Dialect::V3 => {
-                    let aligned = INDENT * ((self.indent + INDENT) / INDENT);
-                    if compact { aligned - 2 } else { aligned }
-                }
-            };
-        }
-    }
-
-    fn decrease_indent(&mut self) {
-        self.indent = self.indents.pop().unwrap_or(-1);
-    }
-
-    /// The column from which on a blank is replaced by a line break.
-    pub(super) fn width(&self) -> usize {
-        match self.dialect {
-            Dialect::V2 => 80,
-            Dialect::V3 => usize::MAX,
-        }
-    }
-
-    // Text
-
-    pub(super) fn put(&mut self, c: char) {
-        self.text.push(c);
-        self.column += 1;
-    }
-
-    pub(super) fn write_all(&mut self, text: &str) {
-        self.text.push_str(text);
-        self.column += if text.is_ascii() { text.len() } else { text.chars().count() };
-    }
-
-    pub(super) fn put_break(&mut self) {
-        self.text.push('\n');
-        self.column = 0;
-        self.indention = true;
-    }
-
-    /// Writes a line break as it is.
-    pub(super) fn write_break(&mut self, c: char) {
-        self.text.push(c);
-        self.column = 0;
-        self.indention = true;
-    }
-
-    pub(super) fn write_indent(&mut self) {
-        let indent = self.indent.max(0);
-        let width = indent.unsigned_abs() as usize;
-        if !self.indention || self.column > width || (self.column == width && !self.whitespace) {
-            self.put_break();
-        }
-        if self.foot_indent == indent {
-            self.put_break();
-        }
-        if self.column < width {
-            self.text.extend(std::iter::repeat_n(' ', width - self.column));
-            self.column = width;
-        }
-        self.whitespace = true;
-        self.foot_indent = -1;
-    }
-
-    pub(super) fn write_indicator(&mut self, indicator: &str, space: bool, whitespace: bool, indention: bool) {
-        if space && !self.whitespace {
-            self.put(' ');
-        }
-        self.text.push_str(indicator);
-        self.column += indicator.len();
-        self.whitespace = whitespace;
-        self.indention = self.indention && indention;
-    }
-
-    fn write_tag(&mut self, tag: TagParts<'_>) {
-        if tag.len() == 0 {
-            return;
-        }
-        if tag.handle.is_empty() {
-            self.write_indicator("!<", true, false, false);
-            self.write_tag_content(tag.suffix);
-            self.write_indicator(">", false, false, false);
-            return;
-        }
-        if !self.whitespace {
-            self.put(' ');
-        }
-        self.write_all(tag.handle);
-        self.write_tag_content(tag.suffix);
-        self.whitespace = false;
-        self.indention = false;
-    }
-
-    fn write_tag_content(&mut self, text: &str) {
-        for byte in text.bytes() {
-            match byte {
-                b'0'..=b'9'
-                | b'A'..=b'Z'
-                | b'a'..=b'z'
-                | b'_'
-                | b'-'
-                | b';'
-                | b'/'
-                | b'?'
-                | b':'
-                | b'@'
-                | b'&'
-                | b'='
-                | b'+'
-                | b'$'
-                | b','
-                | b'.'
-                | b'~'
-                | b'*'
-                | b'\''
-                | b'('
-                | b')'
-                | b'['
-                | b']' => {
-                    self.put(char::from(byte));
-                }
-                _ => self.write_all(&format!("%{byte:02X}")),
-            }
-        }
-    }
-
-    // Comments
-
-    fn write_head_comment(&mut self) {
-        if !self.tail.is_empty() {
-            self.write_indent();
-            let tail = std::mem::take(&mut self.tail);
-            self.write_comment(tail);
-            self.foot_indent = self.indent.max(0);
-        }
-        if !self.head.is_empty() {
-            self.write_indent();
-            let head = std::mem::take(&mut self.head);
-            self.write_comment(head);
-        }
-    }
-
-    pub(super) fn write_line_comment(&mut self) {
-        if self.line.is_empty() {
-            return;
-        }
-        if !self.whitespace {
-            self.put(' ');
-        }
-        let line = std::mem::take(&mut self.line);
-        self.write_comment(line);
-    }
-
-    /// Ends the line of a block scalar's header.
-    pub(super) fn end_header(&mut self) {
-        if self.line.is_empty() {
-            self.put_break();
-        } else {
-            self.write_line_comment();
-        }
-    }
-
-    fn write_foot_comment(&mut self) {
-        if self.foot.is_empty() {
-            return;
-        }
-        self.write_indent();
-        let foot = std::mem::take(&mut self.foot);
-        self.write_comment(foot);
-        self.foot_indent = self.indent.max(0);
-    }
-
-    fn write_comment(&mut self, text: &str) {
-        let mut breaks = false;
-        let mut started = false;
-        for c in text.chars() {
-            if super::scalar::is_break(c) {
-                self.write_break(c);
-                breaks = true;
-                started = false;
-                continue;
-            }
-            if breaks {
-                self.write_indent();
-            }
-            if !started {
-                if c != '#' {
-                    self.write_all("# ");
-                }
-                started = true;
-            }
-            self.put(c);
-            self.indention = false;
-            breaks = false;
-        }
-        if !breaks {
-            self.put_break();
-        }
-        self.whitespace = true;
     }
 }
 

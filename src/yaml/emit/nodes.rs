@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use super::super::Dialect;
-use super::super::node::{Data, Node, Style, Tag};
+use super::super::node::{Data, Node, Style};
 use super::super::resolve;
+use super::super::tag::Tag;
 use super::Sequences;
 use super::machine::{Emitter, Event, Kind};
 

@@ -1,10 +1,10 @@
 //! Reading JSON.
 
-use super::super::convert::lossy;
 use super::super::error::Error;
 use super::super::quote::push_escaped;
 use super::super::value::{Mapping, Value};
 use super::super::{Limits, Mark};
+use super::lossy;
 
 /// Reads one JSON value; of duplicate keys the last one wins.
 ///

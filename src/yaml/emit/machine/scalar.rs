@@ -1,7 +1,6 @@
 //! How a scalar is written.
 
-use super::super::Dialect;
-use super::machine::Emitter;
+use super::{Dialect, Emitter};
 
 /// In which styles a text can be written.
 #[derive(Debug, Clone, Copy, Default)]
