@@ -22,6 +22,8 @@ mod tree;
 
 use std::fmt;
 
+use crate::diag::chain;
+
 pub use buffer::ObjectBuffer;
 pub use commit::{Commit, NewCommit, Signature};
 pub use config::{Fsync, Shared};
@@ -61,16 +63,7 @@ impl Error {
 
     /// The failure and its causes on one line.
     pub fn chain(&self) -> String {
-        let mut text = self.doing.clone();
-        let mut cause = std::error::Error::source(self);
-        while let Some(error) = cause {
-            let next = error.to_string();
-            if !text.ends_with(&next) {
-                text = format!("{text}: {next}");
-            }
-            cause = error.source();
-        }
-        text
+        chain(self)
     }
 }
 

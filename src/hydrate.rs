@@ -31,7 +31,7 @@ pub use heads::RefNames;
 pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use report::{BranchReport, HydratedCommit, Outcome, Report, Skipped};
 pub use request::{CommitRequest, PathDetails, commit};
-pub use run::{check_settings, settings_files};
+pub use run::{Survey, check_settings, settings_files};
 pub use standing::{Origin, Standing};
 pub use status::{BranchStatus, status};
 
@@ -119,6 +119,15 @@ pub fn lock_path(repository: &Repository) -> std::path::PathBuf {
 
 /// How often a lost race is run again.
 const TRIES: u32 = 5;
+
+/// What the Applications and settings of a repository ask for, without rendering anything.
+pub fn survey(setup: &Setup<'_>) -> Result<Survey, HydrateError> {
+    match run::Run::new(setup).and_then(run::Run::survey) {
+        Ok(survey) => Ok(survey),
+        Err(run::Stopped::Raced(why)) => Err(HydrateError::Raced(why)),
+        Err(run::Stopped::Failed(error)) => Err(error),
+    }
+}
 
 /// Hydrates what is not hydrated yet. The caller holds the repository's lock.
 ///

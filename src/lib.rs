@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 #![deny(rustdoc::broken_intra_doc_links)]
+// Modules tell their design, private parts included; the name of such a part is shown without a link.
+#![allow(rustdoc::private_intra_doc_links)]
 
 pub mod application;
 pub mod cli;

@@ -92,6 +92,11 @@ impl Renderers {
         Ok(self.exec.runner().missing()?.iter().map(ToString::to_string).collect())
     }
 
+    /// Whether the official tools are there, in the versions that renders are defined by; a sentence for each.
+    pub fn check_tools(&self) -> Vec<Result<String, Error>> {
+        self.exec.check(&self.cancel)
+    }
+
     /// Renders Applications, the results in their order. `done` hears how many are ready.
     pub fn render(
         &self,

@@ -13,20 +13,6 @@ pub use console::{Console, wrap};
 pub use log::log;
 pub use text::{Wording, summary};
 
-/// An error and its causes on one line.
-pub fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let next = error.to_string();
-        if !text.ends_with(&next) {
-            text = format!("{text}: {next}");
-        }
-        cause = error.source();
-    }
-    text
-}
-
 /// How long work may take before it is worth a line.
 const SILENCE: Duration = Duration::from_millis(500);
 

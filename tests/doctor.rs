@@ -145,6 +145,61 @@ fn what_is_broken_is_found() {
 }
 
 #[test]
+fn what_stands_in_the_way_of_applications_is_found() {
+    type Break = fn(&Repo);
+    let rows: [(&str, Break, &str); 6] = [
+        ("nothing", |_| {}, "good     Applications hydrate to environments/dev, environments/prod, environments/test"),
+        (
+            "a branch above",
+            |repo| drop(repo.git(&["branch", "environments", "main"])),
+            "bad      the branch environments is in the way of environments/dev",
+        ),
+        (
+            "a branch below",
+            |repo| drop(repo.git(&["branch", "environments/dev/old", "main"])),
+            "bad      the branch environments/dev/old is in the way of environments/dev",
+        ),
+        (
+            "a worktree",
+            |repo| drop(repo.git(&["worktree", "add", "-q", "-b", "environments/test", "../there", "main"])),
+            "bad      environments/test is checked out in a worktree",
+        ),
+        (
+            "settings",
+            |repo| {
+                let blob = repo.git(&["hash-object", "-w", "--stdin"]);
+                let tree = format!("printf '100644 blob {blob}\tunknown.yaml\n' | git mktree");
+                let tree = repo.run("sh", &["-c", &tree]).success().stdout;
+                let commit = repo.git(&["commit-tree", "-m", "x", tree.trim_end()]);
+                repo.git(&["update-ref", "refs/hydrate/config", &commit]);
+            },
+            "bad      the settings cannot be used: unknown.yaml: there is no such settings file",
+        ),
+        (
+            "tools of another version",
+            |repo| {
+                repo.git(&["config", "hydrate.helm", "true"]);
+                repo.hydrate(&["config", "set", "renderer", "exec"]).success();
+            },
+            "bad      the renderer exec cannot work: ",
+        ),
+    ];
+    for (name, damage, finding) in rows {
+        let lab = Lab::new();
+        let server = lab.server();
+        let clone = server.clone_to("clone");
+        clone.example();
+        // Pushed while nothing hydrates, as before an installation.
+        server.hydrate(&["uninstall"]).success();
+        clone.push().success();
+        server.hydrate(&["install", "--server"]).success();
+        damage(&server);
+        let answer = server.hydrate(&["doctor"]).exits(i32::from(finding.starts_with("bad")));
+        assert!(answer.stdout.contains(finding), "{name}: {}", answer.stdout);
+    }
+}
+
+#[test]
 fn a_hook_that_calls_us_is_as_good_as_ours() {
     let lab = Lab::new();
     let server = lab.bare(&[]);

@@ -6,7 +6,9 @@ use std::time::SystemTime;
 use clap::CommandFactory as _;
 
 use super::{Outcome, output};
+use crate::hydrate::{self, RefNames, Setup, Silent, Wake};
 use crate::install::{Doctor, Finding, Health, Surroundings};
+use crate::render::Renderers;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -30,7 +32,20 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     };
     let doctor = Doctor::new(&repository, &around)?;
     let server = arguments.server || repository.worktree().is_none();
-    let findings = if server { doctor.server()? } else { doctor.client(&arguments.remote)? };
+    let findings = if server {
+        let renderers = Renderers::from_config(&repository, &super::machine()?)?;
+        let setup = Setup {
+            repository: &repository,
+            refs: RefNames::server(),
+            wake: Wake::Pushed(Vec::new()),
+            renderers: &renderers,
+            out_of_time: &|| false,
+            observer: &Silent,
+        };
+        doctor.server(hydrate::survey(&setup), &renderers)?
+    } else {
+        doctor.client(&arguments.remote)?
+    };
     if json {
         output::print_json(&findings)?;
     } else {

@@ -85,6 +85,15 @@ pub(super) struct Rehearsal<'a> {
     pub trees: HashMap<ObjectId, Rc<DryTree>>,
 }
 
+/// What a repository asks for.
+#[derive(Debug)]
+pub struct Survey {
+    /// The branches that its Applications name, those that are deployed and those for staging.
+    pub branches: BTreeSet<BranchName>,
+    /// Its settings.
+    pub settings: Settings,
+}
+
 /// One try of [`super::hydrate`].
 pub(super) struct Run<'a> {
     setup: &'a Setup<'a>,
@@ -145,9 +154,25 @@ impl<'a> Run<'a> {
         Ok(Rehearsal { buffer, branches, report, trees })
     }
 
+    /// What the dry branches ask for, without rendering anything.
+    pub fn survey(mut self) -> Result<Survey, Stopped> {
+        let heads = self.heads();
+        let mut branches = BTreeSet::new();
+        for head in &heads {
+            let tree = self.dry_tree(head.tip, head, &heads)?;
+            for application in tree.hydrated() {
+                branches.extend([application.environment_branch().clone(), application.sync_branch.clone()]);
+            }
+        }
+        Ok(Survey { branches, settings: self.rules.settings })
+    }
+
+    fn heads(&self) -> Vec<DryHead> {
+        heads::heads(&self.setup.wake, &self.setup.refs, &self.refs, &self.rules.settings, &self.environments)
+    }
+
     fn hydrate_heads(&mut self) -> Result<(), Stopped> {
-        let heads =
-            heads::heads(&self.setup.wake, &self.setup.refs, &self.refs, &self.rules.settings, &self.environments);
+        let heads = self.heads();
         for head in &heads {
             self.hydrate_head(head, &heads)?;
         }

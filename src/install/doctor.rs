@@ -6,6 +6,7 @@
 
 mod hooks;
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
@@ -19,9 +20,13 @@ use super::client::fetched;
 use super::config::Config;
 use super::hook::SERVER_HOOKS;
 use super::{Error, Io as _, Version, is_executable};
+use crate::application::BranchName;
+use crate::diag::chain;
 use crate::git::{Repository, Shared};
-use crate::hydrate;
+use crate::hydrate::{self, HydrateError, Survey};
 use crate::metadata::NOTES_REF;
+use crate::render::Renderers;
+use crate::settings::RendererName;
 
 /// What one check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -90,8 +95,12 @@ impl<'a> Doctor<'a> {
         Ok(Self { repository, around, config, git, findings: Vec::new() })
     }
 
-    /// Checks a server's repository.
-    pub fn server(mut self) -> Result<Vec<Finding>, Error> {
+    /// Checks a server's repository, whose Applications and settings ask for `survey`.
+    pub fn server(
+        mut self,
+        survey: Result<Survey, HydrateError>,
+        renderers: &Renderers,
+    ) -> Result<Vec<Finding>, Error> {
         self.git_version();
         self.ownership()?;
         for hook in SERVER_HOOKS {
@@ -100,6 +109,19 @@ impl<'a> Doctor<'a> {
         self.locks()?;
         self.modes()?;
         self.names()?;
+        match survey {
+            Ok(survey) => {
+                self.branches(&survey.branches)?;
+                if survey.settings.renderer == RendererName::Exec {
+                    self.tools(renderers);
+                }
+            }
+            Err(HydrateError::Settings(error)) => {
+                let remedy = format!("git -C '{}' hydrate config edit", self.repository.common_dir().display());
+                self.bad(format!("the settings cannot be used: {error}"), remedy);
+            }
+            Err(error) => self.bad(format!("the dry branches cannot be read: {}", chain(&error)), "git fsck"),
+        }
         self.reflogs();
         Ok(self.findings)
     }
@@ -211,6 +233,45 @@ impl<'a> Doctor<'a> {
             self.bad(format!("{taken} is in the way of {ours}"), remedy);
         }
         Ok(())
+    }
+
+    /// Whether hydration can make and move the branches that Applications name.
+    fn branches(&mut self, branches: &BTreeSet<BranchName>) -> Result<(), Error> {
+        let refs = self.repository.refs()?;
+        let dir = self.repository.common_dir().display().to_string();
+        for branch in branches {
+            let name = branch.as_str();
+            if self.repository.checked_out(name) {
+                let what = format!("{name} is checked out in a worktree, which would show each hydration as an edit");
+                self.bad(what, "check out another branch there");
+            }
+            let above = name.match_indices('/').map(|(at, _)| name[..at].to_owned());
+            let above = above.filter(|above| refs.branch(above).is_some());
+            let below = format!("refs/heads/{name}/");
+            let below = refs.below(&below).next().map(|(rest, _)| format!("{name}/{rest}"));
+            for taken in above.chain(below) {
+                let remedy = format!("git -C '{dir}' branch -m {taken} NAME");
+                self.bad(format!("the branch {taken} is in the way of {name}"), remedy);
+            }
+        }
+        if !branches.is_empty() {
+            let names: Vec<_> = branches.iter().map(BranchName::as_str).collect();
+            self.good(format!("Applications hydrate to {}", names.join(", ")));
+        }
+        Ok(())
+    }
+
+    /// The official tools, which the settings choose as the renderer.
+    fn tools(&mut self, renderers: &Renderers) {
+        for tool in renderers.check_tools() {
+            match tool {
+                Ok(told) => self.good(told),
+                Err(error) => {
+                    let remedy = "install it, or name it: git config hydrate.helm or hydrate.kustomize";
+                    self.bad(format!("the renderer exec cannot work: {}", chain(&error)), remedy);
+                }
+            }
+        }
     }
 
     fn reflogs(&mut self) {

@@ -217,6 +217,15 @@ impl Exec {
         Ok(Checked { program: self.runner.find(first)?, words: rest.to_vec() })
     }
 
+    /// Whether the official tools are there in their versions, with what they are called.
+    pub fn check(&self, cancel: &AtomicBool) -> Vec<Result<String, Error>> {
+        let told = |words: &[String], version: &str| format!("`{}` is version {version}", words.join(" "));
+        vec![
+            self.check_helm(cancel).map(|_| told(&self.tools.helm, HELM_VERSION)),
+            self.check_kustomize(cancel).map(|_| told(&self.tools.kustomize, KUSTOMIZE_VERSION)),
+        ]
+    }
+
     fn check_helm(&self, cancel: &AtomicBool) -> Result<Checked, Error> {
         let helm = self.find(&self.tools.helm)?;
         let said = self.ask(&helm, &["version", "--short"], cancel)?;
