@@ -48,6 +48,8 @@ pub use limits::{Limits, VALUE_DEPTH_MAX};
 pub use list::{List, ListType};
 pub use map::{Element, Entries, Map, MapType};
 pub use operand::Operand;
+pub use print::printed;
+pub use regex::Regex;
 pub use set::{Parsed, Set};
 pub use structure::{Field, Stringer, Struct, StructType};
 pub use text::Text;

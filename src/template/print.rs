@@ -45,6 +45,12 @@ pub(super) fn sprintln(args: &[Value], max: usize) -> Result<Vec<u8>, Limit> {
     Ok(printer.out)
 }
 
+/// What `printf` makes of one value by a format such as `%v`; at most a MiB of it.
+pub fn printed(format: &str, value: &Value) -> String {
+    let printed = sprintf(format.as_bytes(), std::slice::from_ref(value), 1 << 20);
+    printed.map_or_else(|limit| limit.to_string(), |text| super::text::to_str(&text).into_owned())
+}
+
 /// `fmt.Sprintf`
 pub(super) fn sprintf(format: &[u8], args: &[Value], max: usize) -> Result<Vec<u8>, Limit> {
     let mut printer = Printer::new(max);

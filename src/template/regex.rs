@@ -21,7 +21,7 @@ const SIZE_MAX: usize = 32 << 20;
 
 /// A compiled expression.
 #[derive(Debug, Clone)]
-pub(super) struct Regex {
+pub struct Regex {
     engine: meta::Regex,
     /// The names of the groups, the whole match first.
     names: Arc<[Option<Box<str>>]>,

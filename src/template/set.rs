@@ -55,6 +55,15 @@ impl Set {
         }
     }
 
+    /// Adds the templates of a text that is to be executed itself: the template of the text's own name is replaced even
+    /// when it is blank.
+    pub fn put(&mut self, parsed: &Parsed) {
+        self.add(parsed);
+        if let Some(tree) = parsed.trees.get(&self.name) {
+            Arc::make_mut(&mut self.trees).insert(Arc::clone(&self.name), Arc::clone(tree));
+        }
+    }
+
     /// Whether there is a template `name`.
     pub fn has(&self, name: &str) -> bool {
         self.trees.contains_key(name)
