@@ -1,12 +1,251 @@
 //! `helm template` in our own process: the output of Helm 4.2.3, to the byte, from the files of a [`View`].
 //!
-//! [`View`]: crate::view::View
+//! [`load`] makes a [`Chart`] of a directory or a `.tgz`; [`render`] executes it with [`Options`] into what Helm prints
+//! and the documents in it. A chart holds nothing of a render and may be kept as long as its files are the same.
+//!
+//! Guarantees: the same files and options give the same bytes, or the same error; nothing but the view is read. What
+//! Helm leaves to chance (the order of charts that `Chart.yaml` does not list, of schema messages, of files with one
+//! base name) has one order here. Hostile charts meet limits: on files, nesting, steps, bytes and schemas.
+//!
+//! Refused, because results would change from run to run: random and clock functions, unless [`Effects`] allows them;
+//! dependencies that are neither vendored nor in the repository; schemas that refer to other hosts. Left to callers:
+//! post-renderers, `--output-dir`, plugins.
 
-pub mod archive;
+mod archive;
+mod capabilities;
+mod chart;
+mod coalesce;
+mod dependencies;
+mod engine;
+mod error;
 mod fields;
-pub mod ignore;
-pub mod metadata;
+mod files;
+mod functions;
+mod hint;
+mod ignore;
+mod load;
+mod metadata;
+mod objects;
+mod options;
+mod output;
 pub mod pattern;
-pub mod set;
-pub mod split;
-pub mod values;
+mod report;
+mod schema;
+mod set;
+mod split;
+mod thaw;
+mod tree;
+mod values;
+
+use std::sync::Arc;
+
+use crate::diag::Span;
+use crate::path::RepoPath;
+use crate::template::semver::{self, Range};
+use crate::view::View;
+use crate::yaml::Mapping;
+
+pub use chart::{Chart, File};
+pub use error::{Error, ErrorKind};
+pub use load::load;
+pub use options::{Effects, Options, ValuesSource};
+pub use output::Document;
+pub use set::SetError;
+pub use split::{Version, split};
+
+use coalesce::Nulls;
+use tree::Tree;
+
+/// The longest name that a release may have.
+const RELEASE_NAME_BYTES_MAX: usize = 53;
+/// The form of a release's name, as Helm tells it.
+const RELEASE_NAME_REGEX: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
+
+/// What a chart renders to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rendered {
+    /// The standard output of `helm template`, to the byte.
+    pub text: String,
+    /// The documents in it, in its order.
+    pub documents: Vec<Document>,
+    /// What Helm would have logged.
+    pub warnings: Vec<String>,
+}
+
+/// Renders the chart at a path: what `helm template NAME PATH` prints.
+pub fn render(view: &View<'_>, path: &RepoPath, options: &Options) -> Result<Rendered, Error> {
+    // In Helm's order, for the sake of which error comes first.
+    options.cluster()?;
+    let values = options.user_values(view)?;
+    let chart = load(view, path)?;
+    render_values(&chart, &values, options)
+}
+
+/// Renders a chart that was loaded before. `view` is for values files.
+pub fn render_chart(view: &View<'_>, chart: &Arc<Chart>, options: &Options) -> Result<Rendered, Error> {
+    options.cluster()?;
+    render_values(chart, &options.user_values(view)?, options)
+}
+
+fn render_values(chart: &Arc<Chart>, values: &Mapping, options: &Options) -> Result<Rendered, Error> {
+    let mut warnings = Vec::new();
+    if chart.metadata.deprecated {
+        warnings.push("this chart is deprecated".to_owned());
+    }
+    options.check_release_name()?;
+    let files = match files(chart, values, options, &options.effects, &mut warnings) {
+        Err(refused) if refused.is_refusal() => unaffected(chart, values, options).ok_or(refused)?,
+        other => other?,
+    };
+    let (mut documents, crds) = (output::documents(files.rendered, options, &mut warnings)?, files.crds);
+    if options.include_crds {
+        documents.splice(0..0, crds);
+    }
+    let (text, documents) = output::print(documents, options)?;
+    Ok(Rendered { text, documents, warnings })
+}
+
+/// What the templates made.
+struct Files {
+    rendered: Vec<output::RenderedFile>,
+    crds: Vec<Document>,
+}
+
+/// Prepares the charts and executes their templates.
+fn files(
+    chart: &Arc<Chart>,
+    values: &Mapping,
+    options: &Options,
+    effects: &Effects,
+    warnings: &mut Vec<String>,
+) -> Result<Files, Error> {
+    let in_chart = |error: ErrorKind| error.at(Span::file(chart.origin.clone()));
+    let mut tree = Tree::new(chart);
+    let values = thaw::thaw(values);
+    dependencies::process(&mut tree, &values, warnings)
+        .map_err(|error| in_chart(ErrorKind::Dependencies(error.to_string())))?;
+    let cluster = options.cluster()?;
+    let values = coalesce::coalesce(&tree, Tree::ROOT, &values, Nulls::Remove, warnings)
+        .map_err(|error| in_chart(ErrorKind::Values(error.to_string())))?;
+    if !options.skip_schema_validation {
+        validate(&tree, &values, warnings)?;
+    }
+    let range = &chart.metadata.kube_version;
+    if !range.is_empty() && !version_fits(range, &cluster.plain) {
+        return Err(in_chart(ErrorKind::IncompatibleCluster { range: range.clone(), version: cluster.full }));
+    }
+    let capabilities = capabilities::capabilities(&cluster, &options.api_versions);
+    let roots = objects::Roots::new(&tree, options, &capabilities, &values);
+    let rendered = engine::render(&tree, &roots, options.limits, effects)?;
+    let crds = tree.crds(Tree::ROOT).into_iter().map(|(source, file)| Document::crd(source, file));
+    Ok(Files { rendered, crds: if options.include_crds { crds.collect::<Result<_, _>>()? } else { Vec::new() } })
+}
+
+/// The files of a chart that calls random or clock functions but uses nothing of what they give, as in
+/// `.Values.password | default (randAlphaNum 10)` with a password; none when it does.
+///
+/// Found out by rendering with several sources of chance, always the same ones, and comparing what is printed.
+fn unaffected(chart: &Arc<Chart>, values: &Mapping, options: &Options) -> Option<Files> {
+    // Far apart in every field that a clock shows.
+    const INSTANTS: [i64; 3] = [86_400 * 400 + 3_661, 1_234_567_890, 4_102_441_199];
+    let mut first: Option<Files> = None;
+    for (seconds, chance) in INSTANTS.into_iter().zip(1..) {
+        let now = jiff::Timestamp::from_second(seconds).ok()?;
+        let effects = options.effects.varied([chance; 32], now);
+        let mut files = files(chart, values, options, &effects, &mut Vec::new()).ok()?;
+        files.rendered.retain(|file| output::is_printed(&file.name));
+        match &first {
+            None => first = Some(files),
+            Some(first) if first.rendered != files.rendered => return None,
+            Some(_) => {}
+        }
+    }
+    first
+}
+
+/// Checks the values of all charts by their schemas; what all of them say is one error.
+fn validate(tree: &Tree<'_>, values: &crate::template::Map, warnings: &mut Vec<String>) -> Result<(), Error> {
+    let mut problems = String::new();
+    let mut span = None;
+    check_schemas(tree, Tree::ROOT, values, &mut problems, &mut span, warnings);
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let error: Error = ErrorKind::Schema(problems).into();
+    Err(match span {
+        Some(span) => error.at(span),
+        None => error,
+    })
+}
+
+fn check_schemas(
+    tree: &Tree<'_>,
+    chart: tree::ChartId,
+    values: &crate::template::Map,
+    problems: &mut String,
+    span: &mut Option<Span>,
+    warnings: &mut Vec<String>,
+) {
+    let source = tree.chart(chart);
+    if let (Some(schema), Some(file)) = (source.schema(), &source.schema) {
+        let checked = match schema {
+            Ok(schema) => {
+                let urns = schema.unresolved().iter();
+                warnings.extend(
+                    urns.map(|urn| format!("unresolved URN reference ignored; using permissive schema: {urn}")),
+                );
+                schema.validate(&thaw::freeze(&values.clone().into()))
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(problem) = checked {
+            span.get_or_insert_with(|| Span::file(file.origin.clone()));
+            problems.push_str(&format!("{}:\n{problem}", tree.name(chart)));
+        }
+    }
+    for &subchart in tree.subcharts(chart) {
+        if let Some(crate::template::Value::Map(below)) = values.get(tree.name(subchart).as_bytes()) {
+            check_schemas(tree, subchart, &below, problems, span, warnings);
+        }
+    }
+}
+
+/// Whether a version is in a range; never when one of them can't be read.
+fn version_fits(range: &str, version: &str) -> bool {
+    match (Range::new(range), semver::Version::new(version)) {
+        (Ok(range), Ok(version)) => range.has(&version),
+        _ => false,
+    }
+}
+
+fn is_release_name(name: &str) -> bool {
+    name.split('.').all(|part| {
+        let is_edge = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        part.starts_with(is_edge) && part.ends_with(is_edge) && part.chars().all(|c| is_edge(c) || c == '-')
+    })
+}
+
+/// Where the value at `keys` stands in a YAML file; the file as a whole when it can't be told.
+fn place_of(path: &RepoPath, text: &[u8], keys: &[&str]) -> Span {
+    use crate::yaml::{Data, Limits, parse_first};
+    let find = || {
+        let mut node = parse_first(text, &Limits::default()).ok().flatten()?;
+        for key in keys {
+            let entries = match node.data {
+                Data::Mapping(entries) => entries,
+                Data::Sequence(items) => items.into_iter().find_map(|item| match item.data {
+                    Data::Mapping(entries) if entries.iter().any(|(name, _)| is_key(name, key)) => Some(entries),
+                    _ => None,
+                })?,
+                Data::Scalar(_) | Data::Alias(_) => return None,
+            };
+            node = entries.into_iter().find(|(name, _)| is_key(name, key))?.1;
+        }
+        Some(Span::at(path.clone(), node.mark.line, node.mark.column).quoting(&String::from_utf8_lossy(text)))
+    };
+    find().unwrap_or_else(|| Span::file(path.clone()))
+}
+
+fn is_key(node: &crate::yaml::Node, key: &str) -> bool {
+    matches!(&node.data, crate::yaml::Data::Scalar(text) if text.eq_ignore_ascii_case(key))
+}

@@ -33,7 +33,6 @@ pub struct ArchiveFile {
 
 /// Why an archive is no chart. Reads as Helm's own message, except where Helm has no such limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the message says it")]
 pub enum ArchiveError {
     #[error("gzip: invalid header")]
     NoGzip,

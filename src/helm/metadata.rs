@@ -7,7 +7,6 @@ use crate::yaml::{Mapping, Value};
 
 /// The fields of `Chart.yaml` that Helm knows, cleaned: white space is blanks, other unprintables are gone.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[expect(missing_docs, reason = "each is the field of its name")]
 pub struct Metadata {
     pub api_version: String,
     pub name: String,
@@ -35,7 +34,6 @@ pub struct Metadata {
 
 /// One of the chart's maintainers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[expect(missing_docs, reason = "each is the field of its name")]
 pub struct Maintainer {
     pub name: String,
     pub email: String,
@@ -65,7 +63,6 @@ pub struct Dependency {
 
 /// What a `Chart.yaml` says that no chart may say. Reads as Helm's own message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the message says it")]
 pub enum Invalid {
     #[error("validation: chart.metadata.{0} is required")]
     Required(&'static str),

@@ -1,0 +1,219 @@
+//! Values of charts brought together: the user's over the parent's over the chart's own.
+//!
+//! Works on shared maps, as Helm does, because sharing shows: a global table that a subchart also sets is, from its
+//! second level down, the very map of the parent, so that what one subchart adds there is seen by the others.
+//!
+//! Reference: helm 4.2.3 pkg/chart/common/util/coalesce.go. Cases `values-*`, `dep-*`.
+
+use std::collections::BTreeSet;
+
+use super::tree::{ChartId, Tree};
+use crate::template::{List, Map, Text, Value, printed};
+
+/// What becomes of nulls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nulls {
+    /// They remove what they stand for.
+    Remove,
+    /// They stay, for a later round.
+    Keep,
+}
+
+/// Where a subchart's values should be, there is something else.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("type mismatch on {}: {}", .name.to_str(), printed("%t", .value))]
+pub struct TypeMismatch {
+    /// The subchart.
+    pub name: Text,
+    /// What is there.
+    pub value: Value,
+}
+
+/// The key of the values that every subchart gets.
+const GLOBAL: &[u8] = b"global";
+
+/// All values of `chart` and its subcharts, those in `values` first. The maps of `values` are copied before.
+///
+/// What had to be passed over is added to `warnings`.
+pub fn coalesce(
+    tree: &Tree<'_>,
+    chart: ChartId,
+    values: &Map,
+    nulls: Nulls,
+    warnings: &mut Vec<String>,
+) -> Result<Map, TypeMismatch> {
+    let values = copy(values);
+    Round { tree, warnings }.chart(chart, &values, "", nulls)?;
+    Ok(values)
+}
+
+/// Adds to `into` what it lacks of `from`, table by table. `from` may be changed.
+pub fn merge_tables(into: &Map, from: &Map, nulls: Nulls, warnings: &mut Vec<String>) {
+    tables(into, from, "", nulls, warnings);
+}
+
+/// A copy that shares nothing.
+pub fn copy(map: &Map) -> Map {
+    map.entries().iter().map(|(key, value)| (key.clone(), copy_value(value))).collect()
+}
+
+fn copy_value(value: &Value) -> Value {
+    match value {
+        Value::Map(map) => Value::Map(copy(map)),
+        Value::List(list) => Value::List(list.iter().map(copy_value).collect::<List>()),
+        scalar => scalar.clone(),
+    }
+}
+
+/// One walk over a chart and its subcharts.
+struct Round<'a, 't> {
+    tree: &'a Tree<'t>,
+    warnings: &'a mut Vec<String>,
+}
+
+impl Round<'_, '_> {
+    fn chart(&mut self, chart: ChartId, values: &Map, prefix: &str, nulls: Nulls) -> Result<(), TypeMismatch> {
+        self.defaults(chart, values, prefix, nulls);
+        let path = joined(prefix, self.tree.name(chart));
+        for &subchart in self.tree.subcharts(chart) {
+            let name = Text::from(self.tree.name(subchart));
+            let below = match values.get(&name) {
+                None => Map::new(),
+                Some(Value::Map(map)) => map,
+                Some(value) => return Err(TypeMismatch { name, value }),
+            };
+            values.set(name, below.clone());
+            self.globals(&below, values, &path);
+            self.chart(subchart, &below, &path, nulls)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the chart's own values to those that were given for it.
+    fn defaults(&mut self, chart: ChartId, values: &Map, prefix: &str, nulls: Nulls) {
+        let path = joined(prefix, self.tree.name(chart));
+        let defaults = self.tree.values(chart);
+        for (key, default) in defaults.entries().iter() {
+            match (values.get(key), default) {
+                (Some(Value::Nil), _) if nulls == Nulls::Remove => values.unset(key),
+                (Some(Value::Map(given)), Value::Map(default)) => {
+                    // A later round is to see the nulls for a subchart.
+                    let is_subchart =
+                        self.tree.subcharts(chart).iter().any(|subchart| key == self.tree.name(*subchart));
+                    let nulls = if is_subchart { Nulls::Keep } else { nulls };
+                    if nulls == Nulls::Remove {
+                        remove_nulls(default);
+                    }
+                    tables(&given, default, &joined(&path, &key.to_str()), nulls, self.warnings);
+                }
+                (Some(Value::Map(_)), Value::Nil) => {}
+                (Some(Value::Map(_)), _) => {
+                    self.warnings.push(format!("skipped value for {path}.{}: Not a table.", key.to_str()));
+                }
+                (Some(_), _) => {}
+                (None, Value::Nil) if nulls == Nulls::Remove => {}
+                (None, default) => {
+                    if let (Value::Map(table), Nulls::Remove) = (default, nulls) {
+                        remove_nulls(table);
+                    }
+                    values.set(key.clone(), default.clone());
+                }
+            }
+        }
+    }
+
+    /// Hands the parent's globals to a subchart; they win over what it has.
+    fn globals(&mut self, below: &Map, values: &Map, path: &str) {
+        let theirs = match below.get(GLOBAL) {
+            None => Map::new(),
+            Some(Value::Map(map)) => map,
+            Some(_) => {
+                self.warnings.push("skipping globals because destination global is not a table.".to_owned());
+                return;
+            }
+        };
+        let ours = match values.get(GLOBAL) {
+            None => Map::new(),
+            Some(Value::Map(map)) => map,
+            Some(_) => {
+                self.warnings.push("skipping globals because source global is not a table.".to_owned());
+                return;
+            }
+        };
+        for (key, value) in ours.entries().iter() {
+            match (value, theirs.get(key)) {
+                (Value::Map(table), None) => {
+                    theirs.set(key.clone(), shallow(table));
+                }
+                (Value::Map(table), Some(Value::Map(below))) => {
+                    let table = shallow(table);
+                    tables(&table, &below, &joined(path, &key.to_str()), Nulls::Keep, self.warnings);
+                    theirs.set(key.clone(), table);
+                }
+                (Value::Map(_), Some(_)) => {
+                    let key = crate::yaml::quote(&key.to_str());
+                    self.warnings.push(format!("Conflict: cannot merge map onto non-map for {key}. Skipping."));
+                }
+                (_, Some(Value::Map(_))) => {
+                    self.warnings.push(format!("key {} is table. Skipping", key.to_str()));
+                }
+                (value, _) => {
+                    theirs.set(key.clone(), value.clone());
+                }
+            }
+        }
+        below.set(GLOBAL, theirs);
+    }
+}
+
+/// Adds to `into` what it lacks of `from`. A null of `into` takes the other value away, if nulls remove.
+fn tables(into: &Map, from: &Map, path: &str, nulls: Nulls, warnings: &mut Vec<String>) {
+    let mut removable = BTreeSet::new();
+    if nulls == Nulls::Remove {
+        removable.extend(from.entries().iter().filter(|(_, value)| !is_nil(value)).map(|(key, _)| key.clone()));
+    }
+    for (key, value) in into.entries().iter() {
+        if is_nil(value) {
+            from.set(key.clone(), Value::Nil);
+        }
+    }
+    for (key, value) in from.entries().iter() {
+        let path = joined(path, &key.to_str());
+        match (into.get(key), value) {
+            (None, value) => {
+                into.set(key.clone(), value.clone());
+            }
+            (Some(Value::Nil), _) if removable.contains(key) => into.unset(key),
+            (Some(Value::Map(into)), Value::Map(from)) => tables(&into, from, &path, nulls, warnings),
+            (Some(_), Value::Map(_)) => {
+                warnings.push(format!("cannot overwrite table with non table for {path}"));
+            }
+            (Some(Value::Map(_)), value) if !is_nil(value) => {
+                warnings.push(format!("destination for {path} is a table. Ignoring non-table value"));
+            }
+            (Some(_), _) => {}
+        }
+    }
+}
+
+fn remove_nulls(table: &Map) {
+    for (key, value) in table.entries().iter() {
+        match value {
+            Value::Nil => table.unset(key),
+            Value::Map(table) => remove_nulls(table),
+            _ => {}
+        }
+    }
+}
+
+fn is_nil(value: &Value) -> bool {
+    matches!(value, Value::Nil)
+}
+
+fn shallow(map: &Map) -> Map {
+    map.entries().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+fn joined(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
+}

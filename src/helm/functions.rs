@@ -1,0 +1,102 @@
+//! The template functions that need a chart: `include`, `tpl`, `required`, `fail`, `lookup`.
+//!
+//! Reference: helm 4.2.3 pkg/engine/engine.go and funcs.go. Cases `include-*`, `tpl-*`, `required-*`, `fail-*`.
+
+use std::sync::LazyLock;
+
+use super::engine::Host;
+use crate::template::{Call, Cause, Failure, Functions, Map, Parsed, Text, Value};
+use crate::yaml::quote;
+
+/// How many calls of one template by `include` may be open when it is called again.
+const OPEN_MAX: u32 = 1000;
+/// How many texts of `tpl` are kept parsed.
+const PARSED_MAX: usize = 1000;
+/// The name of the template set; what `tpl` parses gets it too.
+pub const SET_NAME: &str = "gotpl";
+
+/// All functions that charts may call.
+pub fn functions() -> &'static Functions {
+    static FUNCTIONS: LazyLock<Functions> = LazyLock::new(|| {
+        let mut functions = Functions::standard();
+        functions.add("include", include).add("tpl", tpl).add("required", required).add("fail", fail);
+        functions.add("lookup", |_: Text, _: Text, _: Text, _: Text| Map::new());
+        functions.add("getHostByName", |_: Text| Text::default());
+        functions
+    });
+    &FUNCTIONS
+}
+
+fn include(call: &mut Call<'_>, name: Text, data: Value) -> Result<Text, Failure> {
+    let open = call.host::<Host>()?.open.entry(name.clone()).or_default();
+    if *open > OPEN_MAX {
+        let name = name.to_str();
+        return Err(Failure::message(format!(
+            "rendering template has a nested reference name: {name}: unable to execute template"
+        )));
+    }
+    *open += 1;
+    let result = call.execute(&name.to_str(), data);
+    if let Some(open) = call.host::<Host>()?.open.get_mut(&name) {
+        *open -= 1;
+    }
+    result
+}
+
+/// Executes a text in a copy of the calling template's set, so that what it defines vanishes with it.
+fn tpl(call: &mut Call<'_>, text: Text, data: Value) -> Result<Text, Failure> {
+    call.charge(text.len())?;
+    let parsed = parse(call, &text)
+        .map_err(|failure| failure.within(&format!("cannot parse template {}: ", quote(&text.to_str()))))?;
+    let mut set = call.set().clone();
+    set.put(&parsed);
+    let rendered = call.execute_in(&set, SET_NAME, data).map_err(|failure| {
+        failure.within(&format!("error during tpl function execution for {}: ", quote(&text.to_str())))
+    })?;
+    Ok(without_no_value(rendered))
+}
+
+fn parse(call: &mut Call<'_>, text: &Text) -> Result<Parsed, Failure> {
+    let host = call.host::<Host>()?;
+    if let Some(parsed) = host.parsed.get(text) {
+        return Ok(parsed.clone());
+    }
+    let parsed = Parsed::new(SET_NAME, text.clone(), functions())?;
+    if host.parsed.len() < PARSED_MAX {
+        host.parsed.insert(text.clone(), parsed.clone());
+    }
+    Ok(parsed)
+}
+
+fn required(warning: Text, value: Value) -> Result<Value, Failure> {
+    match &value {
+        Value::Nil => Err(raise(&warning)),
+        Value::String(text) if text.is_empty() => Err(raise(&warning)),
+        _ => Ok(value),
+    }
+}
+
+fn fail(message: Text) -> Result<Text, Failure> {
+    Err(raise(&message))
+}
+
+fn raise(message: &Text) -> Failure {
+    Failure::new(Cause::Raised(message.to_str().into_owned()))
+}
+
+/// What is printed, without what Go prints for a missing value, wherever it comes from.
+pub fn without_no_value(text: Text) -> Text {
+    const NO_VALUE: &[u8] = b"<no value>";
+    if !text.windows(NO_VALUE.len()).any(|window| window == NO_VALUE) {
+        return text;
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest: &[u8] = &text;
+    while let Some((first, after)) = rest.split_first() {
+        rest = rest.strip_prefix(NO_VALUE).unwrap_or_else(|| {
+            out.push(*first);
+            after
+        });
+    }
+    out.into()
+}

@@ -1,0 +1,132 @@
+//! The objects that templates start from: `.Chart`, `.Release`, `.Values`, `.Subcharts` and the rest.
+
+use std::collections::BTreeMap;
+
+use super::metadata::{Dependency, Metadata};
+use super::options::Options;
+use super::thaw::thaw_value;
+use super::tree::{ChartId, Tree};
+use crate::template::{Element, List, Map, MapType, Methods, Text, Value};
+
+/// The type of `.`, `.Values` and `.Template`.
+pub static VALUES: MapType = MapType { name: "common.Values", element: Element::Any, methods: Methods::NONE };
+
+/// The root objects of all charts of a render, which share `.Release` and `.Capabilities`.
+pub struct Roots {
+    roots: BTreeMap<ChartId, Map>,
+}
+
+impl Roots {
+    /// Makes the objects. `values` are those of the root chart, those of a subchart the table below its name.
+    pub fn new(tree: &Tree<'_>, options: &Options, capabilities: &Value, values: &Map) -> Self {
+        let mut roots = Self { roots: BTreeMap::new() };
+        let release = release(options);
+        roots.add(tree, Tree::ROOT, &release, capabilities, values);
+        roots
+    }
+
+    /// The root object of a chart.
+    pub fn get(&self, chart: ChartId) -> Map {
+        self.roots.get(&chart).cloned().unwrap_or_default()
+    }
+
+    fn add(&mut self, tree: &Tree<'_>, chart: ChartId, release: &Map, capabilities: &Value, values: &Map) -> Map {
+        let root = Map::new();
+        root.set("Chart", chart_object(tree, chart));
+        root.set("Files", super::files::files(&tree.chart(chart).files));
+        root.set("Release", release.clone());
+        root.set("Capabilities", capabilities.clone());
+        root.set("Values", values.cast(&VALUES));
+        let subcharts = Map::new();
+        root.set("Subcharts", subcharts.clone());
+        for &subchart in tree.subcharts(chart) {
+            let name = tree.name(subchart);
+            // Helm looks the values up by a path, so that a name with a dot finds none.
+            let below = super::dependencies::table(values, name).unwrap_or_default();
+            let object = self.add(tree, subchart, release, capabilities, &below);
+            subcharts.set(name, object);
+        }
+        self.roots.insert(chart, root.clone());
+        root
+    }
+}
+
+fn release(options: &Options) -> Map {
+    let release = Map::new();
+    release.set("Name", options.release_name.as_str());
+    release.set("Namespace", options.namespace.as_str());
+    release.set("IsUpgrade", options.is_upgrade);
+    release.set("IsInstall", !options.is_upgrade);
+    release.set("Revision", Value::int(1));
+    release.set("Service", "Helm");
+    release
+}
+
+/// What `.Template` says while a file is executed.
+pub fn template_object(name: &str, base_path: &str) -> Value {
+    let object = Map::new();
+    object.set("Name", name);
+    object.set("BasePath", base_path);
+    object.cast(&VALUES).into()
+}
+
+fn chart_object(tree: &Tree<'_>, chart: ChartId) -> Map {
+    let metadata: &Metadata = &tree.chart(chart).metadata;
+    let texts = |items: &[String]| items.iter().map(|item| Value::from(item.as_str())).collect::<List>();
+    let object = Map::new();
+    object.set("Name", tree.name(chart));
+    object.set("Home", metadata.home.as_str());
+    object.set("Sources", texts(&metadata.sources));
+    object.set("Version", metadata.version.as_str());
+    object.set("Description", metadata.description.as_str());
+    object.set("Keywords", texts(&metadata.keywords));
+    object.set("Icon", metadata.icon.as_str());
+    object.set("APIVersion", metadata.api_version.as_str());
+    object.set("Condition", metadata.condition.as_str());
+    object.set("Tags", metadata.tags.as_str());
+    object.set("AppVersion", metadata.app_version.as_str());
+    object.set("Deprecated", metadata.deprecated);
+    object.set("Annotations", annotations(metadata));
+    object.set("KubeVersion", metadata.kube_version.as_str());
+    object.set("Type", metadata.kind.as_str());
+    object.set("IsRoot", tree.is_root(chart));
+    let maintainer = |maintainer: &super::metadata::Maintainer| {
+        let object = Map::new();
+        object.set("Name", maintainer.name.as_str());
+        object.set("Email", maintainer.email.as_str());
+        object.set("URL", maintainer.url.as_str());
+        Value::Map(object)
+    };
+    object.set("Maintainers", metadata.maintainers.iter().map(maintainer).collect::<List>());
+    let dependencies = tree.dependencies(chart).unwrap_or_default();
+    object.set("Dependencies", dependencies.iter().map(dependency_object).collect::<List>());
+    object
+}
+
+static STRINGS: MapType = MapType::STRINGS;
+
+fn annotations(metadata: &Metadata) -> Map {
+    let entry = |(key, value): (&String, &String)| (Text::from(key), Value::from(value.as_str()));
+    match &metadata.annotations {
+        Some(annotations) => Map::of(&STRINGS, annotations.iter().map(entry).collect()),
+        None => Map::nil(&STRINGS),
+    }
+}
+
+fn dependency_object(dependency: &Dependency) -> Value {
+    let object = Map::new();
+    object.set("Name", dependency.name.as_str());
+    object.set("Version", dependency.version.as_str());
+    object.set("Repository", dependency.repository.as_str());
+    object.set("Condition", dependency.condition.as_str());
+    object.set("Tags", dependency.tags.iter().map(|tag| Value::from(tag.as_str())).collect::<List>());
+    object.set("Enabled", dependency.enabled);
+    object.set("Alias", dependency.alias.as_str());
+    // Preparing made maps of strings of them.
+    let import = |value: &crate::yaml::Value| match thaw_value(value) {
+        Value::Map(map) => Value::Map(map.cast(&STRINGS)),
+        other => other,
+    };
+    object.set("ImportValues", dependency.import_values.iter().flatten().map(import).collect::<List>());
+    object.into()
+}

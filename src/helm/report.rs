@@ -1,0 +1,117 @@
+//! What templates could not do, told as Helm tells it, with the place in the repository.
+
+use super::chart::File;
+use super::engine::Templates;
+use super::error::{Error, ErrorKind};
+use super::functions::SET_NAME;
+use super::hint;
+use super::tree::Tree;
+use crate::diag::Span;
+use crate::template::{Cause, Failure, Level, ParseError, Place};
+use crate::yaml::quote;
+
+/// A file that is no template: the first part of Go's message that has a place, and the last part of all.
+pub fn parse_error(error: &ParseError, templates: &Templates<'_>) -> Error {
+    let text = error.to_string();
+    let parts: Vec<&str> = text.split(": ").collect();
+    let place = parts.get(1).copied().unwrap_or_default();
+    let message = parts.last().copied().unwrap_or_default();
+    let found: Error = ErrorKind::Template(format!("parse error at ({place}): {message}")).into();
+    match templates.get(&error.template) {
+        Some(template) => found.at(span(template.file, error.line, None, 1)),
+        None => found,
+    }
+}
+
+/// A template that fails.
+///
+/// When the template engine itself failed all the way down, each template on the way gets a paragraph; when a function
+/// has its own error at the end, the message is Go's, in one line.
+pub fn execution_error(failure: &Failure, templates: &Templates<'_>, tree: &Tree<'_>) -> Error {
+    let kind = match failure.cause() {
+        Cause::Raised(message) => {
+            let place = failure.levels().next().map(|level| level.place.to_string()).unwrap_or_default();
+            ErrorKind::Template(format!("execution error at ({place}): {message}"))
+        }
+        Cause::Refused(refused) => {
+            let place = failure.levels().last().map(|level| level.place.to_string()).unwrap_or_default();
+            ErrorKind::Refused(format!("{place}: {refused}"))
+        }
+        _ => ErrorKind::Template(paragraphs(failure).unwrap_or_else(|| failure.to_string())),
+    };
+    let mut error: Error = kind.into();
+    if let Some((file, level)) = innermost(failure, templates) {
+        let Place { line, column, .. } = level.place;
+        error = error.at(span(file, line, Some(column), level.node.chars().count())).label(label(failure, level));
+    }
+    match hint::hint(failure, templates, tree) {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}
+
+/// The last template on the way that is a file of the repository.
+fn innermost<'a, 'f>(failure: &'f Failure, templates: &Templates<'a>) -> Option<(&'a File, &'f Level)> {
+    let in_file = |level: &'f Level| Some((templates.get(&level.place.template)?.file, level));
+    failure.levels().filter_map(in_file).last()
+}
+
+fn label(failure: &Failure, shown: &Level) -> String {
+    let is_last = failure.levels().last().is_some_and(|last| last == shown);
+    let within_text = failure.levels().any(|level| &*level.place.template == SET_NAME);
+    match failure.cause() {
+        Cause::Raised(_) | Cause::Refused(_) => String::new(),
+        cause if is_last => cause.to_string(),
+        cause if within_text => format!("in the text that `tpl` gets here: {cause}"),
+        _ => String::new(),
+    }
+}
+
+/// A paragraph for each level; none when that is not how Helm tells it.
+fn paragraphs(failure: &Failure) -> Option<String> {
+    let last_words = match failure.cause() {
+        Cause::Engine(message) => message,
+        Cause::Function(message) if message.starts_with("template: ") => message,
+        _ => return None,
+    };
+    if !failure.prefix().is_empty() || failure.levels().any(|level| !level.prefix.is_empty()) {
+        return None;
+    }
+    let mut paragraphs: Vec<String> = Vec::new();
+    let mut push = |paragraph: String| {
+        if paragraphs.last() != Some(&paragraph) {
+            paragraphs.push(paragraph);
+        }
+    };
+    let count = failure.levels().len();
+    for (level, number) in failure.levels().zip(1..) {
+        let Level { place, executing, node, calling, .. } = level;
+        let mut message = String::new();
+        if let Some(function) = calling {
+            message = format!("error calling {function}: ");
+        }
+        if number == count {
+            message.push_str(last_words);
+        }
+        // What comes behind is a paragraph of its own.
+        let message = message.split(" template:").next().unwrap_or_default();
+        push(format!("{place}\n  executing {} at <{node}>:\n    {}\n", quote(executing), message.trim_end()));
+    }
+    if matches!(failure.cause(), Cause::Function(_)) {
+        push(format!("{last_words}\n"));
+    }
+    Some(paragraphs.concat().trim().to_owned())
+}
+
+/// A place in a file. `column` is 0-based, in bytes, as Go counts.
+fn span(file: &File, line: u32, column: Option<u32>, width: usize) -> Span {
+    let text = String::from_utf8_lossy(&file.data);
+    let mut span = Span::at(file.origin.clone(), line, 0).quoting(&text);
+    if let (Some(column), Some(line)) = (column, &span.text) {
+        let before = line.get(..column as usize).unwrap_or(line).chars().count();
+        let left = line.chars().count().saturating_sub(before).max(1);
+        span.column = u32::try_from(before + 1).unwrap_or_default();
+        span.width = u32::try_from(width.clamp(1, left)).unwrap_or(1);
+    }
+    span
+}

@@ -1,0 +1,143 @@
+//! `values.schema.json`: JSON Schema, drafts 4 to 2020-12, as far as it needs no network.
+//!
+//! A validator of our own, because the reference's messages are part of what Helm prints and no library has them; it
+//! adds no crate. What it leaves out, as the reference does in Helm's use: content keywords and vocabularies.
+//!
+//! Reference: helm 4.2.3 pkg/chart/common/util/jsonschema.go over santhosh-tekuri/jsonschema 6.0.2. Cases `schema-*`.
+
+mod compile;
+mod decimal;
+mod document;
+mod draft;
+mod format;
+mod report;
+mod url;
+mod validate;
+
+use std::sync::LazyLock;
+
+use compile::Compiled;
+use decimal::Decimal;
+use draft::Draft;
+use report::Problem;
+
+use crate::yaml::Value;
+
+/// How many schemas one file may hold or refer to.
+const SCHEMAS_MAX: usize = 200_000;
+/// How many times schemas may be applied in one validation.
+const STEPS_MAX: u64 = 20_000_000;
+/// How deep schemas may be applied inside each other.
+const DEPTH_MAX: u32 = 400;
+
+/// The URL that Helm gives the file.
+const URL: &str = "file:///values.schema.json";
+
+/// A schema that is ready to be applied. Immutable, so that renders may share it.
+#[derive(Debug)]
+pub struct Schema(Compiled);
+
+/// Why a schema can't be used. Reads as the reference's own message, except that nothing is ever fetched.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CompileError {
+    #[error("{0}")]
+    Json(String),
+    #[error("failing loading {}: rendering opens no connection", crate::yaml::quote(.0))]
+    Load(String),
+    #[error("error in parsing {}: invalid URL escape", crate::yaml::quote(.0))]
+    BadUrl(String),
+    #[error("json-pointer in {} not found", crate::yaml::quote(.0))]
+    NoPointer(String),
+    #[error("anchor in {} not found in schema {}", crate::yaml::quote(.reference), crate::yaml::quote(.url))]
+    NoAnchor { reference: String, url: String },
+    #[error("duplicate id {} in {} at {} and {}", crate::yaml::quote(.id), crate::yaml::quote(.url), crate::yaml::quote(.first), crate::yaml::quote(.second))]
+    DuplicateId { id: String, url: String, first: String, second: String },
+    #[error("duplicate anchor {} in {} at {} and {}", crate::yaml::quote(.anchor), crate::yaml::quote(.url), crate::yaml::quote(.first), crate::yaml::quote(.second))]
+    DuplicateAnchor { anchor: String, url: String, first: String, second: String },
+    #[error("invalid regex {} at {}: {reason}", crate::yaml::quote(.regex), crate::yaml::quote(.at))]
+    Regex { regex: String, at: String, reason: String },
+    #[error("{} is not valid against metaschema: jsonschema validation failed with {}{problems}", crate::yaml::quote(.url), report::quote(&format!("{metaschema}#")))]
+    Metaschema { url: String, metaschema: &'static str, problems: String },
+    #[error("the schema holds more than {SCHEMAS_MAX} schemas")]
+    TooLarge,
+}
+
+impl Schema {
+    /// Reads and compiles the text of a `values.schema.json`.
+    pub fn new(text: &str) -> Result<Self, CompileError> {
+        let value = super::values::parse_json(text).map_err(CompileError::Json)?;
+        compile::compile(URL, value, false).map(Self)
+    }
+
+    /// URNs that the schema refers to and nobody resolves; anything is valid against them.
+    pub fn unresolved(&self) -> &[String] {
+        &self.0.unresolved
+    }
+
+    /// What the schema says against the values, a line for each problem; `Ok` when nothing.
+    pub fn validate(&self, values: &Value) -> Result<(), String> {
+        validate::validate(&self.0, values).map_err(|problems| {
+            let lines = shown(&problems);
+            format!("{}\n", lines.strip_prefix('\n').unwrap_or(&lines))
+        })
+    }
+}
+
+/// Checks a schema by the metaschema of its draft, formats too.
+fn check_against_metaschema(draft: Draft, schema: &Value, url: &str) -> Result<(), CompileError> {
+    static METASCHEMAS: LazyLock<[Compiled; 5]> = LazyLock::new(|| {
+        [Draft::V4, Draft::V6, Draft::V7, Draft::V2019, Draft::V2020].map(|draft| {
+            let value = draft::metaschema(draft.url()).cloned().unwrap_or(Value::Bool(true));
+            compile::compile(draft.url(), value, true).expect("the metaschemas are part of the program")
+        })
+    });
+    let [v4, v6, v7, v2019, v2020] = &*METASCHEMAS;
+    let metaschema = match draft {
+        Draft::V4 => v4,
+        Draft::V6 => v6,
+        Draft::V7 => v7,
+        Draft::V2019 => v2019,
+        Draft::V2020 => v2020,
+    };
+    validate::validate(metaschema, schema).map_err(|problems| CompileError::Metaschema {
+        url: url.to_owned(),
+        metaschema: draft.url(),
+        problems: shown(&problems),
+    })
+}
+
+fn shown(problems: &[Problem]) -> String {
+    problems.iter().map(ToString::to_string).collect()
+}
+
+/// The part of a document that a JSON pointer leads to.
+fn lookup<'a>(document: &'a Value, pointer: &str) -> Option<&'a Value> {
+    pointer.split('/').skip(1).try_fold(document, |value, token| {
+        let token = token.replace("~1", "/").replace("~0", "~");
+        match value {
+            Value::Mapping(entries) => entries.get(&token),
+            Value::Sequence(items) => items.get(token.parse::<usize>().ok()?),
+            _ => None,
+        }
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "it is what the reference prints")]
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Int(number) => Some(*number as f64),
+        Value::Uint(number) => Some(*number as f64),
+        Value::Float(number) => Some(*number),
+        _ => None,
+    }
+}
+
+/// A number without loss.
+fn decimal(value: &Value) -> Option<Decimal> {
+    match value {
+        Value::Int(number) => Some(Decimal::integer(*number < 0, number.unsigned_abs())),
+        Value::Uint(number) => Some(Decimal::integer(false, *number)),
+        Value::Float(number) => Some(Decimal::float(*number)),
+        _ => None,
+    }
+}

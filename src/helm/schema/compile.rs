@@ -1,0 +1,440 @@
+//! A schema document made ready to be applied.
+
+use std::collections::BTreeMap;
+
+use super::decimal::Decimal;
+use super::document::Document;
+use super::draft::{Draft, metaschema};
+use super::report::{fragment, push_pointer};
+use super::{CompileError, SCHEMAS_MAX, lookup, url};
+use crate::template::Regex;
+use crate::yaml::Value;
+
+/// One schema of a [`Compiled`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SchemaId(usize);
+
+/// All schemas that can be reached from a root.
+#[derive(Debug)]
+pub struct Compiled {
+    schemas: Vec<Keywords>,
+    pub root: SchemaId,
+    /// URNs that stand for anything, because nobody says what they mean.
+    pub unresolved: Vec<String>,
+}
+
+impl Compiled {
+    pub fn get(&self, id: SchemaId) -> &Keywords {
+        &self.schemas[id.0]
+    }
+}
+
+/// What one schema asks for.
+#[derive(Debug, Default)]
+pub struct Keywords {
+    pub draft: Option<Draft>,
+    pub location: String,
+    /// The schema whose URL this one is part of.
+    pub resource: Option<SchemaId>,
+    /// For the root of a resource: what `$dynamicRef` may find there.
+    pub dynamic_anchors: BTreeMap<String, SchemaId>,
+    /// `true` or `false` in place of an object.
+    pub always: Option<bool>,
+    pub reference: Option<SchemaId>,
+    pub recursive_reference: Option<SchemaId>,
+    pub recursive_anchor: bool,
+    pub dynamic_reference: Option<(SchemaId, String)>,
+    pub dynamic_anchor: Option<String>,
+    pub types: Vec<&'static str>,
+    pub constant: Option<Value>,
+    pub one_of_values: Option<Vec<Value>>,
+    pub format: Option<String>,
+    pub not: Option<SchemaId>,
+    pub all_of: Vec<SchemaId>,
+    pub any_of: Vec<SchemaId>,
+    pub one_of: Vec<SchemaId>,
+    pub condition: Option<SchemaId>,
+    pub then: Option<SchemaId>,
+    pub otherwise: Option<SchemaId>,
+    // Objects.
+    pub min_properties: Option<usize>,
+    pub max_properties: Option<usize>,
+    pub required: Vec<String>,
+    pub property_names: Option<SchemaId>,
+    pub properties: BTreeMap<String, SchemaId>,
+    pub pattern_properties: Vec<(Regex, SchemaId)>,
+    pub additional_properties: Option<Additional>,
+    pub dependencies: BTreeMap<String, Dependency>,
+    pub dependent_required: BTreeMap<String, Vec<String>>,
+    pub dependent_schemas: BTreeMap<String, SchemaId>,
+    pub unevaluated_properties: Option<SchemaId>,
+    // Lists.
+    pub min_items: Option<usize>,
+    pub max_items: Option<usize>,
+    pub unique_items: bool,
+    /// The schemas of the first items.
+    pub first_items: Vec<SchemaId>,
+    /// What holds for all other items.
+    pub other_items: Option<Additional>,
+    pub contains: Option<SchemaId>,
+    pub min_contains: Option<usize>,
+    pub max_contains: Option<usize>,
+    pub unevaluated_items: Option<SchemaId>,
+    // Strings.
+    pub min_length: Option<usize>,
+    pub max_length: Option<usize>,
+    pub pattern: Option<(Regex, String)>,
+    // Numbers.
+    pub minimum: Option<f64>,
+    pub exclusive_minimum: Option<f64>,
+    pub maximum: Option<f64>,
+    pub exclusive_maximum: Option<f64>,
+    pub multiple_of: Option<f64>,
+}
+
+/// What holds for what no other keyword names.
+#[derive(Debug, Clone, Copy)]
+pub enum Additional {
+    /// Nothing, or that there is none.
+    Allowed(bool),
+    /// Each must meet a schema.
+    Schema(SchemaId),
+}
+
+/// What one property asks of its object.
+#[derive(Debug)]
+pub enum Dependency {
+    /// Other properties.
+    Properties(Vec<String>),
+    /// To meet a schema.
+    Schema(SchemaId),
+}
+
+/// Compiles the schema `value`, which has the URL `url`, and all that it refers to.
+pub fn compile(url: &str, value: Value, checks_formats: bool) -> Result<Compiled, CompileError> {
+    let mut compiler = Compiler {
+        documents: BTreeMap::new(),
+        ids: BTreeMap::new(),
+        schemas: Vec::new(),
+        queue: Vec::new(),
+        checks_formats,
+        unresolved: Vec::new(),
+    };
+    compiler.add_document(url, value)?;
+    let root = compiler.enqueue(url, "")?;
+    while let Some((id, url, pointer)) = compiler.queue.pop() {
+        let keywords = compiler.compile(&url, &pointer)?;
+        compiler.schemas[id.0] = keywords;
+    }
+    Ok(Compiled { schemas: compiler.schemas, root, unresolved: compiler.unresolved })
+}
+
+struct Compiler {
+    documents: BTreeMap<String, Document>,
+    ids: BTreeMap<(String, String), SchemaId>,
+    schemas: Vec<Keywords>,
+    queue: Vec<(SchemaId, String, String)>,
+    checks_formats: bool,
+    unresolved: Vec<String>,
+}
+
+impl Compiler {
+    fn add_document(&mut self, url: &str, value: Value) -> Result<(), CompileError> {
+        let document = Document::new(url, value)?;
+        if metaschema(url).is_none() {
+            super::check_against_metaschema(document.resource("").draft, &document.value, &format!("{url}#"))?;
+        }
+        self.documents.insert(url.to_owned(), document);
+        Ok(())
+    }
+
+    /// Makes sure that a document is there. Nothing is fetched.
+    fn load(&mut self, url: &str) -> Result<(), CompileError> {
+        if self.documents.contains_key(url) {
+            return Ok(());
+        }
+        if let Some(value) = metaschema(url) {
+            return self.add_document(url, value.clone());
+        }
+        if url.starts_with("urn:") {
+            self.unresolved.push(url.to_owned());
+            return self.add_document(url, Value::Bool(true));
+        }
+        Err(CompileError::Load(url.to_owned()))
+    }
+
+    /// The id of a schema, which is compiled later unless it is already.
+    fn enqueue(&mut self, url: &str, pointer: &str) -> Result<SchemaId, CompileError> {
+        let key = (url.to_owned(), pointer.to_owned());
+        if let Some(id) = self.ids.get(&key) {
+            return Ok(*id);
+        }
+        if self.schemas.len() >= SCHEMAS_MAX {
+            return Err(CompileError::TooLarge);
+        }
+        let id = SchemaId(self.schemas.len());
+        self.schemas.push(Keywords::default());
+        self.queue.push((id, key.0.clone(), key.1.clone()));
+        self.ids.insert(key, id);
+        Ok(id)
+    }
+
+    fn document(&self, url: &str) -> &Document {
+        self.documents.get(url).expect("whoever names a document has loaded it")
+    }
+
+    fn compile(&mut self, url: &str, pointer: &str) -> Result<Keywords, CompileError> {
+        if !self.document(url).has_seen(pointer) {
+            let mut document = self.document(url).clone();
+            document.see(pointer)?;
+            let draft = document.resource(pointer).draft;
+            if let Some(value) = lookup(&document.value, pointer) {
+                super::check_against_metaschema(draft, value, &format!("{url}#{}", fragment(pointer)))?;
+            }
+            self.documents.insert(url.to_owned(), document);
+        }
+        let document = self.document(url);
+        let source = std::sync::Arc::clone(&document.value);
+        let resource = document.resource(pointer).clone();
+        let value =
+            lookup(&source, pointer).ok_or_else(|| CompileError::NoPointer(format!("{url}#{}", fragment(pointer))))?;
+        let mut keywords = Keywords {
+            draft: Some(resource.draft),
+            location: format!("{url}#{}", fragment(pointer)),
+            resource: Some(self.enqueue(url, &resource.pointer)?),
+            ..Keywords::default()
+        };
+        if resource.draft >= Draft::V2020 && resource.pointer == pointer {
+            for (name, pointer) in resource.dynamic_anchors() {
+                let id = self.enqueue(url, pointer)?;
+                keywords.dynamic_anchors.insert(name.to_owned(), id);
+            }
+        }
+        match value {
+            Value::Bool(always) => keywords.always = Some(*always),
+            Value::Mapping(entries) if entries.is_empty() => keywords.always = Some(true),
+            Value::Mapping(_) => {
+                let base = resource.url.clone();
+                let mut object = Object { compiler: self, url, base: &base, pointer, value };
+                object.keywords(resource.draft, &mut keywords)?;
+            }
+            _ => {}
+        }
+        Ok(keywords)
+    }
+
+    /// The schema that a reference means which stands in the document `url` under the base `base`.
+    fn resolve(&mut self, url: &str, base: &str, reference: &str) -> Result<SchemaId, CompileError> {
+        let (target, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let fragment = url::unescape(fragment).ok_or_else(|| CompileError::BadUrl(reference.to_owned()))?;
+        let target = url::join(base, target);
+        let here = self.document(url);
+        if let Some(resource) = here.resource_at(&target) {
+            let pointer = here.resolve(resource, &fragment)?;
+            return self.enqueue(url, &pointer);
+        }
+        self.load(&target)?;
+        let document = self.document(&target);
+        let pointer = document.resolve(document.resource(""), &fragment)?;
+        self.enqueue(&target, &pointer)
+    }
+}
+
+/// One object of a schema document.
+struct Object<'a> {
+    compiler: &'a mut Compiler,
+    url: &'a str,
+    base: &'a str,
+    pointer: &'a str,
+    value: &'a Value,
+}
+
+impl<'a> Object<'a> {
+    fn keywords(&mut self, draft: Draft, out: &mut Keywords) -> Result<(), CompileError> {
+        out.reference = self.reference("$ref")?;
+        if draft < Draft::V2019 && out.reference.is_some() {
+            return Ok(());
+        }
+        self.logic(draft, out)?;
+        self.objects(draft, out)?;
+        self.lists(draft, out)?;
+        self.scalars(out)?;
+        if draft < Draft::V2019 || self.compiler.checks_formats {
+            out.format = self.text("format").map(str::to_owned);
+        }
+        if draft >= Draft::V2019 {
+            out.recursive_reference = self.reference("$recursiveRef")?;
+            out.recursive_anchor = self.flag("$recursiveAnchor");
+        }
+        if draft >= Draft::V2020 {
+            let anchor =
+                self.text("$dynamicRef").and_then(|text| text.split_once('#')).map(|(_, name)| name.to_owned());
+            let anchor = anchor.filter(|name| !name.starts_with('/')).unwrap_or_default();
+            out.dynamic_reference = self.reference("$dynamicRef")?.map(|target| (target, anchor));
+            out.dynamic_anchor = self.text("$dynamicAnchor").map(str::to_owned);
+        }
+        Ok(())
+    }
+
+    fn logic(&mut self, draft: Draft, out: &mut Keywords) -> Result<(), CompileError> {
+        out.all_of = self.schemas("allOf")?;
+        out.any_of = self.schemas("anyOf")?;
+        out.one_of = self.schemas("oneOf")?;
+        out.not = self.schema("not")?;
+        if let Some(names) = self.value.get("type") {
+            let names = names.as_sequence().unwrap_or(std::slice::from_ref(names));
+            let all = ["null", "boolean", "number", "integer", "string", "array", "object"];
+            out.types = all.into_iter().filter(|name| names.iter().any(|given| given.as_str() == Some(name))).collect();
+        }
+        out.one_of_values = self.value.get("enum").and_then(Value::as_sequence).map(<[_]>::to_vec);
+        if draft >= Draft::V6 {
+            out.constant = self.value.get("const").cloned();
+        }
+        if draft >= Draft::V7 {
+            out.condition = self.schema("if")?;
+            if out.condition.is_some() {
+                out.then = self.schema("then")?;
+                out.otherwise = self.schema("else")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn objects(&mut self, draft: Draft, out: &mut Keywords) -> Result<(), CompileError> {
+        out.min_properties = self.size("minProperties");
+        out.max_properties = self.size("maxProperties");
+        out.required = self.texts("required");
+        out.properties = self.schema_map("properties")?;
+        for (pattern, schema) in self.schema_map("patternProperties")? {
+            out.pattern_properties.push((self.regex("patternProperties", &pattern)?, schema));
+        }
+        out.additional_properties = self.additional("additionalProperties")?;
+        if let Some(Value::Mapping(entries)) = self.value.get("dependencies") {
+            for (name, value) in entries {
+                let dependency = match value {
+                    Value::Sequence(items) => Dependency::Properties(texts(items)),
+                    _ => Dependency::Schema(self.below(&["dependencies", name])?),
+                };
+                out.dependencies.insert(name.clone(), dependency);
+            }
+        }
+        if draft >= Draft::V6 {
+            out.property_names = self.schema("propertyNames")?;
+        }
+        if draft >= Draft::V2019 {
+            if let Some(Value::Mapping(entries)) = self.value.get("dependentRequired") {
+                let lists =
+                    entries.iter().filter_map(|(name, value)| Some((name.clone(), texts(value.as_sequence()?))));
+                out.dependent_required = lists.collect();
+            }
+            out.dependent_schemas = self.schema_map("dependentSchemas")?;
+            out.unevaluated_properties = self.schema("unevaluatedProperties")?;
+        }
+        Ok(())
+    }
+
+    fn lists(&mut self, draft: Draft, out: &mut Keywords) -> Result<(), CompileError> {
+        out.min_items = self.size("minItems");
+        out.max_items = self.size("maxItems");
+        out.unique_items = self.flag("uniqueItems");
+        if draft >= Draft::V2020 {
+            out.first_items = self.schemas("prefixItems")?;
+            out.other_items = self.schema("items")?.map(Additional::Schema);
+        } else if self.value.get("items").is_some_and(|items| items.as_sequence().is_some()) {
+            out.first_items = self.schemas("items")?;
+            out.other_items = self.additional("additionalItems")?;
+        } else {
+            out.other_items = self.schema("items")?.map(Additional::Schema);
+        }
+        if draft >= Draft::V6 {
+            out.contains = self.schema("contains")?;
+        }
+        if draft >= Draft::V2019 {
+            out.min_contains = self.size("minContains");
+            out.max_contains = self.size("maxContains");
+            out.unevaluated_items = self.schema("unevaluatedItems")?;
+        }
+        Ok(())
+    }
+
+    fn scalars(&mut self, out: &mut Keywords) -> Result<(), CompileError> {
+        out.min_length = self.size("minLength");
+        out.max_length = self.size("maxLength");
+        if let Some(pattern) = self.text("pattern") {
+            out.pattern = Some((self.regex("pattern", pattern)?, pattern.to_owned()));
+        }
+        out.multiple_of = self.number("multipleOf");
+        out.minimum = self.number("minimum");
+        out.maximum = self.number("maximum");
+        // A flag in draft 4, a limit of its own since.
+        out.exclusive_minimum =
+            if self.flag("exclusiveMinimum") { out.minimum.take() } else { self.number("exclusiveMinimum") };
+        out.exclusive_maximum =
+            if self.flag("exclusiveMaximum") { out.maximum.take() } else { self.number("exclusiveMaximum") };
+        Ok(())
+    }
+
+    fn below(&mut self, tokens: &[&str]) -> Result<SchemaId, CompileError> {
+        let mut pointer = self.pointer.to_owned();
+        tokens.iter().for_each(|token| push_pointer(&mut pointer, token));
+        self.compiler.enqueue(self.url, &pointer)
+    }
+
+    fn reference(&mut self, keyword: &str) -> Result<Option<SchemaId>, CompileError> {
+        let Some(reference) = self.text(keyword) else { return Ok(None) };
+        self.compiler.resolve(self.url, self.base, reference).map(Some)
+    }
+
+    fn schema(&mut self, keyword: &str) -> Result<Option<SchemaId>, CompileError> {
+        self.value.get(keyword).is_some().then(|| self.below(&[keyword])).transpose()
+    }
+
+    fn schemas(&mut self, keyword: &str) -> Result<Vec<SchemaId>, CompileError> {
+        let count = self.value.get(keyword).and_then(Value::as_sequence).map_or(0, <[_]>::len);
+        (0..count).map(|index| self.below(&[keyword, &index.to_string()])).collect()
+    }
+
+    fn schema_map(&mut self, keyword: &str) -> Result<BTreeMap<String, SchemaId>, CompileError> {
+        let Some(Value::Mapping(entries)) = self.value.get(keyword) else { return Ok(BTreeMap::new()) };
+        entries.keys().map(|key| Ok((key.clone(), self.below(&[keyword, key])?))).collect()
+    }
+
+    fn additional(&mut self, keyword: &str) -> Result<Option<Additional>, CompileError> {
+        match self.value.get(keyword).and_then(Value::as_bool) {
+            Some(allowed) => Ok(Some(Additional::Allowed(allowed))),
+            None => Ok(self.schema(keyword)?.map(Additional::Schema)),
+        }
+    }
+
+    fn regex(&self, keyword: &str, pattern: &str) -> Result<Regex, CompileError> {
+        Regex::new(pattern.as_bytes()).map_err(|reason| CompileError::Regex {
+            regex: pattern.to_owned(),
+            at: format!("{}#{}/{keyword}", self.url, fragment(self.pointer)),
+            reason,
+        })
+    }
+
+    fn text(&self, keyword: &str) -> Option<&'a str> {
+        self.value.get(keyword).and_then(Value::as_str)
+    }
+
+    fn texts(&self, keyword: &str) -> Vec<String> {
+        self.value.get(keyword).and_then(Value::as_sequence).map(texts).unwrap_or_default()
+    }
+
+    fn flag(&self, keyword: &str) -> bool {
+        self.value.get(keyword).and_then(Value::as_bool) == Some(true)
+    }
+
+    fn number(&self, keyword: &str) -> Option<f64> {
+        self.value.get(keyword).and_then(super::number)
+    }
+
+    fn size(&self, keyword: &str) -> Option<usize> {
+        self.number(keyword).and_then(|number| Decimal::float(number).to_usize())
+    }
+}
+
+fn texts(items: &[Value]) -> Vec<String> {
+    items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}

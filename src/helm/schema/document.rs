@@ -1,0 +1,246 @@
+//! Schema documents: which URLs and anchors name which of their parts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::draft::{Draft, Holds};
+use super::report::{fragment, push_pointer};
+use super::{CompileError, lookup};
+use crate::yaml::Value;
+
+/// A document and what was found in it.
+#[derive(Debug, Clone)]
+pub struct Document {
+    pub url: String,
+    pub value: Arc<Value>,
+    /// By their pointers; that of the root is there always.
+    resources: BTreeMap<String, Resource>,
+    /// Pointers of the schemas that were looked through.
+    seen: BTreeSet<String>,
+}
+
+/// A part of a document with a URL of its own.
+#[derive(Debug, Clone)]
+pub struct Resource {
+    pub pointer: String,
+    pub url: String,
+    pub draft: Draft,
+    /// Pointers by name.
+    anchors: BTreeMap<String, String>,
+    dynamic: BTreeSet<String>,
+}
+
+impl Resource {
+    /// The anchors that `$dynamicRef` may find, with their pointers.
+    pub fn dynamic_anchors(&self) -> impl Iterator<Item = (&str, &str)> {
+        let is_dynamic = |(name, _): &(&String, &String)| self.dynamic.contains(*name);
+        self.anchors.iter().filter(is_dynamic).map(|(name, pointer)| (&**name, &**pointer))
+    }
+}
+
+impl Document {
+    /// Looks through a document.
+    pub fn new(url: &str, value: Value) -> Result<Self, CompileError> {
+        let value = Arc::new(value);
+        let mut document =
+            Self { url: url.to_owned(), value: Arc::clone(&value), resources: BTreeMap::new(), seen: BTreeSet::new() };
+        document.collect(&value, url, "", Draft::LATEST)?;
+        if !document.resources.contains_key("") {
+            document.add(Resource::new("", url, Draft::LATEST))?;
+        }
+        Ok(document)
+    }
+
+    /// The resource that a part of the document belongs to.
+    pub fn resource(&self, pointer: &str) -> &Resource {
+        let mut pointer = pointer;
+        loop {
+            if let Some(resource) = self.resources.get(pointer) {
+                return resource;
+            }
+            pointer = pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
+        }
+    }
+
+    /// The resource with a URL.
+    pub fn resource_at(&self, url: &str) -> Option<&Resource> {
+        if url == self.url {
+            return self.resources.get("");
+        }
+        self.resources.values().find(|resource| resource.url == url)
+    }
+
+    /// The pointer that a fragment means in a resource.
+    pub fn resolve(&self, resource: &Resource, fragment: &str) -> Result<String, CompileError> {
+        if fragment.is_empty() || fragment.starts_with('/') {
+            return Ok(format!("{}{fragment}", resource.pointer));
+        }
+        resource.anchors.get(fragment).cloned().ok_or_else(|| CompileError::NoAnchor {
+            reference: format!("{}#{fragment}", resource.url),
+            url: self.url.clone(),
+        })
+    }
+
+    /// Whether the schema at a pointer was looked through.
+    pub fn has_seen(&self, pointer: &str) -> bool {
+        self.seen.contains(pointer)
+    }
+
+    /// Looks through a part that no keyword leads to.
+    pub fn see(&mut self, pointer: &str) -> Result<(), CompileError> {
+        let document = Arc::clone(&self.value);
+        let value = lookup(&document, pointer)
+            .ok_or_else(|| CompileError::NoPointer(format!("{}#{}", self.url, fragment(pointer))))?;
+        let Resource { url, draft, .. } = self.resource(pointer).clone();
+        self.collect(value, &url, pointer, draft)
+    }
+
+    fn add(&mut self, resource: Resource) -> Result<(), CompileError> {
+        if let Some(other) = self.resources.values().find(|other| other.url == resource.url) {
+            if other.pointer != resource.pointer {
+                return Err(CompileError::DuplicateId {
+                    id: resource.url,
+                    url: self.url.clone(),
+                    first: resource.pointer,
+                    second: other.pointer.clone(),
+                });
+            }
+            return Ok(());
+        }
+        self.resources.insert(resource.pointer.clone(), resource);
+        Ok(())
+    }
+
+    /// `base` is the URL that references here are relative to, `fallback` the draft of what holds this schema.
+    fn collect(&mut self, schema: &Value, base: &str, pointer: &str, fallback: Draft) -> Result<(), CompileError> {
+        if self.seen.contains(pointer) {
+            return Ok(());
+        }
+        if let Value::Mapping(_) = schema {
+            self.collect_object(schema, base, pointer, fallback)?;
+        } else if let (Value::Bool(_), "") = (schema, pointer) {
+            self.add(Resource::new("", base, fallback))?;
+        }
+        self.seen.insert(pointer.to_owned());
+        Ok(())
+    }
+
+    fn collect_object(
+        &mut self,
+        schema: &Value,
+        base: &str,
+        pointer: &str,
+        fallback: Draft,
+    ) -> Result<(), CompileError> {
+        let declared = match schema.get("$schema").and_then(Value::as_str) {
+            Some(url) => Some(
+                Draft::from_url(url)
+                    .ok_or_else(|| CompileError::Load(url.split('#').next().unwrap_or(url).to_owned()))?,
+            ),
+            None => None,
+        };
+        let mut draft = declared.unwrap_or(fallback);
+        let mut id = id_of(schema, draft);
+        if id.is_none() && !pointer.is_empty() {
+            // `$schema` counts only where a resource starts.
+            draft = fallback;
+            id = id_of(schema, draft);
+        }
+        let url = id.map_or_else(|| base.to_owned(), |id| super::url::join(base, id));
+        if id.is_some() || pointer.is_empty() {
+            self.add(Resource::new(pointer, &url, draft))?;
+        }
+        self.collect_anchors(schema, &url, pointer)?;
+        for (keyword, holds) in draft.keywords() {
+            let Some(value) = schema.get(keyword) else { continue };
+            let mut below = pointer.to_owned();
+            push_pointer(&mut below, keyword);
+            self.collect_keyword(value, holds, &url, &below, draft)?;
+        }
+        Ok(())
+    }
+
+    fn collect_keyword(
+        &mut self,
+        value: &Value,
+        holds: Holds,
+        base: &str,
+        pointer: &str,
+        draft: Draft,
+    ) -> Result<(), CompileError> {
+        let step = |token: &str| {
+            let mut below = pointer.to_owned();
+            push_pointer(&mut below, token);
+            below
+        };
+        match (value, holds) {
+            (Value::Sequence(items), Holds::Items | Holds::OneOrItems) => {
+                for (item, index) in items.iter().zip(0usize..) {
+                    self.collect(item, base, &step(&index.to_string()), draft)?;
+                }
+            }
+            (Value::Mapping(entries), Holds::Values) => {
+                for (key, value) in entries {
+                    self.collect(value, base, &step(key), draft)?;
+                }
+            }
+            (value, Holds::One | Holds::OneOrItems) => self.collect(value, base, pointer, draft)?,
+            (_, Holds::Items | Holds::Values) => {}
+        }
+        Ok(())
+    }
+
+    /// Notes the names that this schema gives itself within the resource at `url`.
+    fn collect_anchors(&mut self, schema: &Value, url: &str, pointer: &str) -> Result<(), CompileError> {
+        let document_url = self.url.clone();
+        let Some(resource) = self.resources.values_mut().find(|resource| resource.url == url) else { return Ok(()) };
+        let mut names: Vec<&str> = Vec::new();
+        if resource.draft < Draft::V2019 {
+            let id = schema.get(resource.draft.id_keyword()).and_then(Value::as_str);
+            let named = id.and_then(|id| id.split_once('#')).map(|(_, name)| name);
+            let is_name = |name: &&str| !name.is_empty() && !name.starts_with('/') && schema.get("$ref").is_none();
+            names.extend(named.filter(is_name));
+        } else {
+            names.extend(schema.get("$anchor").and_then(Value::as_str));
+        }
+        if resource.draft >= Draft::V2020
+            && let Some(name) = schema.get("$dynamicAnchor").and_then(Value::as_str)
+        {
+            resource.dynamic.insert(name.to_owned());
+            names.push(name);
+        }
+        for name in names {
+            let first = resource.anchors.entry(name.to_owned()).or_insert_with(|| pointer.to_owned());
+            if first != pointer {
+                return Err(CompileError::DuplicateAnchor {
+                    anchor: name.to_owned(),
+                    url: document_url,
+                    first: first.clone(),
+                    second: pointer.to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Resource {
+    fn new(pointer: &str, url: &str, draft: Draft) -> Self {
+        Self {
+            pointer: pointer.to_owned(),
+            url: url.to_owned(),
+            draft,
+            anchors: BTreeMap::new(),
+            dynamic: BTreeSet::new(),
+        }
+    }
+}
+
+/// The URL that a schema gives itself, without fragment.
+fn id_of(schema: &Value, draft: Draft) -> Option<&str> {
+    if draft < Draft::V2019 && schema.get("$ref").is_some() {
+        return None;
+    }
+    let id = schema.get(draft.id_keyword())?.as_str()?;
+    id.split('#').next().filter(|id| !id.is_empty())
+}

@@ -1,0 +1,160 @@
+//! The charts of one render: each use of a chart is one entry, whose dependencies and values change as Helm prepares
+//! them.
+
+use std::sync::Arc;
+
+use super::chart::{Chart, File};
+use super::metadata::{Dependency, Metadata};
+use super::thaw::thaw;
+use crate::template::Map;
+
+/// A chart of a [`Tree`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChartId(usize);
+
+/// What `Chart.yaml` says, as far as preparing changes it.
+#[derive(Debug, Clone)]
+struct Head {
+    name: String,
+    dependencies: Option<Vec<Dependency>>,
+}
+
+/// Identifies a [`Head`]: two uses of a chart can share one, as they do in Helm.
+#[derive(Debug, Clone, Copy)]
+struct HeadId(usize);
+
+struct Node<'a> {
+    chart: &'a Arc<Chart>,
+    head: HeadId,
+    parent: Option<ChartId>,
+    subcharts: Vec<ChartId>,
+    /// None as long as they are those of the chart itself.
+    values: Option<Map>,
+}
+
+/// The charts of one render, the root first. Copies of charts are made, none is ever removed.
+pub struct Tree<'a> {
+    nodes: Vec<Node<'a>>,
+    heads: Vec<Head>,
+}
+
+impl<'a> Tree<'a> {
+    /// The root chart.
+    pub const ROOT: ChartId = ChartId(0);
+
+    /// A chart with all its subcharts, as they were loaded.
+    pub fn new(chart: &'a Arc<Chart>) -> Self {
+        let mut tree = Self { nodes: Vec::new(), heads: Vec::new() };
+        tree.grow(chart, None);
+        tree
+    }
+
+    fn grow(&mut self, chart: &'a Arc<Chart>, parent: Option<ChartId>) -> ChartId {
+        let id = ChartId(self.nodes.len());
+        let Metadata { name, dependencies, .. } = &chart.metadata;
+        let head = HeadId(self.heads.len());
+        self.heads.push(Head { name: name.clone(), dependencies: dependencies.clone() });
+        self.nodes.push(Node { chart, head, parent, subcharts: Vec::new(), values: None });
+        let subcharts = chart.charts.iter().map(|subchart| self.grow(subchart, Some(id))).collect();
+        self.nodes[id.0].subcharts = subcharts;
+        id
+    }
+
+    /// The chart itself.
+    pub fn chart(&self, id: ChartId) -> &'a Arc<Chart> {
+        self.node(id).chart
+    }
+
+    /// The name of this use: the alias, when it has one.
+    pub fn name(&self, id: ChartId) -> &str {
+        &self.head(id).name
+    }
+
+    /// The dependencies that are left. None when the chart has no list of them.
+    pub fn dependencies(&self, id: ChartId) -> Option<&[Dependency]> {
+        self.head(id).dependencies.as_deref()
+    }
+
+    /// Changes the dependencies.
+    pub fn set_dependencies(&mut self, id: ChartId, dependencies: Option<Vec<Dependency>>) {
+        let head = self.node(id).head;
+        self.heads[head.0].dependencies = dependencies;
+    }
+
+    /// The charts directly below.
+    pub fn subcharts(&self, id: ChartId) -> &[ChartId] {
+        &self.node(id).subcharts
+    }
+
+    /// Puts charts below this one.
+    pub fn set_subcharts(&mut self, id: ChartId, subcharts: Vec<ChartId>) {
+        for &subchart in &subcharts {
+            self.nodes[subchart.0].parent = Some(id);
+        }
+        self.nodes[id.0].subcharts = subcharts;
+    }
+
+    /// The default values, in maps of their own.
+    pub fn values(&self, id: ChartId) -> Map {
+        let node = self.node(id);
+        node.values.as_ref().map_or_else(|| thaw(&node.chart.values), super::coalesce::copy)
+    }
+
+    /// Changes the default values.
+    pub fn set_values(&mut self, id: ChartId, values: Map) {
+        self.nodes[id.0].values = Some(values);
+    }
+
+    /// Another use of a chart under the name that a dependency gives it.
+    ///
+    /// Its own subcharts are copied too, but share their heads and what is below them with those of the original.
+    pub fn use_as(&mut self, id: ChartId, name: &str) -> ChartId {
+        let copy = self.copy(id);
+        let head = HeadId(self.heads.len());
+        self.heads.push(Head { name: name.to_owned(), dependencies: self.head(id).dependencies.clone() });
+        self.nodes[copy.0].head = head;
+        let subcharts = self.node(id).subcharts.clone();
+        let subcharts = subcharts.into_iter().map(|subchart| self.copy(subchart)).collect();
+        self.set_subcharts(copy, subcharts);
+        copy
+    }
+
+    fn copy(&mut self, id: ChartId) -> ChartId {
+        let Node { chart, head, parent, subcharts, values } = self.node(id);
+        let node = Node { chart, head: *head, parent: *parent, subcharts: subcharts.clone(), values: values.clone() };
+        self.nodes.push(node);
+        ChartId(self.nodes.len() - 1)
+    }
+
+    /// Whether this is no subchart.
+    pub fn is_root(&self, id: ChartId) -> bool {
+        self.node(id).parent.is_none()
+    }
+
+    /// The path of the chart in names of charts: `root/charts/sub`.
+    pub fn full_path(&self, id: ChartId) -> String {
+        match self.node(id).parent {
+            Some(parent) => format!("{}/charts/{}", self.full_path(parent), self.name(id)),
+            None => self.name(id).to_owned(),
+        }
+    }
+
+    /// The custom resource definitions in `crds/` of a chart and then of its subcharts, with the paths that Helm shows.
+    pub fn crds(&self, id: ChartId) -> Vec<(String, &'a File)> {
+        let is_manifest = |file: &&File| {
+            let extension = file.name.rsplit_once('.').map_or("", |(_, extension)| extension);
+            file.name.starts_with("crds/") && ["yaml", "yml", "json"].iter().any(|e| extension.eq_ignore_ascii_case(e))
+        };
+        let path = self.full_path(id);
+        let own = self.chart(id).files.iter().filter(is_manifest).map(|file| (format!("{path}/{}", file.name), file));
+        own.chain(self.subcharts(id).iter().flat_map(|subchart| self.crds(*subchart))).collect()
+    }
+
+    fn node(&self, id: ChartId) -> &Node<'a> {
+        &self.nodes[id.0]
+    }
+
+    fn head(&self, id: ChartId) -> &Head {
+        &self.heads[self.node(id).head.0]
+    }
+}
