@@ -2,7 +2,7 @@
 //!
 //! Three forms of a document, each made from the one before it:
 //!
-//! 1. Text. [`parse`] reads it, [`emit_nodes`] writes nodes, [`emit_v2`] and [`emit_v3`] write values.
+//! 1. Text. [`parse()`] reads it, [`emit_nodes`] writes nodes, [`emit_v2`] and [`emit_v3`] write values.
 //! 2. [`Node`]: what is written, with places, order, styles, comments and anchors. For who reports on a place, or
 //!    edits a document.
 //! 3. [`Value`]: what it means as JSON. [`Node::to_value`] makes it, in one of two [`Dialect`]s.
@@ -86,7 +86,7 @@ pub fn parse(text: &[u8], limits: &Limits) -> Result<Vec<Node>, Error> {
 ///
 /// # Errors
 ///
-/// As [`parse`].
+/// As [`parse()`].
 pub fn parse_first(text: &[u8], limits: &Limits) -> Result<Option<Node>, Error> {
     Ok(compose::compose(text, Dialect::V3, limits, 1)?.pop())
 }
@@ -95,7 +95,7 @@ pub fn parse_first(text: &[u8], limits: &Limits) -> Result<Option<Node>, Error> 
 ///
 /// # Errors
 ///
-/// As [`parse`] and [`Node::to_value`], in the words of `dialect`.
+/// As [`parse()`] and [`Node::to_value`], in the words of `dialect`.
 pub fn decode(text: &[u8], dialect: Dialect, limits: &Limits) -> Result<Vec<Value>, Error> {
     compose::compose(text, dialect, limits, usize::MAX)?.iter().map(|node| node.to_value(dialect, limits)).collect()
 }
