@@ -7,6 +7,7 @@
 //!
 //! Limits: those of the engines, and of one Application's output. A panic in one render is an error of that Application.
 
+mod charts;
 mod checkout;
 mod command;
 mod conflict;

@@ -346,7 +346,8 @@ fn complaints_of_the_tools_do_not_name_our_directories() {
         ("broken", "helm: {releaseName: web}", "cannot load values.yaml"),
         ("kust", "kustomize: {}", "no such file or directory"),
         ("kust", "kustomize: {namePrefix: a-}", "no such file or directory"),
-        ("secret", "kustomize: {}", "file '/etc/passwd' is not in or below"),
+        ("secret", "kustomize: {}", "file '/etc/passwd' is not in or below 'secret'"),
+        ("secret", "kustomize: {namePrefix: a-}", "file '/etc/passwd' is not in or below 'secret'"),
         ("remote", "kustomize: {}", "https://example.com/base?ref=main"),
     ];
     let renderers = renderers(official(&dir), 2);
@@ -558,4 +559,24 @@ fn jsonnet_has_limits() {
     }
     let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
     assert!(render(&deep).is_err());
+}
+
+#[test]
+fn kustomizations_inflate_charts_of_the_repository() {
+    let Some(dir) = official_tools() else { return };
+    let files = chart().file(
+        "apps/kustomization.yaml",
+        "helmGlobals: {chartHome: .}\nhelmCharts:\n- {name: web, releaseName: r, namespace: ns, includeCRDs: true}\n",
+    );
+    let application =
+        application("web", "apps", "kustomize: {kubeVersion: v1.30.1, apiVersions: [a/v1], namePrefix: p-}");
+    let renderers = renderers(official(&dir), 1);
+    let rendered = render_all(&renderers, &files, Profile::Proposal, RendererName::Exec, &[&application]).remove(0);
+    let rendered = rendered.expect("renders");
+    let text = text(&rendered.manifests);
+    for expected in ["name: p-r\n", "kube: v1.30.1\n", "apis: \"true\"\n", "kind: CustomResourceDefinition\n"] {
+        assert!(text.contains(expected), "{expected} is not in\n{text}");
+    }
+    let build = "kustomize build ./apps --enable-helm --helm-kube-version 1.30.1 --helm-api-versions a/v1";
+    assert_eq!(rendered.commands, ["(cd ./apps && kustomize edit set nameprefix -- p-)", build]);
 }

@@ -54,6 +54,13 @@ impl<'a> Checkout<'a> {
         self.dir.path()
     }
 
+    /// A text of a program, with paths as they are in the repository.
+    pub fn in_repository(&self, text: &str) -> String {
+        let dir = self.dir.path().to_string_lossy();
+        let text = text.replace(&format!("{dir}/parts/"), "").replace(&format!("{dir}/tree/"), "");
+        text.replace(&format!("{dir}/tree"), ".").replace(&*dir, ".")
+    }
+
     /// Where a part stands once it is written.
     pub fn place(&self, path: &RepoPath) -> PathBuf {
         on_disk(&self.dir.path().join("parts"), path)

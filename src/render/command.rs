@@ -62,7 +62,7 @@ pub(super) fn helm(release: &Release, profile: Profile) -> Vec<String> {
 /// In `proposal` the edits change to the directory and back, and patches are added by command too where there is one.
 ///
 /// Reference: Argo CD 3 util/kustomize/kustomize.go `Build`.
-pub(super) fn kustomize(dir: &RepoPath, edits: &Edits, profile: Profile) -> Vec<String> {
+pub(super) fn kustomize(dir: &RepoPath, edits: &Edits, inflates_charts: bool, profile: Profile) -> Vec<String> {
     let mut commands = Vec::new();
     let mut edit = |words: Vec<String>| {
         let mut line = Line::new(profile, ["kustomize", "edit"]);
@@ -119,6 +119,11 @@ pub(super) fn kustomize(dir: &RepoPath, edits: &Edits, profile: Profile) -> Vec<
     }
     let mut build = Line::new(profile, ["kustomize", "build"]);
     build.add(local(dir));
+    build.switch("--enable-helm", inflates_charts);
+    if inflates_charts {
+        build.optional("--helm-kube-version", edits.kube_version.as_deref());
+        edits.api_versions.iter().for_each(|version| build.flag("--helm-api-versions", version));
+    }
     commands.push(build.text);
     commands
 }

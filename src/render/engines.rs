@@ -1,5 +1,6 @@
 //! One Application, one engine.
 
+use super::charts::inflates_charts;
 use super::exec::{Exec, Site};
 use super::failure::{Error, Failure};
 use super::kustomization::Edits;
@@ -41,11 +42,12 @@ impl One<'_, '_> {
     pub fn kustomize(&mut self, kustomize: &Kustomize) -> Made {
         let dir = &self.source.path;
         let edits = Edits::new(self.view, dir, kustomize, &|path: &[&str]| self.source.span(path))?;
+        let charts = inflates_charts(self.view, dir, &edits.components);
         let text = match self.commit.context.renderer {
             RendererName::Native => self.build(&edits)?.into_bytes(),
-            RendererName::Exec => self.exec().kustomize(&self.site(self.place())?, dir, &edits)?,
+            RendererName::Exec => self.exec().kustomize(&self.site(self.place())?, dir, &edits, charts)?,
         };
-        let commands = command::kustomize(dir, &edits, self.commit.context.profile);
+        let commands = command::kustomize(dir, &edits, charts, self.commit.context.profile);
         Ok((self.objects(&text, "kustomize build")?, commands))
     }
 

@@ -112,11 +112,17 @@ impl Exec {
         args.switch("--skip-tests", release.skip_tests);
         let readable = vec![checkout.dir().to_owned(), scratch.path().to_owned()];
         let output = self.run(&helm, args.0, &chart, readable, Vec::new(), cancel)?;
-        printed(output, "helm template", checkout.dir(), place)
+        printed(output, "helm template", place, |complaint| checkout.in_repository(complaint))
     }
 
-    /// What `kustomize build` prints.
-    pub fn kustomize(&self, site: &Site<'_>, dir: &RepoPath, edits: &Edits) -> Result<Vec<u8>, Failure> {
+    /// What `kustomize build` prints. Where it inflates charts, it starts Helm itself.
+    pub fn kustomize(
+        &self,
+        site: &Site<'_>,
+        dir: &RepoPath,
+        edits: &Edits,
+        inflates_charts: bool,
+    ) -> Result<Vec<u8>, Failure> {
         let Site { checkout, view, place, cancel } = *site;
         let kustomize = checked(&self.kustomize, || self.check_kustomize(cancel))?;
         let dir = view.real_path(dir).map_err(|error| Failure::unreadable(error, place.clone()))?;
@@ -132,11 +138,27 @@ impl Exec {
             Some(copy) => copy.path().to_owned(),
             None => dir.components().fold(top.clone(), |place, name| place.join(name)),
         };
-        let mut args = if is_kubectl(&self.tools.kustomize) { Vec::new() } else { vec!["build".to_owned()] };
-        args.push(place_on_disk.to_string_lossy().into_owned());
-        let output = self.run(&kustomize, args, &top, vec![checkout.dir().to_owned()], Vec::new(), cancel)?;
-        let shown = edited.as_ref().map_or(top.as_path(), |copy| copy.path());
-        printed(output, "kustomize build", shown, place)
+        let mut args = Args(Vec::new());
+        args.switch("build", !is_kubectl(&self.tools.kustomize));
+        args.0.push(place_on_disk.to_string_lossy().into_owned());
+        let mut readable = vec![checkout.dir().to_owned()];
+        if inflates_charts {
+            let helm = checked(&self.helm, || self.check_helm(cancel))?;
+            if !helm.words.is_empty() {
+                let text = "charts in kustomizations need `hydrate.helm` to be one program without arguments";
+                return Err(Error::Limit(text.to_owned()).into());
+            }
+            args.switch("--enable-helm", true);
+            args.flag("--helm-command", &helm.program.to_string_lossy());
+            args.optional("--helm-kube-version", edits.kube_version.as_deref());
+            edits.api_versions.iter().for_each(|version| args.flag("--helm-api-versions", version));
+            readable.push(helm.program);
+        }
+        let output = self.run(&kustomize, args.0, &top, readable, Vec::new(), cancel)?;
+        printed(output, "kustomize build", place, |complaint| {
+            let place = place_on_disk.to_string_lossy();
+            checkout.in_repository(&complaint.replace(&*place, &dir.to_string()))
+        })
     }
 
     /// What a plugin prints: the command of its name, in the directory of the sources.
@@ -165,7 +187,7 @@ impl Exec {
         let dir = dir.components().fold(top.clone(), |place, name| place.join(name));
         let variables = plugin_environment(plugin, environment);
         let output = self.run(&command, Vec::new(), &dir, vec![checkout.dir().to_owned()], variables, cancel)?;
-        printed(output, name, &top, place)
+        printed(output, name, place, |complaint| checkout.in_repository(complaint))
     }
 
     fn run(
@@ -209,7 +231,7 @@ impl Exec {
             environment: Vec::new(),
         };
         let output = self.runner.run(&call, cancel).map_err(Error::Program)?;
-        printed(output, "Jsonnet", checkout.dir(), place)
+        printed(output, "Jsonnet", place, |complaint| checkout.in_repository(complaint))
     }
 
     fn find(&self, words: &[String]) -> Result<Checked, Error> {
@@ -287,11 +309,14 @@ fn is_kubectl(words: &[String]) -> bool {
 /// What a tool printed, or its complaint without the names of our directories.
 ///
 /// Exit status 1 is how these tools say that their input is wrong; any other end is theirs or this machine's failure.
-fn printed(output: Output, tool: &str, dir: &Path, place: &Span) -> Result<Vec<u8>, Failure> {
+fn printed(
+    output: Output,
+    tool: &str,
+    place: &Span,
+    in_repository: impl Fn(&str) -> String,
+) -> Result<Vec<u8>, Failure> {
     let Some(complaint) = output.failure() else { return Ok(output.stdout) };
-    let hidden = dir.to_string_lossy();
-    let complaint = complaint.replace(&format!("{hidden}/parts/"), "").replace(&format!("{hidden}/"), "");
-    let complaint = complaint.replace(&*hidden, ".");
+    let complaint = in_repository(&complaint);
     // Kustomize warns of old fields on the same stream.
     let lines: Vec<&str> = complaint.lines().filter(|line| !line.starts_with("# Warning: ")).collect();
     let complaint = lines.join("\n");

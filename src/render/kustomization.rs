@@ -425,7 +425,7 @@ fn name_in(file: &Mapping, field: &str) -> Option<String> {
     file.keys().find(|key| key.eq_ignore_ascii_case(field)).cloned()
 }
 
-fn field<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
+pub(super) fn field<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     let mapping = value.as_mapping()?;
     mapping.get(&name_in(mapping, key)?)
 }
