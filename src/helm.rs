@@ -56,6 +56,8 @@ pub use split::{Version, split};
 use coalesce::Nulls;
 use tree::Tree;
 
+/// The stack of a render, of which only what is used takes memory.
+const STACK_BYTES: usize = 512 << 20;
 /// The longest name that a release may have.
 const RELEASE_NAME_BYTES_MAX: usize = 53;
 /// The form of a release's name, as Helm tells it.
@@ -87,7 +89,18 @@ pub fn render_chart(view: &View<'_>, chart: &Arc<Chart>, options: &Options) -> R
     render_values(chart, &options.user_values(view)?, options)
 }
 
+/// Renders on a thread of its own: templates may nest as deep as Helm lets them, whatever stack the caller has.
 fn render_values(chart: &Arc<Chart>, values: &Mapping, options: &Options) -> Result<Rendered, Error> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("helm".to_owned()).stack_size(STACK_BYTES);
+        match thread.spawn_scoped(scope, || render_here(chart, values, options)) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(error) => Err(ErrorKind::Thread(error.to_string()).into()),
+        }
+    })
+}
+
+fn render_here(chart: &Arc<Chart>, values: &Mapping, options: &Options) -> Result<Rendered, Error> {
     let mut warnings = Vec::new();
     if chart.metadata.deprecated {
         warnings.push("this chart is deprecated".to_owned());

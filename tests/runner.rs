@@ -4,6 +4,7 @@ mod applications;
 mod completions;
 mod config;
 mod doctor;
+mod helm;
 mod install;
 mod install_sh;
 mod layers;

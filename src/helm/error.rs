@@ -32,6 +32,9 @@ pub enum ErrorKind {
     #[error(transparent)]
     View(#[from] ViewError),
 
+    #[error("starting a thread to render in: {0}")]
+    Thread(String),
+
     // Options.
     #[error(
         "release name check failed: release name {}: invalid release name, must match regex {RELEASE_NAME_REGEX} and \
@@ -169,7 +172,7 @@ impl Error {
 
     /// Whether the repository could not be read, so that this says nothing about the chart.
     pub fn is_backend(&self) -> bool {
-        matches!(self.0.kind, ErrorKind::View(ViewError::Backend { .. }))
+        matches!(self.0.kind, ErrorKind::View(ViewError::Backend { .. }) | ErrorKind::Thread(_))
     }
 
     /// Whether the chart needs a function whose results change from run to run.
