@@ -35,7 +35,7 @@ pub(crate) fn resources(tree: &mut Tree, content: &[u8], source: Source<'_>) -> 
             found.push(root);
             continue;
         };
-        match text::to_value(tree, items) {
+        match text::decode(tree, items) {
             Ok(Value::Sequence(items)) => {
                 for item in items {
                     let documents = documents_of_json(tree, &item, source)?;

@@ -185,6 +185,11 @@ pub(crate) fn to_value(tree: &Tree, id: NodeId) -> Result<Value> {
     }
 }
 
+/// What a node means without being written first (kyaml `Map`).
+pub(crate) fn decode(tree: &Tree, id: NodeId) -> Result<Value> {
+    to_yaml(tree, id, 0)?.to_value(Dialect::V3, &limits()).map_err(|fault| error(&fault))
+}
+
 fn through_text(tree: &Tree, id: NodeId) -> Result<Value> {
     let text = of(tree, id)?;
     let mut documents = yaml::decode(text.as_bytes(), Dialect::V3, &limits()).map_err(|fault| error(&fault))?;
