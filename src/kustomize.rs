@@ -15,7 +15,6 @@
 mod accumulate;
 mod config;
 mod decode;
-mod edits;
 mod error;
 mod field_spec;
 mod generate;
@@ -49,7 +48,6 @@ use loader::Loader;
 use session::Session;
 use transform::{Labels, Transformer};
 
-pub use edits::{Edits, Patch, PatchTarget};
 pub use error::Error;
 pub use generate::helm::{ChartRequest, RenderChart, ValuesFile};
 pub use options::{LoadRestrictor, Options, Reorder};
@@ -101,7 +99,7 @@ pub fn build(
 ) -> Result<Build, Error> {
     let mut session = Session::new(view, options, charts);
     let loader = Loader::new(view, dir, options.load_restrictor)?;
-    let mut target = Target::load(&mut session, loader, Some(&options.edits))?;
+    let mut target = Target::load(&mut session, loader, options.kustomization.as_deref())?;
     target.set_schema(&mut session, true)?;
     target.track_origins();
     let mut gathered = target.accumulate(&mut session, Accumulator::default())?;

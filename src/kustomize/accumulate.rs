@@ -15,7 +15,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::config::{self, Config};
-use super::edits::Edits;
 use super::error::{Error, Result};
 use super::kustomization::{COMPONENT, FILE_NAMES, Kustomization, Var};
 use super::loader::Loader;
@@ -25,6 +24,7 @@ use super::resource::{self, annotation};
 use super::resources::{Resource, Resources};
 use super::session::Session;
 use super::transform;
+use crate::diag::Span;
 use crate::view::ViewError;
 
 pub(crate) use transformers::metadata_labels;
@@ -87,8 +87,8 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Reads the kustomization file of a directory.
-    pub(crate) fn load(session: &mut Session<'_>, loader: Rc<Loader>, edits: Option<&Edits>) -> Result<Self> {
+    /// Reads the kustomization file of a directory; `content` stands for what it holds.
+    pub(crate) fn load(session: &mut Session<'_>, loader: Rc<Loader>, content: Option<&[u8]>) -> Result<Self> {
         session.kustomizations += 1;
         if session.kustomizations > KUSTOMIZATIONS_MAX || loader.depth() > DEPTH_MAX {
             return Err(Error::unsupported(
@@ -116,15 +116,12 @@ impl Target {
                 loader.root()
             )));
         };
-        let file = loader.root().resolve(file_name).ok();
-        let edited = edits.filter(|edits| !edits.is_empty());
-        let kustomization = match edited {
-            None => Kustomization::parse(&blob.data, loader.root(), &mut session.warnings),
-            Some(edits) => edits.apply(session, &loader, &blob.data),
-        };
-        let kustomization = kustomization.map_err(|error| match file {
-            Some(file) => error.at(crate::diag::Span::file(file)),
-            None => error,
+        let content = content.unwrap_or(&blob.data);
+        let kustomization = Kustomization::parse(content, loader.root(), &mut session.warnings).map_err(|error| {
+            match loader.root().resolve(file_name) {
+                Ok(file) => error.at(Span::file(file)),
+                Err(_) => error,
+            }
         })?;
         Ok(Self { kustomization, loader, file_name, origin: None, helm_namespace: String::new() })
     }

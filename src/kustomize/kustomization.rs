@@ -302,33 +302,25 @@ impl Kustomization {
     ///
     /// The warnings are what Kustomize says of deprecated fields. `root` is only for errors.
     pub(crate) fn parse(content: &[u8], root: &RepoPath, warnings: &mut Vec<String>) -> Result<Self> {
-        Self::read(content)?.check(root, warnings)
-    }
-
-    /// The second half of [`Kustomization::parse`].
-    pub(crate) fn check(mut self, root: &RepoPath, warnings: &mut Vec<String>) -> Result<Self> {
-        warnings.extend(self.deprecations());
-        self.fix();
+        let in_kustomization = |error: Error| error.prefix("invalid Kustomization");
+        let value = text::value(content).map_err(in_kustomization)?;
+        let mut kustomization: Self = decode::decode(&value, Mode::Kustomization).map_err(in_kustomization)?;
+        warnings.extend(kustomization.deprecations());
+        kustomization.fix();
         let bare = Kustomization {
-            kind: self.kind.clone(),
-            api_version: self.api_version.clone(),
+            kind: kustomization.kind.clone(),
+            api_version: kustomization.api_version.clone(),
             ..Kustomization::default()
         };
-        if self == bare {
+        if kustomization == bare {
             return Err(Error::new("kustomization.yaml is empty"));
         }
-        let mistakes = self.mistakes();
+        let mistakes = kustomization.mistakes();
         if !mistakes.is_empty() {
             let mistakes = mistakes.join("\n");
             return Err(Error::new(format!("Failed to read kustomization file under {root}:\n{mistakes}")));
         }
-        Ok(self)
-    }
-
-    /// Reads a kustomization file as it is written.
-    pub(crate) fn read(content: &[u8]) -> Result<Self> {
-        let value = text::value(content).map_err(|error| error.prefix("invalid Kustomization"))?;
-        decode::decode(&value, Mode::Kustomization).map_err(|error| error.prefix("invalid Kustomization"))
+        Ok(kustomization)
     }
 
     fn deprecations(&self) -> Vec<String> {
@@ -348,7 +340,7 @@ impl Kustomization {
     }
 
     /// Brings deprecated fields into their new form (kustomize `FixKustomization`).
-    pub(crate) fn fix(&mut self) {
+    fn fix(&mut self) {
         if self.kind.is_empty() {
             self.kind = "Kustomization".to_owned();
         }
@@ -362,39 +354,6 @@ impl Kustomization {
             append(&mut args.envs, Some(vec![std::mem::take(&mut args.env)]));
         }
         self.fix_charts();
-    }
-
-    /// Leaves out empty lists and maps, as they are when the kustomization is written to its file.
-    pub(crate) fn drop_empty(&mut self) {
-        fn list<T>(list: &mut Option<Vec<T>>) {
-            list.take_if(|list| list.is_empty());
-        }
-        for map in [&mut self.openapi, &mut self.common_labels, &mut self.common_annotations] {
-            map.take_if(|map| map.is_empty());
-        }
-        for texts in [
-            &mut self.patches_strategic_merge,
-            &mut self.resources,
-            &mut self.components,
-            &mut self.crds,
-            &mut self.configurations,
-            &mut self.generators,
-            &mut self.transformers,
-            &mut self.validators,
-            &mut self.build_metadata,
-        ] {
-            list(texts);
-        }
-        list(&mut self.labels);
-        list(&mut self.patches_json_6902);
-        list(&mut self.patches);
-        list(&mut self.images);
-        list(&mut self.replacements);
-        list(&mut self.replicas);
-        list(&mut self.vars);
-        list(&mut self.config_map_generator);
-        list(&mut self.secret_generator);
-        list(&mut self.helm_charts);
     }
 
     fn fix_charts(&mut self) {

@@ -1,7 +1,5 @@
 //! What can be asked of a build.
 
-use super::edits::Edits;
-
 /// Which files a kustomization may name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LoadRestrictor {
@@ -39,8 +37,8 @@ pub struct Options {
     pub helm_api_versions: Vec<String>,
     /// Whether every resource gets the label `app.kubernetes.io/managed-by`.
     pub managed_by_label: bool,
-    /// What is changed in the kustomization of the directory before it is built.
-    pub edits: Edits,
+    /// The kustomization of the directory that is built, in place of the content of its file.
+    pub kustomization: Option<Vec<u8>>,
 }
 
 impl Options {

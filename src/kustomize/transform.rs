@@ -21,7 +21,7 @@ use super::session::Session;
 use super::tree::{NodeId, SetOptions, Tree};
 use crate::yaml::Tag;
 
-pub(crate) use images::{Images, split as split_image};
+pub(crate) use images::Images;
 pub(crate) use json_patch::JsonPatches;
 pub(crate) use labels::{Annotations, Labels};
 pub(crate) use name_affix::{Affix, NameAffix};

@@ -53,14 +53,18 @@ impl One<'_, '_> {
 
     /// What our own Kustomize prints.
     fn build(&mut self, edits: &Edits) -> Result<String, Failure> {
+        let dir = &self.source.path;
+        let edited = match edits.is_empty() {
+            true => None,
+            false => Some(edits.apply(self.view, dir)?.1.into_bytes()),
+        };
         let options = kustomize::Options {
             helm_kube_version: edits.kube_version.clone().unwrap_or_default(),
             helm_api_versions: edits.api_versions.clone(),
-            edits: edits.native(),
+            kustomization: edited,
             ..kustomize::Options::default()
         };
-        let build =
-            kustomize::build(self.view, &self.source.path, &options, None).map_err(|error| self.wrong(&error))?;
+        let build = kustomize::build(self.view, dir, &options, None).map_err(|error| self.wrong(&error))?;
         let warning = |text: &String| Diagnostic::warning(text.as_str()).at(self.place().clone());
         let warnings: Vec<Diagnostic> = build.warnings.iter().map(warning).collect();
         self.warnings.extend(warnings);

@@ -9,9 +9,8 @@ use super::failure::Failure;
 use super::pattern::{expand, is_pattern};
 use super::release::kube_version;
 use super::value_files::Place;
-use crate::application::{Kustomize, Patch, PatchTarget, Replicas};
+use crate::application::{Kustomize, Patch, Replicas};
 use crate::diag::{Diagnostic, Span};
-use crate::kustomize;
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
 use crate::yaml::{self, Mapping, Value};
@@ -114,45 +113,6 @@ impl Edits {
             ..Self::default()
         };
         *self == flags
-    }
-
-    /// The same for our own engine, which makes the edits itself.
-    pub(super) fn native(&self) -> kustomize::Edits {
-        let text = |text: &Option<String>| text.clone().unwrap_or_default();
-        let target = |target: &PatchTarget| kustomize::PatchTarget {
-            group: text(&target.group),
-            version: text(&target.version),
-            kind: text(&target.kind),
-            name: text(&target.name),
-            namespace: text(&target.namespace),
-            annotation_selector: text(&target.annotation_selector),
-            label_selector: text(&target.label_selector),
-        };
-        let on = |patch: &Patch, option: &str| patch.options.get(option).copied().unwrap_or(false);
-        let patches = self.patches.iter().map(|patch| kustomize::Patch {
-            path: text(&patch.path),
-            patch: text(&patch.patch),
-            target: patch.target.as_ref().map(target),
-            allow_name_change: on(patch, "allowNameChange"),
-            allow_kind_change: on(patch, "allowKindChange"),
-        });
-        kustomize::Edits {
-            name_prefix: text(&self.name_prefix),
-            name_suffix: text(&self.name_suffix),
-            images: self.images.clone(),
-            replicas: self.replicas.iter().map(|replicas| (replicas.name.clone(), replicas.count)).collect(),
-            labels: self.labels.clone(),
-            force_labels: self.force_labels,
-            labels_without_selector: self.labels_without_selector,
-            labels_include_templates: self.labels_include_templates,
-            annotations: self.annotations.clone(),
-            force_annotations: self.force_annotations,
-            namespace: text(&self.namespace),
-            patches: patches.collect(),
-            components: self.components.clone(),
-            // They are resolved already.
-            ignore_missing_components: false,
-        }
     }
 
     /// The edited file: its path and its content, which is JSON.

@@ -127,7 +127,7 @@ fn is_tag_and_digest(rest: &str) -> bool {
 }
 
 /// Name, tag and digest of an image; a port of the registry belongs to the name.
-pub(crate) fn split(image: &str) -> (&str, &str, &str) {
+fn split(image: &str) -> (&str, &str, &str) {
     let host = image.find('/').unwrap_or(0);
     let find = |mark: char| image.get(host..).and_then(|rest| rest.find(mark)).map(|at| at + host);
     let part = |from: usize, to: usize| image.get(from..to).unwrap_or_default();
