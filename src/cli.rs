@@ -14,6 +14,7 @@ mod hydrate;
 mod install;
 mod man;
 mod output;
+mod render;
 mod status;
 
 use std::ffi::OsString;
@@ -46,6 +47,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Print manifests: of an Application, or of a kustomization or directory on disk.
+    Render(render::Arguments),
     /// Show how each environment branch stands, and what failed.
     Status(status::Arguments),
     /// Hydrate what a crash, an import or a new setting left behind.
@@ -123,6 +126,7 @@ fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Command::Install(arguments)) => install::install(&arguments, json),
         Some(Command::Uninstall(arguments)) => install::uninstall(&arguments, json),
         Some(Command::Doctor(arguments)) => doctor::run(&arguments, json),
+        Some(Command::Render(arguments)) => render::run(&arguments),
         Some(Command::Status(arguments)) => status::run(&arguments, json),
         Some(Command::CatchUp(arguments)) => catch_up::run(&arguments, json),
         Some(Command::Commit(arguments)) => commit::run(&arguments, json),

@@ -15,6 +15,7 @@ mod preview;
 mod report;
 mod request;
 mod run;
+mod single;
 mod standing;
 mod status;
 
@@ -32,6 +33,7 @@ pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use report::{BranchReport, HydratedCommit, Outcome, Report, Skipped};
 pub use request::{CommitRequest, PathDetails, commit};
 pub use run::{Survey, check_settings, settings_files};
+pub use single::{Single, render_named};
 pub use standing::{Origin, Standing};
 pub use status::{BranchStatus, status};
 

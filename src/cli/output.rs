@@ -17,6 +17,12 @@ pub(super) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print(&(serde_json::to_string_pretty(value)? + "\n"))
 }
 
+/// Says on standard error what is odd or wrong, as a person reads it.
+pub(super) fn warn(what: &impl std::fmt::Display) {
+    // Nobody is left to be told when this fails.
+    drop(std::io::stderr().lock().write_all(format!("{what}\n").as_bytes()));
+}
+
 /// Says on standard error that the command failed, and why.
 pub(super) fn complain(message: &str) {
     // Nobody is left to be told when this fails.

@@ -41,7 +41,7 @@ pub(super) struct Rules {
     /// The commit of [`SETTINGS_REF`] that holds them; none when there are none.
     pub id: Option<ObjectId>,
     pub writer: Writer,
-    applications: Patterns,
+    pub applications: Patterns,
     allowed: Patterns,
 }
 

@@ -1,0 +1,122 @@
+//! `git hydrate render …`: manifests to standard output, and nothing else.
+
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+
+use super::{Outcome, WrongUse, output};
+use crate::application::Directory;
+use crate::directory;
+use crate::hydrate::render_named;
+use crate::kustomize;
+use crate::manifest;
+use crate::path::RepoPath;
+use crate::render::Renderers;
+use crate::view::{DiskFiles, View};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+git hydrate render web                     the Application `web` of HEAD, as its manifest.yaml
+git hydrate render web --rev main~3        … of another commit
+git hydrate render kustomize DIR [FLAGS]   what `kustomize build DIR` prints
+git hydrate render directory DIR           the plain manifests of a directory")]
+pub(super) struct Arguments {
+    /// The name of an Application, or `kustomize` or `directory` for files on disk.
+    what: String,
+    /// For an Application: `--rev REV`; else the arguments of the tool.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let rest: Vec<&str> = arguments.arguments.iter().map(String::as_str).collect();
+    match arguments.what.as_str() {
+        "kustomize" => kustomization(&rest),
+        "directory" => plain(&rest),
+        name => application(name, &rest),
+    }
+}
+
+fn application(name: &str, arguments: &[&str]) -> anyhow::Result<Outcome> {
+    let rev = match arguments {
+        [] => "HEAD",
+        ["--rev", rev] => rev,
+        [rev] if rev.starts_with("--rev=") => &rev["--rev=".len()..],
+        _ => bail!(WrongUse(format!("an Application takes `--rev REV`, not `{}`", arguments.join(" ")))),
+    };
+    let repository = super::repository(None)?;
+    let commit = repository.rev_parse(rev).map_err(|error| WrongUse(error.chain()))?;
+    let renderers = Renderers::from_config(&repository, &super::machine()?)?;
+    let found = render_named(&repository, &renderers, commit, name)?;
+    if found.is_empty() {
+        bail!("{rev} has no Application named `{name}`; `kustomize` and `directory` render files on disk");
+    }
+    let mut outcome = Outcome::Done;
+    for (index, single) in found.iter().enumerate() {
+        single.warnings.iter().for_each(output::warn);
+        match &single.manifest {
+            Ok(manifest) => {
+                if index > 0 && !manifest.is_empty() {
+                    output::print("---\n")?;
+                }
+                output::print(manifest)?;
+            }
+            Err(mistakes) => {
+                mistakes.iter().for_each(output::warn);
+                outcome = Outcome::Found;
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+fn kustomization(arguments: &[&str]) -> anyhow::Result<Outcome> {
+    let (options, operands) = kustomize::Options::parse(arguments.iter().copied()).map_err(WrongUse)?;
+    let (files, dir) = on_disk(match operands[..] {
+        [] => ".",
+        [dir] => dir,
+        _ => bail!(WrongUse("specify one path to a kustomization directory".to_owned())),
+    })?;
+    let build = match kustomize::build(&View::new(&files), &dir, &options, None) {
+        Ok(build) => build,
+        Err(error) => {
+            output::warn(&error.diagnostic());
+            return Ok(Outcome::Found);
+        }
+    };
+    for warning in &build.warnings {
+        output::warn(warning);
+    }
+    output::print(build.to_yaml()?)?;
+    Ok(Outcome::Done)
+}
+
+fn plain(arguments: &[&str]) -> anyhow::Result<Outcome> {
+    let [dir] = arguments else { bail!(WrongUse("name one directory".to_owned())) };
+    let (files, dir) = on_disk(dir)?;
+    let mut warnings = Vec::new();
+    let options = Directory { recurse: true, ..Directory::default() };
+    let view = View::new(&files);
+    let no_jsonnet = |_: &RepoPath| Ok(Vec::new());
+    let rendered =
+        directory::render::<directory::Error>(&view, &dir, &options, directory::BYTES_MAX, &mut warnings, no_jsonnet);
+    warnings.iter().for_each(output::warn);
+    match rendered {
+        Ok(manifests) => {
+            output::print(manifest::encode(&manifests))?;
+            Ok(Outcome::Done)
+        }
+        Err(directory::Error::Mistakes(mistakes)) => {
+            mistakes.iter().for_each(output::warn);
+            Ok(Outcome::Found)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The files of this machine and the path of `dir` among them: what lies above a kustomization can be one of its bases.
+fn on_disk(dir: &str) -> anyhow::Result<(DiskFiles, RepoPath)> {
+    let dir = Path::new(dir).canonicalize().with_context(|| format!("{dir}"))?;
+    let text = dir.to_str().context("the path is not UTF-8")?;
+    Ok((DiskFiles::new("/"), RepoPath::clean(text.trim_start_matches('/'))?))
+}

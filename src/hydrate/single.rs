@@ -1,0 +1,55 @@
+use super::HydrateError;
+use super::run::Rules;
+use crate::application::Application;
+use crate::diag::Diagnostic;
+use crate::git::{ObjectBuffer, ObjectId, Repository};
+use crate::plan::Discovery;
+use crate::render::{self, Renderers};
+use crate::view::TreeFiles;
+
+/// An Application of a dry commit, rendered on its own.
+#[derive(Debug)]
+pub struct Single {
+    /// The Application.
+    pub application: Application,
+    /// The bytes of its `manifest.yaml`, or everything that is wrong.
+    pub manifest: Result<Vec<u8>, Vec<Diagnostic>>,
+    /// What is odd but no error.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Renders every Application of a dry commit whose name is `name`, whatever its branch; none when there is none.
+///
+/// Errors: the world failed.
+pub fn render_named(
+    repository: &Repository,
+    renderers: &Renderers,
+    dry_commit: ObjectId,
+    name: &str,
+) -> Result<Vec<Single>, HydrateError> {
+    let buffer = ObjectBuffer::new(repository);
+    let rules = Rules::read(&repository.refs()?, &buffer)?;
+    let files = TreeFiles::new(repository, repository.commit(dry_commit)?.tree);
+    let discovered = Discovery::default().discover(&files, &rules.applications);
+    let discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree: {why}")))?;
+    let named: Vec<&Application> =
+        discovered.applications.iter().filter(|application| application.name.as_str() == name).collect();
+    let context = render::Context {
+        files: &files,
+        profile: rules.settings.profile.into(),
+        dry_commit: &dry_commit.to_string(),
+        renderer: rules.settings.renderer,
+        nondeterministic: &rules.settings.nondeterministic,
+    };
+    let results = renderers.render(&named, &context, &|_| ());
+    let mut found = Vec::new();
+    for (application, result) in named.into_iter().zip(results) {
+        let (manifest, warnings) = match result {
+            Ok(rendered) => (Ok(rules.writer.manifest(rendered.manifests)), rendered.warnings),
+            Err(render::Failure::Mistakes(mistakes)) => (Err(mistakes), Vec::new()),
+            Err(render::Failure::World(error)) => return Err(HydrateError::Machine(error.to_string())),
+        };
+        found.push(Single { application: application.clone(), manifest, warnings });
+    }
+    Ok(found)
+}
