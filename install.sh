@@ -8,7 +8,7 @@ usage: ./install.sh [--prefix DIR] [--binary FILE] [--server REPO.git]... [--dem
        ./install.sh [--prefix DIR] --uninstall
 
   --prefix DIR       install below DIR, in place of ~/.local, or /usr/local for root
-  --binary FILE      install this program in place of building one
+  --binary FILE      install this program, and git-remote-hydrate beside it, in place of building them
   --server REPO.git  then have this repository hydrate what is pushed to it
   --demo             then push the bundled example to a server of its own, and show what comes of it
   --uninstall        take away what was installed below the prefix
@@ -53,6 +53,7 @@ mkdir -p "$prefix" 2>/dev/null && [ -w "$prefix" ] || fail "$prefix cannot be wr
 prefix=$(cd "$prefix" && pwd)
 
 program=$prefix/bin/git-hydrate
+remote=$prefix/bin/git-remote-hydrate
 man=$prefix/share/man/man1
 bash=$prefix/share/bash-completion/completions/git-hydrate
 zsh=$prefix/share/zsh/site-functions/_git-hydrate
@@ -60,7 +61,7 @@ fish=$prefix/share/fish/vendor_completions.d/git-hydrate.fish
 fish_git=$prefix/share/fish/vendor_conf.d/git-hydrate.fish
 
 if [ $uninstall = yes ]; then
-    for file in "$program" "$man"/git-hydrate.1 "$man"/git-hydrate-*.1 "$bash" "$zsh" "$fish" "$fish_git"; do
+    for file in "$program" "$remote" "$man"/git-hydrate.1 "$man"/git-hydrate-*.1 "$bash" "$zsh" "$fish" "$fish_git"; do
         rm -f "$file"
     done
     echo "removed git-hydrate from $prefix"
@@ -80,6 +81,8 @@ if [ -z "$binary" ]; then
     PATH=$PATH:$stage/bin cargo install --quiet --path "$here" --locked --no-track --root "$stage"
     binary=$stage/bin/git-hydrate
 fi
+beside=$(dirname "$binary")/git-remote-hydrate
+[ -f "$beside" ] || fail "$beside is missing, which serves hydrate::<url>"
 "$binary" man "$stage/man"
 for shell in bash zsh fish; do
     "$binary" completions $shell >"$stage/$shell"
@@ -89,6 +92,7 @@ echo "complete -c git -f -n '__fish_git_using_command hydrate' -a '(__fish_git_c
     >"$stage/fish_git"
 
 put "$binary" "$program" 755
+put "$beside" "$remote" 755
 for page in "$stage"/man/*; do
     put "$page" "$man/$(basename "$page")" 644
 done

@@ -14,6 +14,7 @@ mod hydrate;
 mod install;
 mod man;
 mod output;
+mod remote_helper;
 mod render;
 mod status;
 
@@ -65,6 +66,9 @@ enum Command {
     Commit(commit::Arguments),
     /// Run as a hook of git; the installed scripts call this.
     Hook(hook::Arguments),
+    /// Serve a fetch from `hydrate::<url>`; git calls this by the name git-remote-hydrate.
+    #[command(hide = true)]
+    RemoteHelper(remote_helper::Arguments),
     /// Print the completions of a shell.
     Completions(completions::Arguments),
     /// Print the manual page, or write all pages into a directory.
@@ -131,6 +135,7 @@ fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Command::CatchUp(arguments)) => catch_up::run(&arguments, json),
         Some(Command::Commit(arguments)) => commit::run(&arguments, json),
         Some(Command::Hook(arguments)) => hook::run(&arguments),
+        Some(Command::RemoteHelper(arguments)) => remote_helper::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Man(arguments)) => man::run(&arguments),
         None => hydrate::run(&arguments.hydrate, json),

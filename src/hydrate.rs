@@ -28,7 +28,7 @@ use crate::settings::SettingsError;
 use run::Stopped;
 
 pub use failures::{FAILURES_REF, Failure, Failures};
-pub use heads::RefNames;
+pub use heads::{RefNames, hydrated_branches};
 pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use report::{BranchReport, HydratedCommit, Outcome, Report, Skipped};
 pub use request::{CommitRequest, PathDetails, commit};

@@ -24,6 +24,7 @@ pub mod path;
 pub mod plan;
 pub mod plugin;
 pub mod publish;
+pub mod remote;
 pub mod render;
 pub mod report;
 pub mod settings;

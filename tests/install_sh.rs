@@ -7,8 +7,9 @@ use std::path::Path;
 
 use crate::support::{Answer, BINARY, Lab};
 
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     "bin/git-hydrate",
+    "bin/git-remote-hydrate",
     "share/bash-completion/completions/git-hydrate",
     "share/fish/vendor_completions.d/git-hydrate.fish",
     "share/fish/vendor_conf.d/git-hydrate.fish",
@@ -95,7 +96,7 @@ fn shells_can_read_what_is_installed() {
         // Only bash is on every machine.
         output.map_or(shell != "bash", |output| output.status.success())
     };
-    assert!(read("bash", FILES[1]) && read("fish", FILES[2]) && read("fish", FILES[3]) && read("zsh", FILES[5]));
+    assert!(read("bash", FILES[2]) && read("fish", FILES[3]) && read("fish", FILES[4]) && read("zsh", FILES[6]));
 }
 
 #[test]

@@ -13,8 +13,8 @@ const LAYERS: &[&[&str]] = &[
     &["plan", "publish", "render"],
     &["hydrate"],
     &["install"],
-    &["cli", "hook", "report"],
-    &["main"],
+    &["cli", "hook", "remote", "report"],
+    &["bin", "main"],
 ];
 
 /// The arrows that are allowed inside a layer.
@@ -32,7 +32,9 @@ const SIDEWAYS: &[(&str, &str)] = &[
     ("application", "manifest"),
     ("cli", "hook"),
     ("cli", "report"),
+    ("cli", "remote"),
     ("hook", "report"),
+    ("remote", "report"),
 ];
 
 fn sources(dir: &Path, found: &mut Vec<PathBuf>) {

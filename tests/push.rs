@@ -3,7 +3,7 @@
 use crate::support::{Lab, Repo};
 
 /// An Application that renders the plain files of `apps/<name>/<env>` onto `environments/<env>`.
-fn application(name: &str, env: &str) -> (String, String) {
+pub fn application(name: &str, env: &str) -> (String, String) {
     let text = format!(
         "apiVersion: argoproj.io/v1alpha1
 kind: Application
@@ -25,12 +25,12 @@ spec:
     (format!("applications/{env}/{name}.yaml"), text)
 }
 
-fn config_map(name: &str, value: &str) -> String {
+pub fn config_map(name: &str, value: &str) -> String {
     format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n  value: {value}\n")
 }
 
 /// A clone with the Applications committed, not pushed.
-fn dry(server: &Repo, names: &[&str], envs: &[&str]) -> Repo {
+pub fn dry(server: &Repo, names: &[&str], envs: &[&str]) -> Repo {
     let clone = server.clone_to("clone");
     let mut files = Vec::new();
     for name in names {
@@ -44,7 +44,7 @@ fn dry(server: &Repo, names: &[&str], envs: &[&str]) -> Repo {
     clone
 }
 
-fn tip(repo: &Repo, branch: &str) -> String {
+pub fn tip(repo: &Repo, branch: &str) -> String {
     repo.git(&["rev-parse", "--verify", &format!("refs/heads/{branch}")])
 }
 
@@ -56,16 +56,16 @@ fn names(repo: &Repo, branch: &str) -> Vec<String> {
     repo.git(&["ls-tree", "-r", "--name-only", branch]).lines().map(str::to_owned).collect()
 }
 
-fn note(repo: &Repo, branch: &str) -> String {
+pub fn note(repo: &Repo, branch: &str) -> String {
     repo.git(&["notes", "--ref=hydrator.metadata", "show", &tip(repo, branch)])
 }
 
 /// The dry commit that the note of a branch must name.
-fn note_of(dry: &str) -> String {
+pub fn note_of(dry: &str) -> String {
     format!("{{\"drySha\":\"{dry}\"}}")
 }
 
-fn healthy(repo: &Repo) {
+pub fn healthy(repo: &Repo) {
     assert_eq!(repo.git(&["fsck", "--strict", "--full"]), "");
 }
 

@@ -11,6 +11,7 @@ mod layers;
 mod plugin;
 mod push;
 mod readme;
+mod remote;
 mod render;
 mod support;
 mod yaml;

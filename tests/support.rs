@@ -92,6 +92,11 @@ impl Lab {
 }
 
 impl Repo {
+    /// The repository of this name, which somebody else made in the lab.
+    pub fn at(lab: &Lab, name: &str) -> Self {
+        Self { path: lab.path(name), lab: lab.clone() }
+    }
+
     /// What `git` prints, without the line break at its end; it must succeed.
     pub fn git(&self, args: &[&str]) -> String {
         self.run("git", args).success().stdout.trim_end_matches('\n').to_owned()

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Wake;
 use crate::application::BranchName;
-use crate::git::{Error, ObjectBuffer, ObjectId, Refs};
+use crate::git::{Commit, Error, ObjectBuffer, ObjectId, Refs};
 use crate::metadata::Trailers;
 use crate::settings::Settings;
 
@@ -27,6 +27,14 @@ impl RefNames {
     /// Those of a clone of `remote`, which writes below `prefix`.
     pub fn client(remote: &str, prefix: &str) -> Self {
         Self { read: format!("refs/remotes/{remote}/"), write: format!("refs/remotes/{prefix}/"), records: false }
+    }
+
+    /// The branch that counts as the default one: what the symbolic ref `HEAD` beside the branches leads to, as a clone has
+    /// it of its remote, else what the repository's own `HEAD` names.
+    pub fn head(&self, refs: &Refs) -> Option<BranchName> {
+        let link = format!("{}HEAD", self.read);
+        let linked = refs.resolve(&link).strip_prefix(&self.read).filter(|branch| *branch != "HEAD");
+        BranchName::new(linked.or(refs.head_branch())?).ok()
     }
 
     /// The commit that a branch points at.
@@ -54,23 +62,41 @@ pub(super) fn environments(
     let mut found = BTreeMap::new();
     for (name, tip) in refs.below(&names.read) {
         let Ok(branch) = BranchName::new(name) else { continue };
-        let mut here = tip;
-        for _ in 0..MERGES_MAX {
-            let Ok(commit) = buffer.commit(here) else { break };
-            if let Some(trailers) = Trailers::read(&commit.message) {
-                // A sync branch has commits that were made for its staging branch, or the empty one it started with.
-                if trailers.branch == branch && !commit.parents.is_empty() {
-                    found.insert(branch, trailers.dry_branch);
-                }
-                break;
-            }
-            match commit.parents[..] {
-                [first, _, ..] => here = first,
-                _ => break,
-            }
+        if let Some((commit, trailers)) = hydrated_below(tip, buffer)
+            // A sync branch has commits that were made for its staging branch, or the empty one it started with.
+            && trailers.branch == branch
+            && !commit.parents.is_empty()
+        {
+            found.insert(branch, trailers.dry_branch);
         }
     }
     Ok(found)
+}
+
+/// Of `branches` by name, those that hold what hydration wrote: environment branches, and the sync branches of staging
+/// branches.
+pub fn hydrated_branches(
+    branches: &BTreeMap<String, ObjectId>,
+    buffer: &ObjectBuffer<'_>,
+) -> BTreeMap<String, ObjectId> {
+    let hydrated = branches.iter().filter(|(_, tip)| hydrated_below(**tip, buffer).is_some());
+    hydrated.map(|(branch, tip)| (branch.clone(), *tip)).collect()
+}
+
+/// The hydrated commit that a branch ends with, below the merges that a promoter put on top of it.
+fn hydrated_below(tip: ObjectId, buffer: &ObjectBuffer<'_>) -> Option<(Commit, Trailers)> {
+    let mut here = tip;
+    for _ in 0..MERGES_MAX {
+        let commit = buffer.commit(here).ok()?;
+        if let Some(trailers) = Trailers::read(&commit.message) {
+            return Some((commit, trailers));
+        }
+        match commit.parents[..] {
+            [first, _, ..] => here = first,
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// The dry branches that a wake-up asks for, by name. A branch that hydration writes is never one.
@@ -80,19 +106,22 @@ pub(super) fn heads(
     refs: &Refs,
     settings: &Settings,
     environments: &BTreeMap<BranchName, BranchName>,
+    buffer: &ObjectBuffer<'_>,
 ) -> Vec<DryHead> {
     let mut branches: BTreeSet<String> = match wake {
         Wake::Commit { branch, tip } => return vec![DryHead { branch: branch.clone(), tip: *tip }],
         Wake::Everything => refs.below(&names.read).map(|(branch, _)| branch.to_owned()).collect(),
         Wake::Pushed(pushed) => pushed.iter().cloned().collect(),
     };
-    branches.extend(refs.head_branch().map(str::to_owned));
+    branches.extend(names.head(refs).map(|branch| branch.as_str().to_owned()));
     branches.extend(settings.dry_branches.iter().map(|branch| branch.as_str().to_owned()));
     branches.extend(environments.values().map(|branch| branch.as_str().to_owned()));
     let head = |branch: String| {
         let branch = BranchName::new(&branch).ok()?;
         let tip = names.tip(refs, &branch)?;
-        (!environments.contains_key(&branch)).then_some(DryHead { branch, tip })
+        // Sync branches are no environment branches, but hydration writes them too.
+        (!environments.contains_key(&branch) && hydrated_below(tip, buffer).is_none())
+            .then_some(DryHead { branch, tip })
     };
     branches.into_iter().filter_map(head).collect()
 }

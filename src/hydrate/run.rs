@@ -168,7 +168,14 @@ impl<'a> Run<'a> {
     }
 
     fn heads(&self) -> Vec<DryHead> {
-        heads::heads(&self.setup.wake, &self.setup.refs, &self.refs, &self.rules.settings, &self.environments)
+        heads::heads(
+            &self.setup.wake,
+            &self.setup.refs,
+            &self.refs,
+            &self.rules.settings,
+            &self.environments,
+            &self.buffer,
+        )
     }
 
     fn hydrate_heads(&mut self) -> Result<(), Stopped> {
@@ -462,7 +469,7 @@ impl<'a> Run<'a> {
         let discovered =
             discovered.map_err(|why| HydrateError::Machine(format!("reading the tree of {dry}: {why}")))?;
         let view = crate::view::View::new(&files);
-        let head_branch = self.refs.head_branch().and_then(|name| BranchName::new(name).ok());
+        let head_branch = self.setup.refs.head(&self.refs);
         let branches = self.refs.below(&self.setup.refs.read).filter_map(|(name, _)| BranchName::new(name).ok());
         let context = Context {
             dry_branch: &head.branch,

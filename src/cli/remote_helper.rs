@@ -1,0 +1,34 @@
+//! `git-remote-hydrate`, which git runs for `hydrate::<url>`.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, bail};
+
+use super::{Outcome, WrongUse};
+use crate::remote::{self, Address, GUARD};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The remote, or its address when it has no name.
+    remote: String,
+    /// The address.
+    url: Option<String>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    if std::env::var_os(GUARD).is_some() {
+        bail!(WrongUse("a dry repository cannot itself be reached through hydrate::".to_owned()));
+    }
+    let url = arguments.url.as_deref().unwrap_or(&arguments.remote);
+    let address = Address::new(url).map_err(|error| WrongUse(error.to_string()))?;
+    remote::serve(&arguments.remote, &address, &caches()?, &super::machine()?)?;
+    Ok(Outcome::Done)
+}
+
+/// Where caches stand, as the XDG base directories have it.
+fn caches() -> anyhow::Result<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
+    let cache = cache.context("finding a place for the cache: neither HOME nor XDG_CACHE_HOME is set")?;
+    Ok(cache.join("git-hydrate").join("remotes"))
+}

@@ -1,0 +1,134 @@
+//! The remote helper: `git clone hydrate::<url>` gives the hydrated branches of any dry repository.
+//!
+//! git starts us with the address and asks for `git-upload-pack`. We fetch the dry repository into a cache of the user,
+//! hydrate there what upstream has not hydrated itself, and become the `git upload-pack` of that cache; what git fetches,
+//! and how deep, is then between the two of them.
+//!
+//! Where upstream has environment branches they are continued, so the ids are those that its server makes. Where it has
+//! none they start at the tip of the dry branch, and the next fetch continues what this one made.
+//!
+//! Never: a push through us, a byte on standard output that is not the protocol's, a cache served while upstream cannot
+//! be reached.
+
+mod address;
+mod cache;
+mod dialogue;
+mod upstream;
+
+use std::fs::File;
+use std::io::Write as _;
+use std::os::fd::AsFd as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+
+use crate::git;
+use crate::hydrate::{self, HydrateError, Outcome, RefNames, Report, Setup, Wake};
+use crate::render::{Machine, Renderers};
+use crate::report::{Console, Progress, Wording, summary};
+
+use cache::Cache;
+use dialogue::{Request, Service};
+
+pub use address::{Address, AddressError};
+
+/// The environment variable that tells us in a child of ours that we are at work already.
+pub const GUARD: &str = "GIT_REMOTE_HYDRATE";
+
+/// Why git gets nothing from us.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Talking to git.
+    #[error("talking to git: {0}")]
+    Dialogue(#[from] std::io::Error),
+    /// A push.
+    #[error(
+        "hydrated branches are made from dry commits, so nothing is pushed to them; push dry commits to their own \
+         address:\n  git remote set-url --push {remote} {url}"
+    )]
+    Push {
+        /// The remote, as git names it.
+        remote: String,
+        /// The dry repository.
+        url: String,
+    },
+    /// git said why on standard error.
+    #[error("{0} cannot be read, so there is nothing to hydrate")]
+    Unreachable(String),
+    /// No branch has a commit.
+    #[error("{0} has no commit yet")]
+    Empty(String),
+    /// Its history is cut off.
+    #[error("{0} is a shallow clone, whose hydrated branches cannot be told; run `git fetch --unshallow` in it")]
+    Shallow(String),
+    /// Nothing to serve.
+    #[error("no Application of {0} is hydrated; `git hydrate check` in a clone of it tells why")]
+    Nothing(String),
+    /// The cache.
+    #[error(transparent)]
+    Git(#[from] git::Error),
+    /// Hydrating in the cache.
+    #[error(transparent)]
+    Hydrate(#[from] HydrateError),
+}
+
+/// Talks with git on standard input and output about the remote that it calls `remote`; caches stand below `caches`.
+///
+/// Ends when git does, or does not return at all, because this process has become `git upload-pack`.
+pub fn serve(remote: &str, address: &Address, caches: &Path, machine: &Machine) -> Result<(), Error> {
+    // What is read ahead would be missed by `git upload-pack`, so nothing is buffered.
+    let mut stdin = File::from(std::io::stdin().as_fd().try_clone_to_owned()?);
+    let mut stdout = File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
+    let Some(request) = dialogue::listen(&mut stdin, &mut stdout)? else { return Ok(()) };
+    match request.service {
+        Service::UploadPack => {}
+        Service::ReceivePack => {
+            return Err(Error::Push { remote: remote.to_owned(), url: address.url().to_owned() });
+        }
+    }
+    let cache = Cache::open(address, caches, &mut Console::new())?;
+    cache.fetch(address, &request)?;
+    let report = hydrate_cache(&cache, machine)?;
+    tell(&report, &request);
+    if !cache.choose_head(&report)? {
+        return Err(Error::Nothing(address.shown()));
+    }
+    let mut upload_pack = cache.upload_pack();
+    // The lock is freed by the exec; from here on the refs are only read.
+    stdout.write_all(b"\n")?;
+    Err(Error::Dialogue(upload_pack.exec()))
+}
+
+fn hydrate_cache(cache: &Cache, machine: &Machine) -> Result<Report, Error> {
+    let renderers = Renderers::from_config(cache.repository(), machine)?;
+    let progress = Progress::new();
+    let setup = Setup {
+        repository: cache.repository(),
+        refs: RefNames { read: cache::BASES.to_owned(), ..RefNames::server() },
+        wake: Wake::Everything,
+        renderers: &renderers,
+        out_of_time: &|| false,
+        observer: &progress,
+    };
+    let report = hydrate::hydrate(&setup);
+    progress.clear();
+    Ok(report?)
+}
+
+/// Says what was hydrated and what could not be; `git fetch` itself shows which branches moved.
+fn tell(report: &Report, request: &Request) {
+    let mut report = report.clone();
+    report.branches.retain(|branch| match branch.outcome {
+        Outcome::Moved => request.verbosity > 0,
+        Outcome::Unchanged => false,
+        Outcome::Failed { .. } => true,
+    });
+    // Every branch of upstream was searched: what is wrong on one that feeds no environment is its author's business.
+    report.warnings.clear();
+    if !report.branches.is_empty() {
+        report.problems.clear();
+    }
+    let text = summary(&report, Wording::Terminal);
+    if !text.is_empty() {
+        Console::new().print(&text);
+    }
+}
