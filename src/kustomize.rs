@@ -13,6 +13,7 @@
 //! and charts that would have to be fetched are refused by name.
 
 mod accumulate;
+mod charts;
 mod config;
 mod decode;
 mod error;
@@ -48,6 +49,7 @@ use loader::Loader;
 use session::Session;
 use transform::{Labels, Transformer};
 
+pub use charts::NativeCharts;
 pub use error::Error;
 pub use generate::helm::{ChartRequest, RenderChart, ValuesFile};
 pub use options::{LoadRestrictor, Options, Reorder};

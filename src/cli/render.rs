@@ -1,5 +1,7 @@
 //! `git hydrate render …`: manifests to standard output, and nothing else.
 
+mod helm;
+
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
@@ -18,10 +20,11 @@ use crate::view::{DiskFiles, View};
 #[command(after_help = "\
 git hydrate render web                     the Application `web` of HEAD, as its manifest.yaml
 git hydrate render web --rev main~3        … of another commit
+git hydrate render helm [NAME] CHART [FLAGS]  what `helm template` prints
 git hydrate render kustomize DIR [FLAGS]   what `kustomize build DIR` prints
 git hydrate render directory DIR           the plain manifests of a directory")]
 pub(super) struct Arguments {
-    /// The name of an Application, or `kustomize` or `directory` for files on disk.
+    /// The name of an Application, or `helm`, `kustomize` or `directory` for files on disk.
     what: String,
     /// For an Application: `--rev REV`; else the arguments of the tool.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -31,6 +34,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let rest: Vec<&str> = arguments.arguments.iter().map(String::as_str).collect();
     match arguments.what.as_str() {
+        "helm" => helm::run(&rest),
         "kustomize" => kustomization(&rest),
         "directory" => plain(&rest),
         name => application(name, &rest),
@@ -49,7 +53,7 @@ fn application(name: &str, arguments: &[&str]) -> anyhow::Result<Outcome> {
     let renderers = Renderers::from_config(&repository, &super::machine()?)?;
     let found = render_named(&repository, &renderers, commit, name)?;
     if found.is_empty() {
-        bail!("{rev} has no Application named `{name}`; `kustomize` and `directory` render files on disk");
+        bail!("{rev} has no Application named `{name}`; `helm`, `kustomize` and `directory` render files on disk");
     }
     let mut outcome = Outcome::Done;
     for (index, single) in found.iter().enumerate() {
@@ -77,7 +81,7 @@ fn kustomization(arguments: &[&str]) -> anyhow::Result<Outcome> {
         [dir] => dir,
         _ => bail!(WrongUse("specify one path to a kustomization directory".to_owned())),
     })?;
-    let build = match kustomize::build(&View::new(&files), &dir, &options, None) {
+    let build = match kustomize::build(&View::new(&files), &dir, &options, Some(&kustomize::NativeCharts::default())) {
         Ok(build) => build,
         Err(error) => {
             output::warn(&error.diagnostic());
@@ -116,7 +120,7 @@ fn plain(arguments: &[&str]) -> anyhow::Result<Outcome> {
 
 /// The files of this machine and the path of `dir` among them: what lies above a kustomization can be one of its bases.
 fn on_disk(dir: &str) -> anyhow::Result<(DiskFiles, RepoPath)> {
-    let dir = Path::new(dir).canonicalize().with_context(|| format!("{dir}"))?;
+    let dir = Path::new(dir).canonicalize().with_context(|| dir.to_owned())?;
     let text = dir.to_str().context("the path is not UTF-8")?;
     Ok((DiskFiles::new("/"), RepoPath::clean(text.trim_start_matches('/'))?))
 }

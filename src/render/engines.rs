@@ -9,11 +9,12 @@ use super::{Application, Commit, command};
 use crate::application::{Directory, Environment, Helm, Kustomize, Plugin, Source};
 use crate::diag::{Diagnostic, Span};
 use crate::directory;
+use crate::helm;
 use crate::jsonnet;
 use crate::kustomize;
 use crate::manifest::{self, Manifest};
 use crate::settings::RendererName;
-use crate::view::View;
+use crate::view::{View, ViewError};
 
 /// One Application while it is rendered.
 pub(super) struct One<'a, 'c> {
@@ -33,7 +34,7 @@ impl One<'_, '_> {
         let (release, warnings) = Release::new(self.view, profile, self.application, &self.source.path, helm, &at)?;
         self.warnings.extend(warnings);
         let text = match self.commit.context.renderer {
-            RendererName::Native => return Err(self.not_native("Helm charts")),
+            RendererName::Native => self.template(&release)?.into_bytes(),
             RendererName::Exec => self.exec().helm(&self.site(self.place())?, &release)?,
         };
         Ok((self.objects(&text, "helm template")?, command::helm(&release, profile)))
@@ -53,22 +54,78 @@ impl One<'_, '_> {
 
     /// What our own Kustomize prints.
     fn build(&mut self, edits: &Edits) -> Result<String, Failure> {
-        let dir = &self.source.path;
-        let edited = match edits.is_empty() {
-            true => None,
-            false => Some(edits.apply(self.view, dir)?.1.into_bytes()),
-        };
+        let edited =
+            if edits.is_empty() { None } else { Some(edits.apply(self.view, &self.source.path)?.1.into_bytes()) };
         let options = kustomize::Options {
             helm_kube_version: edits.kube_version.clone().unwrap_or_default(),
             helm_api_versions: edits.api_versions.clone(),
             kustomization: edited,
+            enable_helm: true,
             ..kustomize::Options::default()
         };
-        let build = kustomize::build(self.view, dir, &options, None).map_err(|error| self.wrong(&error))?;
+        let charts = kustomize::NativeCharts { effects: self.effects() };
+        let build = kustomize::build(self.view, &self.source.path, &options, Some(&charts))
+            .map_err(|error| self.wrong(&error))?;
         let warning = |text: &String| Diagnostic::warning(text.as_str()).at(self.place().clone());
         let warnings: Vec<Diagnostic> = build.warnings.iter().map(warning).collect();
         self.warnings.extend(warnings);
         build.to_yaml().map_err(|error| self.wrong(&error))
+    }
+
+    /// What our own Helm prints.
+    fn template(&mut self, release: &Release) -> Result<String, Failure> {
+        let defaults = helm::Options::default();
+        let files = release.value_files.iter().cloned().map(helm::ValuesSource::File);
+        let own = release.values.iter().map(|values| helm::ValuesSource::Text {
+            name: format!("the values of `{}`", self.application.name),
+            text: values.text.clone(),
+        });
+        let options = helm::Options {
+            release_name: release.name.clone().unwrap_or(defaults.release_name),
+            namespace: release.namespace.clone().unwrap_or(defaults.namespace),
+            values: files.chain(own).collect(),
+            set: release.set.clone(),
+            set_string: release.set_string.clone(),
+            set_file: release.set_file.iter().map(|setting| setting.argument(setting.file.as_str())).collect(),
+            kube_version: release.kube_version.clone(),
+            api_versions: release.api_versions.clone(),
+            include_crds: release.include_crds,
+            skip_tests: release.skip_tests,
+            skip_schema_validation: release.skip_schema_validation,
+            effects: self.effects(),
+            ..helm::Options::default()
+        };
+        let rendered = helm::render(self.view, &release.chart, &options).map_err(|error| {
+            if error.is_backend() {
+                let path = release.chart.clone();
+                return Failure::World(Error::View(ViewError::Backend { path, reason: error.to_string() }));
+            }
+            let diagnostic = error.diagnostic();
+            let placed = diagnostic.span.is_some();
+            Failure::mistake(if placed { diagnostic } else { diagnostic.at(self.place().clone()) })
+        })?;
+        let warning = |text: &String| Diagnostic::warning(text.as_str()).at(self.place().clone());
+        let warnings: Vec<Diagnostic> = rendered.warnings.iter().map(warning).collect();
+        self.warnings.extend(warnings);
+        Ok(rendered.text)
+    }
+
+    /// What random and clock functions of charts do: nothing, but for those that an admin allows, and these give the
+    /// same for an Application each time.
+    fn effects(&self) -> helm::Effects {
+        match self.commit.context.nondeterministic {
+            [] => helm::Effects::Refuse,
+            allowed => helm::Effects::Seeded {
+                identity: format!(
+                    "{}/{}/{}",
+                    self.application.namespace.as_ref().map_or("", |namespace| namespace.as_str()),
+                    self.application.name,
+                    self.application.environment_branch()
+                ),
+                allowed: allowed.to_vec(),
+                now: jiff::Timestamp::UNIX_EPOCH,
+            },
+        }
     }
 
     fn wrong(&self, error: &kustomize::Error) -> Failure {
@@ -126,11 +183,5 @@ impl One<'_, '_> {
     /// Where the Application names its sources.
     fn place(&self) -> &Span {
         &self.application.places.dry_path
-    }
-
-    fn not_native(&self, what: &str) -> Failure {
-        let text = format!("{what} are not rendered natively yet");
-        let mistake = Diagnostic::error(text).at(self.place().clone());
-        Failure::mistake(mistake.hint("git hydrate config renderer exec: the official tools render them"))
     }
 }

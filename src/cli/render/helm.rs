@@ -1,0 +1,147 @@
+//! `git hydrate render helm`: what `helm template` prints, for a chart on disk.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use clap::Parser;
+
+use super::super::{Outcome, WrongUse, output};
+use crate::helm::{self, Effects, ValuesSource};
+use crate::path::RepoPath;
+use crate::view::{DiskFiles, View};
+
+/// Prints what `helm template` prints, without a cluster, a network or a plugin.
+#[derive(Debug, Parser)]
+#[command(name = "git hydrate render helm", disable_version_flag = true, no_binary_name = true)]
+struct Flags {
+    /// The name of the release, then the chart; or the chart alone.
+    #[arg(value_name = "[NAME] CHART", num_args = 1..=2, required = true)]
+    operands: Vec<String>,
+    /// The name of the release.
+    #[arg(long, value_name = "NAME")]
+    name_template: Option<String>,
+    /// The namespace of the release.
+    #[arg(long, short, default_value = "default")]
+    namespace: String,
+    /// A values file; may be given more than once, later ones win.
+    #[arg(long, short = 'f', value_name = "FILE", value_delimiter = ',')]
+    values: Vec<String>,
+    /// Values, as `a.b=c,d[0]=e`.
+    #[arg(long, value_name = "VALUES")]
+    set: Vec<String>,
+    /// The same, all of them texts.
+    #[arg(long, value_name = "VALUES")]
+    set_string: Vec<String>,
+    /// The same with JSON values, or one JSON object.
+    #[arg(long, value_name = "VALUES")]
+    set_json: Vec<String>,
+    /// The same with the contents of files.
+    #[arg(long, value_name = "VALUES")]
+    set_file: Vec<String>,
+    /// One value that is taken as it is written.
+    #[arg(long, value_name = "VALUE")]
+    set_literal: Vec<String>,
+    /// The version of Kubernetes that templates see.
+    #[arg(long, value_name = "VERSION")]
+    kube_version: Option<String>,
+    /// API versions that templates see besides the usual ones.
+    #[arg(long, short, value_name = "LIST", value_delimiter = ',')]
+    api_versions: Vec<String>,
+    /// Print custom resource definitions too.
+    #[arg(long)]
+    include_crds: bool,
+    /// Changes nothing, as in Helm.
+    #[arg(long)]
+    skip_crds: bool,
+    /// Leave tests out.
+    #[arg(long)]
+    skip_tests: bool,
+    /// Leave hooks out.
+    #[arg(long)]
+    no_hooks: bool,
+    /// Let templates see an upgrade.
+    #[arg(long)]
+    is_upgrade: bool,
+    /// Do not check values against the chart's schema.
+    #[arg(long)]
+    skip_schema_validation: bool,
+    /// Print only the manifests of these templates.
+    #[arg(long, short, value_name = "TEMPLATE")]
+    show_only: Vec<String>,
+    /// Let random and clock functions run: no two outputs are the same then.
+    #[arg(long)]
+    allow_nondeterministic: bool,
+}
+
+pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
+    let flags = match Flags::try_parse_from(arguments) {
+        Ok(flags) => flags,
+        Err(error) if !error.use_stderr() => {
+            output::print(error.to_string())?;
+            return Ok(Outcome::Done);
+        }
+        Err(error) => bail!(WrongUse(error.to_string().trim_start_matches("error: ").trim_end().to_owned())),
+    };
+    let (name, chart) = match &flags.operands[..] {
+        [name, chart] => (Some(name.clone()), chart),
+        [chart] => (None, chart),
+        _ => bail!(WrongUse("name one chart".to_owned())),
+    };
+    let defaults = helm::Options::default();
+    let options = helm::Options {
+        release_name: name.or(flags.name_template).filter(|name| !name.is_empty()).unwrap_or(defaults.release_name),
+        namespace: flags.namespace,
+        values: flags
+            .values
+            .iter()
+            .map(|file| Ok(ValuesSource::File(on_disk(file)?)))
+            .collect::<anyhow::Result<_>>()?,
+        set_json: flags.set_json,
+        set: flags.set,
+        set_string: flags.set_string,
+        set_file: flags.set_file,
+        set_literal: flags.set_literal,
+        base: on_disk(".")?,
+        kube_version: flags.kube_version,
+        api_versions: flags.api_versions,
+        include_crds: flags.include_crds,
+        skip_tests: flags.skip_tests,
+        no_hooks: flags.no_hooks,
+        is_upgrade: flags.is_upgrade,
+        skip_schema_validation: flags.skip_schema_validation,
+        show_only: flags.show_only,
+        effects: if flags.allow_nondeterministic { chance()? } else { Effects::Refuse },
+        ..helm::Options::default()
+    };
+    let files = DiskFiles::new("/");
+    match helm::render(&View::new(&files), &on_disk(chart)?, &options) {
+        Ok(rendered) => {
+            for warning in &rendered.warnings {
+                output::warn(&format!("warning: {warning}"));
+            }
+            output::print(rendered.text)?;
+            Ok(Outcome::Done)
+        }
+        Err(error) => {
+            // Helm's own words, so that the two can be compared; then our hint.
+            output::warn(&format!("Error: {}", error.helm_text()));
+            Ok(Outcome::Found)
+        }
+    }
+}
+
+/// The path of a file below the root of this machine, without looking whether it is there.
+fn on_disk(path: &str) -> anyhow::Result<RepoPath> {
+    let absolute = std::path::absolute(Path::new(path)).with_context(|| path.to_owned())?;
+    let text = absolute.to_str().with_context(|| format!("{path}: not UTF-8"))?;
+    Ok(RepoPath::clean(text.trim_start_matches('/'))?)
+}
+
+fn chance() -> anyhow::Result<Effects> {
+    let mut entropy = [0; 32];
+    std::fs::File::open("/dev/urandom")
+        .and_then(|mut source| source.read_exact(&mut entropy))
+        .context("reading /dev/urandom")?;
+    Ok(Effects::Live { entropy, now: jiff::Timestamp::now() })
+}

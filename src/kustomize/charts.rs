@@ -1,0 +1,45 @@
+//! The charts of a kustomization, rendered by our own Helm.
+
+use super::generate::helm::{ChartRequest, RenderChart, ValuesFile};
+use crate::diag::Diagnostic;
+use crate::helm::{self, Effects, ValuesSource};
+use crate::view::View;
+
+/// Renders charts in the same process.
+#[derive(Debug, Clone, Default)]
+pub struct NativeCharts {
+    /// What random and clock functions do.
+    pub effects: Effects,
+}
+
+impl RenderChart for NativeCharts {
+    fn render(&self, view: &View<'_>, request: &ChartRequest) -> Result<String, Diagnostic> {
+        if request.name_template.contains("{{") {
+            let text = format!("`nameTemplate: {}` with template actions is not supported", request.name_template);
+            return Err(Diagnostic::error(text).hint("write the name itself, or use `releaseName`"));
+        }
+        let mut options = helm::Options { effects: self.effects.clone(), ..helm::Options::default() };
+        let template = Some(&request.name_template).filter(|name| !name.is_empty());
+        if let Some(name) = request.release_name.as_ref().or(template) {
+            options.release_name.clone_from(name);
+        }
+        if !request.namespace.is_empty() {
+            options.namespace.clone_from(&request.namespace);
+        }
+        options.values = request.values.iter().map(values).collect();
+        options.api_versions.clone_from(&request.api_versions);
+        options.kube_version = Some(request.kube_version.clone()).filter(|version| !version.is_empty());
+        options.include_crds = request.include_crds;
+        options.skip_tests = request.skip_tests;
+        options.no_hooks = request.skip_hooks;
+        let rendered = helm::render(view, &request.chart, &options).map_err(|error| error.diagnostic())?;
+        Ok(rendered.text)
+    }
+}
+
+fn values(file: &ValuesFile) -> ValuesSource {
+    match file {
+        ValuesFile::Path(path) => ValuesSource::File(path.clone()),
+        ValuesFile::Text(text) => ValuesSource::Text { name: "valuesInline".to_owned(), text: text.clone() },
+    }
+}
