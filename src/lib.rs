@@ -1,4 +1,44 @@
 //! Renders Argo CD Applications into environment branches, inside the git server.
+//!
+//! # One push
+//!
+//! 1. git runs the script of `hooks/post-receive`, which hands its lines to [`hook::post_receive`]. They say only that
+//!    something happened.
+//! 2. Under the lock of the repository, [`hydrate::hydrate`] reads refs, settings ([`settings::Settings`]), notes and
+//!    recorded failures as they are now ([`git::Repository::refs`]).
+//! 3. For each dry branch, [`plan::Discovery`] finds the Applications of its tree ([`application::read`]); directories that
+//!    it knows are not read again.
+//! 4. [`application::validate`] judges them together: every mistake at once, each with its place.
+//! 5. For each environment branch, [`hydrate::Standing`] tells who made it and from which dry commit it was hydrated
+//!    last. The first-parent commits since then are hydrated in order.
+//! 6. [`plan::removals`] tells what left the dry tree, with proof and within a limit.
+//! 7. [`render::Renderers`] renders all Applications on all cores: [`helm`], [`kustomize`], [`directory`], [`jsonnet`],
+//!    [`plugin`]. Each sees files through a [`view::View`] only, which notes what it read.
+//! 8. [`metadata::Writer`] makes every byte of the branch: manifests ([`manifest::encode`]), `hydrator.metadata`,
+//!    `README.md`, the commit message and the note.
+//! 9. [`publish`] turns files into trees in a [`git::ObjectBuffer`], in memory.
+//! 10. Objects become durable, then all refs move in one transaction ([`git::update_refs`]); a lost race starts again at
+//!     2. [`report::summary`] tells the pusher.
+//!
+//! # Layers
+//!
+//! Arrows point down only, which `tests/layers.rs` checks: `main`; `cli`, `hook`, `report`; [`hydrate`]; [`plan`],
+//! [`render`], [`publish`]; the engines; [`application`], [`manifest`], [`metadata`], [`settings`], [`view`]; [`yaml`],
+//! [`template`], [`git`], [`glob`]; [`path`], [`diag`].
+//!
+//! # Never
+//!
+//! - A branch moves although one of its Applications failed.
+//! - A hydrated commit depends on anything but its parent, its dry commit and branch, the settings and the engine.
+//! - A file that somebody else put on a branch is touched.
+//! - A ref points at an object that is not written.
+//! - A native engine opens a file, a connection or a program, or reads the clock or the environment.
+//!
+//! # Where to start
+//!
+//! A new transformer: `kustomize/transform`. A new template function: `template/funcs`. A new engine: `render/engines.rs`.
+//! A new subcommand: `cli`. A new mistake of an Application: `application/mistake.rs`. What a hydrated branch says of
+//! itself: [`metadata::Writer`].
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 #![deny(rustdoc::broken_intra_doc_links)]
