@@ -71,10 +71,11 @@ impl Hook {
     }
 
     /// The same as one shell command, for git's configuration: git hands each command its own copy of the input, so
-    /// nothing needs to be chained.
+    /// nothing needs to be chained. git adds the arguments of the hook at the end, so that has to be a command's name.
     pub fn command(&self, binary: &Path) -> String {
         let (binary, name) = (quoted(binary), self.name);
-        format!("if [ -x {binary} ]; then {binary} hook {name}; else echo warning: {binary} is gone >&2; fi")
+        let run = format!("{binary} hook {name} \"$@\"");
+        format!("hydrate() {{ if [ -x {binary} ]; then {run}; else echo warning: {binary} is gone >&2; fi; }}; hydrate")
     }
 }
 
