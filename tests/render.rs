@@ -168,6 +168,13 @@ fn a_recorded_helm_command_gives_the_same_manifests_in_a_shell() {
     let applications: Vec<&Application> = applications.iter().collect();
     let renderers = renderers(official(&dir), 2);
     let results = render_all(&renderers, &files, Profile::Proposal, RendererName::Exec, &applications);
+    let native = render_all(&renderers, &files, Profile::Proposal, RendererName::Native, &applications);
+    for ((exec, native), options) in results.iter().zip(native).zip(options) {
+        let native = native.unwrap_or_else(|failure| panic!("{options}: {failure:?}"));
+        let exec = exec.as_ref().unwrap_or_else(|failure| panic!("{options}: {failure:?}"));
+        assert_eq!(text(&native.manifests), text(&exec.manifests), "{options}");
+        assert_eq!(native.commands, exec.commands, "{options}");
+    }
     let tree = on_disk(&files);
     let path = format!("{}:/usr/bin:/bin", dir.display());
     for (result, options) in results.into_iter().zip(options) {
@@ -571,8 +578,11 @@ fn kustomizations_inflate_charts_of_the_repository() {
     let application =
         application("web", "apps", "kustomize: {kubeVersion: v1.30.1, apiVersions: [a/v1], namePrefix: p-}");
     let renderers = renderers(official(&dir), 1);
-    let rendered = render_all(&renderers, &files, Profile::Proposal, RendererName::Exec, &[&application]).remove(0);
-    let rendered = rendered.expect("renders");
+    let [rendered, native] = [RendererName::Exec, RendererName::Native].map(|renderer| {
+        render_all(&renderers, &files, Profile::Proposal, renderer, &[&application]).remove(0).expect("renders")
+    });
+    assert_eq!(text(&native.manifests), text(&rendered.manifests));
+    assert_eq!(native.commands, rendered.commands);
     let text = text(&rendered.manifests);
     for expected in ["name: p-r\n", "kube: v1.30.1\n", "apis: \"true\"\n", "kind: CustomResourceDefinition\n"] {
         assert!(text.contains(expected), "{expected} is not in\n{text}");
