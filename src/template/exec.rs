@@ -30,6 +30,7 @@ pub struct Runtime {
     depth: u32,
     host: Box<dyn Any>,
     regexes: HashMap<Text, Result<Regex, String>>,
+    regex_bytes: usize,
 }
 
 impl Runtime {
@@ -41,6 +42,7 @@ impl Runtime {
             depth: 0,
             host: Box::new(()),
             regexes: HashMap::new(),
+            regex_bytes: 0,
         }
     }
 
@@ -213,12 +215,22 @@ impl Call<'_> {
         if let Some(regex) = self.runtime.regexes.get(pattern) {
             return Ok(regex.clone());
         }
-        self.charge_bytes(pattern.len() * REGEX_BYTES_PER_BYTE)?;
+        self.charge(pattern.len())?;
         let regex = Regex::new(pattern);
+        let size = regex.as_ref().map_or(pattern.len(), Regex::size);
+        self.charge_bytes(size)?;
+        self.charge(size / REGEX_BYTES_PER_STEP)?;
+        self.runtime.regex_bytes += size;
+        if self.runtime.regex_bytes > REGEX_BYTES_MAX {
+            self.runtime.regexes.clear();
+            self.runtime.regex_bytes = size;
+        }
         self.runtime.regexes.insert(pattern.clone(), regex.clone());
         Ok(regex)
     }
 }
 
-/// What a byte of a regular expression may grow to when it is compiled, as far as the budget goes.
-const REGEX_BYTES_PER_BYTE: usize = 4096;
+/// How much of a compiled expression is made in the time of a step.
+const REGEX_BYTES_PER_STEP: usize = 4;
+/// What the kept expressions may take together.
+const REGEX_BYTES_MAX: usize = 64 << 20;

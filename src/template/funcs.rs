@@ -2,7 +2,9 @@
 
 mod builtins;
 mod cases;
+mod certs;
 mod common;
+mod crypto;
 mod dates;
 mod defaults;
 mod dicts;
@@ -11,6 +13,7 @@ mod formats;
 mod lists;
 mod math;
 mod paths;
+mod random;
 mod regex;
 mod semver;
 mod strings;
@@ -26,6 +29,8 @@ impl Functions {
         let mut table = Self::new();
         builtins::add(&mut table);
         cases::add(&mut table);
+        certs::add(&mut table);
+        crypto::add(&mut table);
         dates::add(&mut table);
         defaults::add(&mut table);
         dicts::add(&mut table);
@@ -34,6 +39,7 @@ impl Functions {
         lists::add(&mut table);
         math::add(&mut table);
         paths::add(&mut table);
+        random::add(&mut table);
         regex::add(&mut table);
         semver::add(&mut table);
         strings::add(&mut table);

@@ -14,7 +14,7 @@ use super::list::{List, ListType};
 use super::map::{Map, MapType};
 use super::operand::Operand;
 use super::text::Text;
-use super::value::{IntType, Value};
+use super::value::{IntType, UintType, Value};
 
 /// Go's static type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub enum Type {
     Int,
     /// `int64`
     Int64,
+    /// `uint32`
+    Uint32,
     /// `float64`
     Float64,
     /// `string`
@@ -56,6 +58,7 @@ impl Type {
             Type::Bool => "bool",
             Type::Int => "int",
             Type::Int64 => "int64",
+            Type::Uint32 => "uint32",
             Type::Float64 => "float64",
             Type::String => "string",
             Type::Map => "map[string]interface {}",
@@ -80,6 +83,7 @@ impl Type {
             (Type::Int, Value::Int(IntType::Int, _)) => true,
             (Type::Int64, Value::Int(IntType::Int64, _)) => true,
             (Type::Duration, Value::Int(IntType::Duration, _)) => true,
+            (Type::Uint32, Value::Uint(UintType::Uint32, _)) => true,
             (Type::Float64, Value::Float(_)) => true,
             (Type::String, Value::String(_)) => true,
             (Type::Map, Value::Map(map)) => map.ty().element == super::map::Element::Any,
@@ -222,6 +226,10 @@ impl From<Int> for Value {
     }
 }
 
+/// Go's `uint32`, as a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Uint32(pub u32);
+
 /// All arguments behind the fixed ones: Go's `...`.
 #[derive(Debug)]
 pub struct Rest<T>(pub Vec<T>);
@@ -257,6 +265,7 @@ params! {
     bool, Type::Bool, arg => Value::Bool(value) => value;
     Int, Type::Int, arg => Value::Int(_, value) => Int(value);
     i64, Type::Int64, arg => Value::Int(_, value) => value;
+    Uint32, Type::Uint32, arg => Value::Uint(_, value) => Uint32(value as u32);
     f64, Type::Float64, arg => Value::Float(value) => value;
     Text, Type::String, arg => Value::String(text) => text;
     Map, Type::Map, arg => Value::Map(map) => map.cast(&MapType::ANY), Value::Nil => Map::nil(&MapType::ANY);

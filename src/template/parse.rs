@@ -13,7 +13,7 @@ use super::text::{Text, to_str};
 
 /// How deep parentheses, and how deep control structures, may nest. Go allows 10,000 parentheses and has no limit for
 /// the others; charts stay below 30.
-const DEPTH_MAX: u32 = 400;
+const DEPTH_MAX: u32 = 200;
 
 /// Parses a text; trees of blank definitions are kept only where no other has the name.
 pub(super) fn parse(

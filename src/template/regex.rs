@@ -74,6 +74,11 @@ impl Regex {
         Ok(Self { engine, names: parsed.names.into() })
     }
 
+    /// About how many bytes it takes.
+    pub fn size(&self) -> usize {
+        self.engine.memory_usage()
+    }
+
     /// Whether it matches somewhere.
     pub fn is_match(&self, text: &[u8]) -> bool {
         self.engine.is_match(Input::new(&Haystack::new(text).shown))

@@ -62,6 +62,8 @@ pub enum IntType {
 pub enum UintType {
     /// `uint8`, an element of `[]uint8` or of a string
     Uint8,
+    /// `uint32`
+    Uint32,
     /// `uint64`
     Uint64,
 }
@@ -76,6 +78,7 @@ pub enum Kind {
     Int32,
     Int64,
     Uint8,
+    Uint32,
     Uint64,
     Float64,
     String,
@@ -95,6 +98,7 @@ impl Kind {
             Kind::Int32 => "int32",
             Kind::Int64 => "int64",
             Kind::Uint8 => "uint8",
+            Kind::Uint32 => "uint32",
             Kind::Uint64 => "uint64",
             Kind::Float64 => "float64",
             Kind::String => "string",
@@ -134,6 +138,7 @@ impl UintType {
     pub fn name(self) -> &'static str {
         match self {
             UintType::Uint8 => "uint8",
+            UintType::Uint32 => "uint32",
             UintType::Uint64 => "uint64",
         }
     }
@@ -142,6 +147,7 @@ impl UintType {
     pub fn kind(self) -> Kind {
         match self {
             UintType::Uint8 => Kind::Uint8,
+            UintType::Uint32 => Kind::Uint32,
             UintType::Uint64 => Kind::Uint64,
         }
     }

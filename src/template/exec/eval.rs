@@ -8,7 +8,7 @@ use super::super::map::Element;
 use super::super::node::{Command, Number, Pipe, Spot, Term, Variable};
 use super::super::operand::Operand;
 use super::super::time;
-use super::super::value::{IntType, Value};
+use super::super::value::{IntType, UintType, Value};
 use super::Frame;
 
 /// An element of a list or map: in an interface when that is what the container holds.
@@ -256,6 +256,10 @@ impl<'f> Frame<'f> {
                 };
                 return Ok(Value::Int(ty, *int).into());
             }
+            (Type::Uint32, Term::Number(Number { int: Some(int), .. })) if *int >= 0 => {
+                return Ok(Value::Uint(UintType::Uint32, *int as u64 & 0xffff_ffff).into());
+            }
+            (Type::Uint32, _) => "unsigned integer",
             (Type::Bool, _) => "bool",
             (Type::String, _) => "string",
             (Type::Float64, _) => "float",

@@ -170,7 +170,11 @@ fn camelcase(text: &[u8]) -> Text {
     while let Some(c) = characters.next_if(|c| is_connector(*c)) {
         out.push(c);
     }
-    let Some(first) = characters.next() else { return out.into() };
+    let Some(first) = characters.next() else {
+        // Nothing but connectors: xstrings writes the last one twice.
+        out.extend(out.chars().next_back());
+        return out.into();
+    };
     let mut is_upper_run = is_upper(first);
     let mut before = to_upper(first);
     for c in characters {

@@ -1,0 +1,88 @@
+//! What randomness and the clock give: nothing, or always the same.
+
+use super::*;
+
+fn seeded(seed: u8, allowed: &[&str]) -> Effects {
+    let now = "2026-01-02T03:04:05Z".parse().expect("a time");
+    Effects::Seeded { seed: [seed; 32], now, allowed: allowed.iter().map(|name| (*name).to_owned()).collect() }
+}
+
+fn with(effects: Effects, text: &str) -> Result<String, Failure> {
+    run(text, Value::Nil, Limits::default(), effects).map(|out| String::from_utf8(out).expect("UTF-8"))
+}
+
+#[test]
+fn what_would_differ_is_refused_by_name() {
+    let calls = [
+        "randAlphaNum 3",
+        "randAlpha 3",
+        "randNumeric 3",
+        "randAscii 3",
+        "randBytes 3",
+        "randInt 1 2",
+        "shuffle \"ab\"",
+        "uuidv4",
+        "bcrypt \"x\"",
+        "htpasswd \"u\" \"p\"",
+        "encryptAES \"k\" \"t\"",
+        "genPrivateKey \"rsa\"",
+        "genCA \"x\" 1",
+        "genSelfSignedCert \"x\" nil nil 1",
+        "now",
+        "ago 0",
+        "date \"2006\" \"x\"",
+        "htmlDate nil",
+        "dateInZone \"2006\" 1.5 \"UTC\"",
+        "durationRound (toDate \"2006\" \"2020\")",
+    ];
+    for call in calls {
+        let failure = with(Effects::Refuse, &format!("{{{{ {call} }}}}")).expect_err(call);
+        let Cause::Refused(refused) = failure.cause() else { panic!("{call}: {failure}") };
+        assert_eq!(refused.function(), call.split(' ').next().expect("a name"), "{call}");
+        let level = failure.levels().next().expect("a place");
+        assert_eq!((level.place.line, level.place.column), (1, 3), "{call}");
+    }
+    // Not among those that the admin allowed.
+    assert!(with(seeded(1, &["uuidv4"]), "{{ randAlphaNum 3 }}").is_err());
+}
+
+#[test]
+fn a_seed_gives_the_same_again() {
+    let text = "{{ randAlphaNum 8 }}|{{ randAlphaNum 8 }}|{{ uuidv4 }}|{{ randInt 5 100 }}|{{ shuffle \"abcdef\" }}|{{ now | htmlDate }}";
+    let allowed = ["randAlphaNum", "uuidv4", "randInt", "shuffle", "now"];
+    let first = with(seeded(1, &allowed), text).expect("allowed");
+    assert_eq!(first, with(seeded(1, &allowed), text).expect("allowed"));
+    assert_ne!(first, with(seeded(2, &allowed), text).expect("allowed"));
+    let parts: Vec<&str> = first.split('|').collect();
+    assert_ne!(parts[0], parts[1], "two calls differ");
+    assert_eq!(parts[5], "2026-01-02");
+    // An edit elsewhere leaves a call's result alone.
+    let edited = with(seeded(1, &allowed), "new\n{{ uuidv4 }} text {{ randAlphaNum 8 }}").expect("allowed");
+    assert!(edited.ends_with(parts[0]), "{edited} against {first}");
+}
+
+#[test]
+fn the_stream_of_a_seed_never_changes() {
+    // Pinned: another value would change what is hydrated everywhere.
+    let text = "{{ randAlphaNum 8 }} {{ randBytes 6 }} {{ uuidv4 }} {{ randInt 0 1000000 }} {{ genPrivateKey \"ed25519\" | sha256sum | trunc 16 }}";
+    let allowed = ["randAlphaNum", "randBytes", "uuidv4", "randInt", "genPrivateKey"];
+    assert_eq!(
+        with(seeded(7, &allowed), text).expect("allowed"),
+        "B26DcUsH 0wR9SheO 9e0b74af-fbe1-4bde-a431-0c6d48ad7177 432295 6685831f1c8eac36"
+    );
+}
+
+#[test]
+fn certificates_are_signed_by_their_ca() {
+    let text = "{{ $ca := genCA \"ca\" 365 }}{{ $cert := genSignedCert \"x\" (list \"1.2.3.4\") (list \"a.b\") 10 $ca }}\
+                {{ $ca.Cert }}{{ $cert.Cert }}{{ $cert.Key }}{{ typeOf $ca }} {{ kindOf $ca }} {{ (buildCustomCert (b64enc $ca.Cert) (b64enc $ca.Key)).Cert | eq $ca.Cert }}";
+    let allowed = ["genCA", "genSignedCert"];
+    let out = with(seeded(3, &allowed), text).expect("allowed");
+    assert!(out.ends_with("sprig.certificate struct true"), "{out}");
+    assert_eq!(out.matches("-----BEGIN CERTIFICATE-----\n").count(), 2);
+    assert_eq!(out.matches("-----BEGIN RSA PRIVATE KEY-----\n").count(), 1);
+    let failure = with(seeded(3, &allowed), "{{ genCA \"x\" 1.5 }}").expect_err("no int");
+    assert!(failure.to_string().ends_with("expected integer; found 1.5"), "{failure}");
+    let failure = with(seeded(3, &["genCA"]), "{{ genSelfSignedCert \"x\" \"y\" nil 1 }}").expect_err("no list");
+    assert!(failure.to_string().contains("can't handle \"y\" for arg of type []interface {}"), "{failure}");
+}
