@@ -17,6 +17,7 @@ mod output;
 mod remote_helper;
 mod render;
 mod status;
+mod verify;
 
 use std::ffi::OsString;
 use std::num::NonZero;
@@ -52,6 +53,8 @@ enum Command {
     Render(render::Arguments),
     /// Show how each environment branch stands, and what failed.
     Status(status::Arguments),
+    /// Make hydrated commits again and compare their ids with what is there.
+    Verify(verify::Arguments),
     /// Hydrate what a crash, an import or a new setting left behind.
     CatchUp(catch_up::Arguments),
     /// Show or change the settings of the repository.
@@ -132,6 +135,7 @@ fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Command::Doctor(arguments)) => doctor::run(&arguments, json),
         Some(Command::Render(arguments)) => render::run(&arguments),
         Some(Command::Status(arguments)) => status::run(&arguments, json),
+        Some(Command::Verify(arguments)) => verify::run(&arguments, json),
         Some(Command::CatchUp(arguments)) => catch_up::run(&arguments, json),
         Some(Command::Commit(arguments)) => commit::run(&arguments, json),
         Some(Command::Hook(arguments)) => hook::run(&arguments),

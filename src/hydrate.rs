@@ -18,6 +18,7 @@ mod run;
 mod single;
 mod standing;
 mod status;
+mod verify;
 
 use crate::application::BranchName;
 use crate::git::{self, ObjectId, Repository, TransactionError};
@@ -36,6 +37,7 @@ pub use run::{Survey, check_settings, settings_files};
 pub use single::{Single, render_named};
 pub use standing::{Origin, Standing};
 pub use status::{BranchStatus, status};
+pub use verify::{Fault, Finding, Line, Verified, lines, verify};
 
 /// Which dry commits shall be looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -61,7 +61,7 @@ pub enum Error {
     #[error("{0} is a shallow clone, whose hydrated branches cannot be told; run `git fetch --unshallow` in it")]
     Shallow(String),
     /// Nothing to serve.
-    #[error("no Application of {0} is hydrated; `git hydrate check` in a clone of it tells why")]
+    #[error("no Application of {0} is hydrated; `git hydrate` in a clone of it tells why")]
     Nothing(String),
     /// The cache.
     #[error(transparent)]

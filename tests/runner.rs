@@ -14,4 +14,5 @@ mod readme;
 mod remote;
 mod render;
 mod support;
+mod verify;
 mod yaml;

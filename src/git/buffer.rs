@@ -106,6 +106,11 @@ impl<'a> ObjectBuffer<'a> {
         store::write(self.repository, objects.collect())
     }
 
+    /// Forgets all new objects.
+    pub fn clear(&self) {
+        drop(std::mem::take(&mut *self.new_objects()));
+    }
+
     fn keep(&self, kind: ObjectKind, content: Vec<u8>) -> Result<ObjectId> {
         let id = gix::objs::compute_hash(self.repository.null_id().kind(), kind, &content)?;
         self.insert(id, kind, content);

@@ -20,7 +20,8 @@ use crate::settings::Settings;
 pub(super) struct Branch {
     pub name: BranchName,
     pub sync: BranchName,
-    dry_branch: BranchName,
+    /// The dry branch that it is hydrated from.
+    pub dry_branch: BranchName,
     /// The tip of the dry branch.
     pub dry_tip: ObjectId,
     old: Option<ObjectId>,
@@ -86,6 +87,34 @@ impl Branch {
     /// The dry commit that the branch was hydrated from before the run, if that can be told.
     pub fn dry_before(&self) -> Option<ObjectId> {
         self.standing.as_ref().and_then(|standing| standing.dry)
+    }
+
+    /// The branch as it was when `tip` was its newest commit, to be hydrated again from there.
+    pub fn resume(
+        name: &BranchName,
+        head: &DryHead,
+        tip: Commit,
+        dry: Option<ObjectId>,
+        settings: Option<ObjectId>,
+    ) -> Self {
+        Self {
+            name: name.clone(),
+            sync: name.clone(),
+            dry_branch: head.branch.clone(),
+            dry_tip: head.tip,
+            old: Some(tip.id),
+            standing: None,
+            sync_tip: None,
+            new_sync: None,
+            tip: Some(tip),
+            dry,
+            settings,
+            applications: 0,
+            commits: Vec::new(),
+            skipped: Vec::new(),
+            failure: None,
+            closed: false,
+        }
     }
 
     /// Decides whether hydration may write the branch at all.
@@ -190,7 +219,7 @@ impl Branch {
         }
         let tree = edits.apply(buffer, base)?;
         let message = rules.writer.commit_message(&origin, &self.name, rules.id).map_err(HydrateError::Template)?;
-        let commit = self.commit(buffer, rules, dry, tree, parent.as_ref(), message)?;
+        let commit = write(buffer, rules, dry, tree, parent.as_ref(), message)?;
         self.commits.push(HydratedCommit {
             id: commit.id.to_string(),
             dry_sha: dry.id.to_string(),
@@ -214,30 +243,9 @@ impl Branch {
         if let Some(sync_tip) = self.sync_tip.or(self.new_sync) {
             return Ok(Some(buffer.commit(sync_tip)?));
         }
-        let message = rules.writer.initial_message(origin, &self.sync, rules.id);
-        let commit = self.commit(buffer, rules, origin.commit, buffer.empty_tree_id(), None, message)?;
+        let commit = initial(buffer, rules, &self.sync, origin)?;
         self.new_sync = Some(commit.id);
         Ok(Some(commit))
-    }
-
-    fn commit(
-        &self,
-        buffer: &ObjectBuffer<'_>,
-        rules: &Rules,
-        dry: &DryCommit,
-        tree: ObjectId,
-        parent: Option<&Commit>,
-        message: String,
-    ) -> Result<Commit, HydrateError> {
-        let signature = rules.writer.signature(dry.date, parent.map(|parent| &parent.committer));
-        let commit = NewCommit {
-            tree,
-            parents: parent.iter().map(|parent| parent.id).collect(),
-            author: signature.clone(),
-            committer: signature,
-            message,
-        };
-        Ok(buffer.commit(buffer.write_commit(&commit)?)?)
     }
 
     fn files(&self, rules: &Rules, origin: &Origin<'_>, path: &PathOutput<'_>) -> Result<Files, HydrateError> {
@@ -324,6 +332,36 @@ impl Branch {
     }
 }
 
+/// Makes the empty commit that a missing sync branch starts with.
+pub(super) fn initial(
+    buffer: &ObjectBuffer<'_>,
+    rules: &Rules,
+    sync: &BranchName,
+    origin: &Origin<'_>,
+) -> Result<Commit, HydrateError> {
+    let message = rules.writer.initial_message(origin, sync, rules.id);
+    write(buffer, rules, origin.commit, buffer.empty_tree_id(), None, message)
+}
+
+fn write(
+    buffer: &ObjectBuffer<'_>,
+    rules: &Rules,
+    dry: &DryCommit,
+    tree: ObjectId,
+    parent: Option<&Commit>,
+    message: String,
+) -> Result<Commit, HydrateError> {
+    let signature = rules.writer.signature(dry.date, parent.map(|parent| &parent.committer));
+    let commit = NewCommit {
+        tree,
+        parents: parent.iter().map(|parent| parent.id).collect(),
+        author: signature.clone(),
+        committer: signature,
+        message,
+    };
+    Ok(buffer.commit(buffer.write_commit(&commit)?)?)
+}
+
 /// What is written into one destination path.
 pub(super) struct PathOutput<'a> {
     pub dir: &'a RepoPath,
@@ -338,12 +376,12 @@ pub(super) struct PathOutput<'a> {
 }
 
 pub(super) const MANIFEST: &str = "manifest.yaml";
-const METADATA: &str = "hydrator.metadata";
+pub(super) const METADATA: &str = "hydrator.metadata";
 
 const README: &str = "README.md";
 
 /// The files that we write into a destination path.
-const PATH_FILES: [&str; 3] = [MANIFEST, METADATA, README];
+pub(super) const PATH_FILES: [&str; 3] = [MANIFEST, METADATA, README];
 
 fn below(dir: &RepoPath, name: &str) -> RepoPath {
     dir.child(name).expect("the names of our files are single components")

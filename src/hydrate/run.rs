@@ -33,7 +33,10 @@ impl<E: Into<HydrateError>> From<E> for Stopped {
 }
 
 /// How many commits a dry branch may be ahead of an environment branch; beyond them only its tip is hydrated.
-const BACKLOG_MAX: usize = 100_000;
+pub(super) const BACKLOG_MAX: usize = 100_000;
+
+/// How many dry trees a run without an end keeps: each is asked for again right after it was read.
+const TREES_MAX: usize = 8;
 
 /// The settings and what was made of them once.
 pub(super) struct Rules {
@@ -47,6 +50,8 @@ pub(super) struct Rules {
 
 /// A dry commit and the Applications of its tree.
 pub(super) struct DryTree {
+    /// The dry branch whose rules were applied.
+    branch: BranchName,
     pub commit: DryCommit,
     pub tree: ObjectId,
     allowed_removals: Vec<String>,
@@ -196,6 +201,49 @@ impl<'a> Run<'a> {
     /// Takes a branch up whose commits are made.
     pub fn add(&mut self, name: BranchName, branch: Branch) {
         self.branches.insert(name, branch);
+    }
+
+    /// What was made so far, and the repository below.
+    pub fn buffer(&self) -> &ObjectBuffer<'a> {
+        &self.buffer
+    }
+
+    /// The tip of a branch.
+    pub fn tip(&self, branch: &BranchName) -> Option<ObjectId> {
+        self.setup.refs.tip(&self.refs, branch)
+    }
+
+    /// The notes as they are in the repository; none when there are none at all.
+    pub fn recorded_notes(&self) -> Result<Option<Notes>, git::Error> {
+        let Some(tip) = self.refs.get(NOTES_REF) else { return Ok(None) };
+        Notes::open(Some(self.buffer.commit(tip)?.tree), &self.buffer).map(Some)
+    }
+
+    /// Goes on with the rules of other settings.
+    pub fn use_settings(&mut self, id: Option<ObjectId>) -> Result<(), HydrateError> {
+        self.rules = Rules::at(id, &self.buffer)?;
+        self.trees.clear();
+        Ok(())
+    }
+
+    /// Hydrates one dry commit onto a branch as it once was; only the buffer knows.
+    pub fn replay(&mut self, branch: Branch, dry: ObjectId) -> Result<Branch, Stopped> {
+        let head = DryHead { branch: branch.dry_branch.clone(), tip: dry };
+        let heads = std::slice::from_ref(&head);
+        let tree = self.dry_tree(dry, &head, heads)?;
+        let name = branch.name.clone();
+        self.branches.insert(name.clone(), branch);
+        self.hydrate_commit(&head, dry, &tree, std::slice::from_ref(&name), heads)?;
+        Ok(self.branches.remove(&name).expect("a dry commit takes no branch away"))
+    }
+
+    /// Forgets what was made and found, so that a long history takes no more memory than a short one.
+    pub fn forget(&mut self) {
+        self.buffer.clear();
+        self.failures = Failures::default();
+        if self.trees.len() > TREES_MAX {
+            self.trees.clear();
+        }
     }
 
     /// Brings all environment branches of one dry branch up to its tip.
@@ -459,7 +507,8 @@ impl<'a> Run<'a> {
 
     /// The Applications of a dry commit, read once however often they are asked for.
     fn dry_tree(&mut self, dry: ObjectId, head: &DryHead, heads: &[DryHead]) -> Result<Rc<DryTree>, Stopped> {
-        if let Some(tree) = self.trees.get(&dry) {
+        // Two dry branches may share a commit, and the Applications in it are not the same ones for both.
+        if let Some(tree) = self.trees.get(&dry).filter(|tree| tree.branch == head.branch) {
             return Ok(tree.clone());
         }
         let repository = self.setup.repository;
@@ -482,6 +531,7 @@ impl<'a> Run<'a> {
         };
         let verdict = application::validate(&discovered.applications, &context);
         let tree = DryTree {
+            branch: head.branch.clone(),
             commit: DryCommit::new(&commit),
             tree: commit.tree,
             allowed_removals: allowed_removals(&commit.message),
@@ -539,7 +589,12 @@ impl<'a> Run<'a> {
 impl Rules {
     /// Reads the settings of a repository.
     pub fn read(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<Self, HydrateError> {
-        let (id, files) = settings_files(refs, buffer)?;
+        Self::at(refs.get(SETTINGS_REF), buffer)
+    }
+
+    /// Reads the settings that a commit holds.
+    pub fn at(commit: Option<ObjectId>, buffer: &ObjectBuffer<'_>) -> Result<Self, HydrateError> {
+        let (id, files) = files_of(commit, buffer)?;
         Ok(Self { id, ..Self::of(&files)? })
     }
 
@@ -556,7 +611,14 @@ impl Rules {
 
 /// The settings of a repository as files, and the commit that holds them; none when there are none.
 pub fn settings_files(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<(Option<ObjectId>, SettingsFiles), git::Error> {
-    let commit = refs.get(SETTINGS_REF).map(|tip| buffer.commit(tip)).transpose()?;
+    files_of(refs.get(SETTINGS_REF), buffer)
+}
+
+fn files_of(
+    commit: Option<ObjectId>,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<(Option<ObjectId>, SettingsFiles), git::Error> {
+    let commit = commit.map(|commit| buffer.commit(commit)).transpose()?;
     let commit = commit.filter(|commit| commit.tree != buffer.empty_tree_id());
     let mut files = SettingsFiles::new();
     for entry in commit.as_ref().map_or(Ok(Vec::new()), |commit| buffer.tree(commit.tree))? {

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::diag::{Diagnostic, printable};
@@ -87,7 +88,7 @@ fn outcome(branch: &BranchReport) -> String {
         Outcome::Moved => {
             let old = branch.old.as_deref().map_or("new", short);
             let new = branch.new.as_deref().map_or("", short);
-            let changed: usize = branch.commits.iter().map(|commit| commit.changed.len()).sum();
+            let changed = branch.commits.iter().flat_map(|commit| &commit.changed).collect::<BTreeSet<_>>().len();
             let removed: usize = branch.commits.iter().map(|commit| commit.removed.len()).sum();
             let commits = match branch.commits.len() {
                 0 | 1 => String::new(),

@@ -1,0 +1,125 @@
+//! `git hydrate verify [RANGE]`: an audit of hydrated history.
+
+use std::fmt::Write as _;
+
+use anyhow::bail;
+
+use super::clone::{self, Clone};
+use super::{Outcome, WrongUse, output};
+use crate::diag::printable;
+use crate::git::ObjectId;
+use crate::hydrate::{self, Line, Setup, Verified, Wake};
+use crate::render::Renderers;
+use crate::report::Progress;
+use crate::settings::RendererName;
+
+/// Make hydrated commits again and compare their ids with what is there.
+///
+/// A hydrated commit follows from its parent, its dry commit, the settings at the id that it names, and the engine. Each
+/// one is made again in memory and compared; whatever differs is named, and so are notes that do not fit and commits that
+/// are missing. Nothing is written.
+///
+/// Exit code: 0 when every commit is what hydration makes, 1 when one is not or cannot be told, 2 for wrong use. Commits
+/// of another engine revision that this one would make otherwise cannot be told; they are reported as such. Manifests
+/// that `git hydrate commit` took from another renderer cannot be made again and are reported as differing.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// An environment branch, a hydrated commit with all below it, or FROM..TO; every branch unless given.
+    range: Option<String>,
+    /// Render with this in place of what the settings name: `exec` checks our engines against the official tools.
+    #[arg(long, value_name = "NAME")]
+    renderer: Option<Renderer>,
+    #[command(flatten)]
+    clone: clone::Arguments,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Renderer {
+    /// The engines of git-hydrate.
+    Native,
+    /// helm and kustomize themselves.
+    Exec,
+}
+
+pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
+    let clone = Clone::open(&arguments.clone)?;
+    let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
+    let progress = Progress::new();
+    let setup = Setup {
+        repository: &clone.repository,
+        refs: clone.refs.clone(),
+        wake: Wake::Pushed(Vec::new()),
+        renderers: &renderers,
+        out_of_time: &|| false,
+        observer: &progress,
+    };
+    let lines = match &arguments.range {
+        Some(range) => vec![line(&clone, range)?],
+        None => hydrate::lines(&setup)?,
+    };
+    let renderer = arguments.renderer.map(|renderer| match renderer {
+        Renderer::Native => RendererName::Native,
+        Renderer::Exec => RendererName::Exec,
+    });
+    let verified = hydrate::verify(&setup, lines, renderer);
+    progress.clear();
+    let verified = verified?;
+    if let Some(range) = &arguments.range
+        && verified.iter().all(|line| line.equal + line.inheriting + line.findings.len() == 0)
+    {
+        bail!(WrongUse(format!("there is no hydrated commit in `{range}`")));
+    }
+    if json {
+        output::print_json(&verified)?;
+    } else if verified.is_empty() {
+        output::print("no branch is hydrated yet\n")?;
+    } else {
+        output::print(text(&verified))?;
+    }
+    Ok(if verified.iter().all(Verified::is_success) { Outcome::Done } else { Outcome::Found })
+}
+
+/// What `FROM..TO`, a branch or a commit stand for.
+fn line(clone: &Clone, range: &str) -> anyhow::Result<Line> {
+    let (after, tip) = match range.split_once("..") {
+        Some((after, tip)) => (Some(commit(clone, after)?), if tip.is_empty() { "HEAD" } else { tip }),
+        None => (None, range),
+    };
+    Ok(Line { name: tip.to_owned(), tip: commit(clone, tip)?, after })
+}
+
+/// An environment branch of the remote goes before anything else of its name.
+fn commit(clone: &Clone, rev: &str) -> anyhow::Result<ObjectId> {
+    let refs = clone.repository.refs()?;
+    match refs.get(&format!("{}{rev}", clone.refs.read)) {
+        Some(tip) => Ok(tip),
+        None => Ok(clone.repository.rev_parse(rev).map_err(|error| WrongUse(error.chain()))?),
+    }
+}
+
+fn text(verified: &[Verified]) -> String {
+    let width = verified.iter().map(|line| line.branch.len()).max().unwrap_or_default();
+    let short = |id: &str| id.get(..7).unwrap_or(id).to_owned();
+    let mut text = String::new();
+    for line in verified {
+        let wrong: std::collections::BTreeSet<&str> = line.findings.iter().map(|one| one.commit.as_str()).collect();
+        let _ = write!(text, "{:width$}  {} equal", printable(&line.branch), line.equal);
+        for (count, what) in [
+            (wrong.len(), "with findings"),
+            (line.inheriting, "with a fault of one below"),
+            (line.others, "not made by hydration"),
+        ] {
+            if count > 0 {
+                let _ = write!(text, ", {count} {what}");
+            }
+        }
+        text.push('\n');
+        for finding in &line.findings {
+            let mark = if finding.fault.is_unknown() { "warning" } else { "error" };
+            let of = finding.dry_sha.as_deref().map(|dry| format!(" of dry {}", short(dry))).unwrap_or_default();
+            let _ =
+                writeln!(text, "  {mark}: {}{of}: {}", short(&finding.commit), printable(&finding.fault.to_string()));
+        }
+    }
+    text
+}

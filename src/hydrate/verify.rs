@@ -1,0 +1,570 @@
+//! Whether hydrated history is what hydration makes: each commit is made again and its id compared.
+//!
+//! A hydrated commit is a function of its parent, its dry commit and branch, the settings, and the engine. So whoever has
+//! the dry commits can tell whether anybody changed what stands in an environment branch, without trusting the server
+//! that keeps it.
+//!
+//! Commits on top of one that differs are judged by what it should have been, so that only what was changed is named.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use serde::Serialize;
+
+use super::branch::{self, Branch, METADATA, PATH_FILES};
+use super::heads::{DryHead, hydrated_branches};
+use super::run::{BACKLOG_MAX, Run};
+use super::standing::nearest;
+use super::{HydrateError, Outcome, Setup, Stopped};
+use crate::git::{Commit, Error, NewCommit, Notes, ObjectBuffer, ObjectId, Repository};
+use crate::metadata::{DryCommit, ENGINE_REVISION, Origin, Trailers, note, read_note};
+use crate::settings::{History, RendererName};
+
+/// Commits of one environment branch: those on the first-parent line from `tip` to `after`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// What to call it.
+    pub name: String,
+    /// The newest commit.
+    pub tip: ObjectId,
+    /// Where the line ends, itself left out; none for the whole history.
+    pub after: Option<ObjectId>,
+}
+
+/// What became of one line. Ids are full and in hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verified {
+    /// The branch, or what else the line was called.
+    pub branch: String,
+    /// Its newest commit.
+    pub tip: String,
+    /// How many hydrated commits are what hydration makes.
+    pub equal: usize,
+    /// How many have a fault that a commit below them has, and no other.
+    pub inheriting: usize,
+    /// How many were not made by hydration and leave its files alone, merges of hydrated commits among them.
+    pub others: usize,
+    /// What is wrong, oldest commit first.
+    pub findings: Vec<Finding>,
+}
+
+/// Something wrong with one commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// The commit.
+    pub commit: String,
+    /// The dry commit that it says it was made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dry_sha: Option<String>,
+    /// What is wrong.
+    #[serde(flatten)]
+    pub fault: Fault,
+}
+
+/// What is wrong with a commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "fault")]
+pub enum Fault {
+    /// A file has other content.
+    #[error("the content of {path} is not what hydration makes")]
+    Content {
+        /// The file.
+        path: String,
+    },
+    /// A file has another mode.
+    #[error("the mode of {path} is not what hydration makes")]
+    Mode {
+        /// The file.
+        path: String,
+    },
+    /// A file that hydration does not make.
+    #[error("{path} is there, and hydration does not make it")]
+    Extra {
+        /// The file.
+        path: String,
+    },
+    /// A file that hydration makes is not there.
+    #[error("{path} is missing")]
+    Missing {
+        /// The file.
+        path: String,
+    },
+    /// Other parents.
+    #[error("its parents are not those that hydration gives it")]
+    Parents,
+    /// Another message.
+    #[error("its message is not what hydration writes")]
+    Message,
+    /// Another author or committer.
+    #[error("its author or committer is not the one in the settings")]
+    Identity,
+    /// Another date.
+    #[error("its date is not that of the dry commit")]
+    Date,
+    /// A header that hydration does not write, such as a signature.
+    #[error("it has headers that hydration does not write")]
+    Headers,
+    /// Hydration makes no commit of this dry commit.
+    #[error("hydration makes no commit here: nothing changed")]
+    Needless,
+    /// The dry commit does not hydrate.
+    #[error("its dry commit does not hydrate: {message}")]
+    Unhydratable {
+        /// The first thing that is wrong with it.
+        message: String,
+    },
+    /// A hydrated commit is not there.
+    #[error("the hydrated commit of {dry_sha} is missing below it")]
+    Skipped {
+        /// The dry commit.
+        dry_sha: String,
+    },
+    /// Somebody else changed files that hydration writes.
+    #[error("it was not made by hydration, and changes {}", .paths.join(", "))]
+    Foreign {
+        /// The files.
+        paths: Vec<String>,
+    },
+    /// There are notes, but none on it.
+    #[error("it has no note")]
+    NoNote,
+    /// A note that hydration does not write.
+    #[error("its note is not what hydration writes")]
+    Note,
+    /// A note that names a dry commit that makes another tree, or does not belong there.
+    #[error("its note names {dry_sha}, which it is not hydrated from")]
+    NoteOfAnother {
+        /// What it names.
+        dry_sha: String,
+    },
+    /// It cannot be told: another revision of the engine made it, and ours makes something else.
+    #[error(
+        "made by engine revision {revision}, and this is {ENGINE_REVISION}: a git-hydrate of that revision can tell"
+    )]
+    OtherRevision {
+        /// The revision.
+        revision: u32,
+    },
+    /// It cannot be told: an object that it was made from is gone.
+    #[error("{what} {id} is not in this repository")]
+    Gone {
+        /// What the object was.
+        what: &'static str,
+        /// Its id.
+        id: String,
+    },
+}
+
+impl Fault {
+    /// Whether it cannot be told if anything is wrong.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self, Fault::OtherRevision { .. } | Fault::Gone { .. })
+    }
+}
+
+impl Verified {
+    /// Whether every commit is what hydration makes.
+    pub fn is_success(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+/// The whole history of every hydrated branch, by name.
+pub fn lines(setup: &Setup<'_>) -> Result<Vec<Line>, HydrateError> {
+    let refs = setup.repository.refs()?;
+    let branches = refs.below(&setup.refs.read).filter(|(branch, _)| *branch != "HEAD");
+    let branches = branches.map(|(branch, tip)| (branch.to_owned(), tip)).collect();
+    let hydrated = hydrated_branches(&branches, &ObjectBuffer::new(setup.repository));
+    Ok(hydrated.into_iter().map(|(name, tip)| Line { name, tip, after: None }).collect())
+}
+
+/// Makes the hydrated commits of `lines` again and compares. Nothing is written; [`Setup::wake`] counts for nothing.
+///
+/// `renderer` renders in place of the one that the settings name.
+pub fn verify(
+    setup: &Setup<'_>,
+    lines: Vec<Line>,
+    renderer: Option<RendererName>,
+) -> Result<Vec<Verified>, HydrateError> {
+    let result = Run::new(setup).and_then(|run| {
+        let notes = run.recorded_notes()?;
+        let mut verifier = Verifier { run, renderer, notes, seen: HashSet::new(), repaired: HashMap::new() };
+        let mut lines = VecDeque::from(lines);
+        let mut verified: Vec<Verified> = Vec::new();
+        while let Some(line) = lines.pop_front() {
+            let (found, merged) = verifier.line(&line)?;
+            match verified.iter_mut().find(|verified| verified.branch == found.branch) {
+                // What was merged into the branch.
+                Some(branch) => {
+                    branch.equal += found.equal;
+                    branch.inheriting += found.inheriting;
+                    branch.others += found.others;
+                    branch.findings.extend(found.findings);
+                }
+                None => verified.push(found),
+            }
+            lines.extend(merged);
+        }
+        Ok(verified)
+    });
+    result.map_err(|stopped| match stopped {
+        Stopped::Failed(error) => error,
+        // Nothing is moved, so nobody can be in the way.
+        Stopped::Raced(why) => HydrateError::Raced(why),
+    })
+}
+
+struct Verifier<'a> {
+    run: Run<'a>,
+    renderer: Option<RendererName>,
+    notes: Option<Notes>,
+    /// Commits that were looked at on another line.
+    seen: HashSet<ObjectId>,
+    /// What commits that differ should have been.
+    repaired: HashMap<ObjectId, Commit>,
+}
+
+/// A hydrated commit and what it says of itself.
+struct Hydrated {
+    commit: Commit,
+    trailers: Trailers,
+}
+
+/// What hydration makes of a dry commit.
+enum Made {
+    Commit(Box<Commit>),
+    Fault(Fault),
+}
+
+impl<'a> Verifier<'a> {
+    fn repository(&self) -> &'a Repository {
+        self.run.buffer().repository()
+    }
+
+    /// Verifies one line, and answers the lines that were merged into it.
+    fn line(&mut self, line: &Line) -> Result<(Verified, Vec<Line>), Stopped> {
+        let mut verified = Verified {
+            branch: line.name.clone(),
+            tip: line.tip.to_string(),
+            equal: 0,
+            inheriting: 0,
+            others: 0,
+            findings: Vec::new(),
+        };
+        self.run.forget();
+        let mut merged = Vec::new();
+        let mut hydrated: Vec<Hydrated> = Vec::new();
+        for id in self.commits(line)? {
+            let commit = self.repository().commit(id)?;
+            let is_new = self.seen.insert(id);
+            let Some(trailers) = Trailers::read(&commit.message) else {
+                // What stood there before hydration came is not its business.
+                if is_new && !(hydrated.is_empty() && line.after.is_none()) {
+                    let paths = self.foreign(&commit, line, &mut merged)?;
+                    if paths.is_empty() {
+                        verified.others += 1;
+                    } else {
+                        verified.find(id, None, [Fault::Foreign { paths }]);
+                    }
+                } else if is_new {
+                    verified.others += 1;
+                }
+                continue;
+            };
+            let this = Hydrated { commit, trailers };
+            if is_new {
+                let inherited = this.commit.parents.first().is_some_and(|parent| self.repaired.contains_key(parent));
+                match self.commit(&this)? {
+                    faults if !faults.is_empty() => verified.find(id, Some(this.trailers.dry_commit), faults),
+                    _ if inherited && self.repaired.contains_key(&id) => verified.inheriting += 1,
+                    _ => verified.equal += 1,
+                }
+                self.run.forget();
+            }
+            hydrated.push(this);
+        }
+        self.notes(&hydrated, &mut verified)?;
+        Ok((verified, merged))
+    }
+
+    /// The commits of a line, oldest first.
+    fn commits(&self, line: &Line) -> Result<Vec<ObjectId>, Error> {
+        let (mut commits, mut here) = (Vec::new(), Some(line.tip));
+        while let Some(id) = here.filter(|id| Some(*id) != line.after) {
+            commits.push(id);
+            here = self.repository().first_parent(id)?;
+        }
+        commits.reverse();
+        Ok(commits)
+    }
+
+    /// The files of hydration that a commit of somebody else changes. A merge may bring in hydrated commits, which are
+    /// verified as a line of their own.
+    fn foreign(&self, commit: &Commit, line: &Line, merged: &mut Vec<Line>) -> Result<Vec<String>, Stopped> {
+        let buffer = self.run.buffer();
+        let Some((first, others)) = commit.parents.split_first() else { return Ok(Vec::new()) };
+        for other in others.iter().filter(|other| self.repository().has(**other)) {
+            let other = self.repository().commit(*other)?;
+            if other.tree == commit.tree && nearest(&other, buffer, |_| true)?.is_some() {
+                merged.push(Line { name: line.name.clone(), tip: other.id, after: Some(*first) });
+                return Ok(Vec::new());
+            }
+        }
+        if !self.repository().has(*first) {
+            return Ok(Vec::new());
+        }
+        let before = self.repository().commit(*first)?.tree;
+        let mut paths = Vec::new();
+        for change in buffer.diff_trees(before, commit.tree)? {
+            let (dir, name) = change.path.rsplit_once('/').unwrap_or(("", &change.path));
+            let metadata = if dir.is_empty() { METADATA.to_owned() } else { format!("{dir}/{METADATA}") };
+            let is_ours = PATH_FILES.contains(&name) || name == ".gitattributes";
+            if is_ours && [before, commit.tree].iter().any(|tree| matches!(buffer.entry(*tree, &metadata), Ok(Some(_))))
+            {
+                paths.push(change.path);
+            }
+        }
+        Ok(paths)
+    }
+
+    /// What is wrong with one hydrated commit; nothing when it is equal, or has only what it inherits.
+    fn commit(&mut self, this: &Hydrated) -> Result<Vec<Fault>, Stopped> {
+        let Hydrated { commit, trailers } = this;
+        if let Some(gone) = self.gone(trailers) {
+            return Ok(vec![gone]);
+        }
+        self.use_settings(trailers.settings_commit)?;
+        let Some(parent) = commit.parents.first() else {
+            let dry = DryCommit::new(&self.repository().commit(trailers.dry_commit)?);
+            let origin = Origin { repo_url: "", branch: &trailers.dry_branch, commit: &dry };
+            let made = branch::initial(self.run.buffer(), &self.run.rules, &trailers.branch, &origin)?;
+            let made = self.of_revision(made, trailers)?;
+            return Ok(self.faults(this, &made, None)?);
+        };
+        if !self.repository().has(*parent) {
+            return Ok(vec![Fault::Gone { what: "its parent", id: parent.to_string() }]);
+        }
+        let parent = self.repository().commit(*parent)?;
+        let (made, skipped) = self.remake(&parent, trailers)?;
+        if let Made::Commit(made) = &made
+            && made.id == commit.id
+        {
+            return Ok(skipped.into_iter().collect());
+        }
+        // Judged by what its parent should have been, it may be right.
+        let (made, skipped) = match self.repaired.get(&parent.id).cloned() {
+            Some(base) => {
+                let base = Commit { tree: base.tree, committer: base.committer, ..parent.clone() };
+                self.remake(&base, trailers)?
+            }
+            None => (made, skipped),
+        };
+        let mut faults: Vec<Fault> = skipped.into_iter().collect();
+        match made {
+            Made::Commit(made) if made.id == commit.id => {}
+            Made::Commit(made) => {
+                let found = self.faults(this, &made, Some(&parent))?;
+                // A commit that is missing below is no parent either.
+                let is_told = |fault: &Fault| *fault == Fault::Parents && !faults.is_empty();
+                faults.extend(found.into_iter().filter(|fault| !is_told(fault)).collect::<Vec<_>>());
+            }
+            Made::Fault(_) if trailers.engine != ENGINE_REVISION => {
+                return Ok(vec![Fault::OtherRevision { revision: trailers.engine }]);
+            }
+            Made::Fault(fault) => faults.push(fault),
+        }
+        Ok(faults)
+    }
+
+    fn gone(&self, trailers: &Trailers) -> Option<Fault> {
+        let gone = |what, id: ObjectId| (!self.repository().has(id)).then(|| Fault::Gone { what, id: id.to_string() });
+        let settings = trailers.settings_commit.and_then(|id| gone("the commit of its settings", id));
+        gone("its dry commit", trailers.dry_commit).or(settings)
+    }
+
+    fn use_settings(&mut self, id: Option<ObjectId>) -> Result<(), HydrateError> {
+        if self.run.rules.id != id {
+            self.run.use_settings(id)?;
+        }
+        if let Some(renderer) = self.renderer {
+            self.run.rules.settings.renderer = renderer;
+        }
+        Ok(())
+    }
+
+    /// What hydration makes on top of `parent`, and a dry commit before that ought to have a hydrated commit there.
+    fn remake(&mut self, parent: &Commit, trailers: &Trailers) -> Result<(Made, Option<Fault>), Stopped> {
+        let shared = !self.run.rules.settings.active_paths(&trailers.branch).is_empty();
+        let is_before =
+            |other: &Trailers| other.branch == trailers.branch && (!shared || other.dry_branch == trailers.dry_branch);
+        let before = nearest(parent, self.run.buffer(), is_before)?;
+        let before = before.filter(|before| self.repository().has(before.dry_commit));
+        let head = DryHead { branch: trailers.dry_branch.clone(), tip: trailers.dry_commit };
+        let dry = before.as_ref().map(|before| before.dry_commit);
+        let mut branch = Branch::resume(&trailers.branch, &head, parent.clone(), dry, trailers.settings_commit);
+        let mut skipped = None;
+        for dry in self.between(before.as_ref(), trailers)? {
+            branch = self.run.replay(branch, dry)?;
+            if skipped.is_none() && branch.tip.as_ref().is_some_and(|tip| tip.id != parent.id) {
+                skipped = Some(Fault::Skipped { dry_sha: dry.to_string() });
+            }
+        }
+        // On top of what is missing, since that is what the commit was made from.
+        let before = branch.tip.as_ref().map(|tip| tip.id);
+        let branch = self.run.replay(branch, trailers.dry_commit)?;
+        let tip = branch.tip.clone().filter(|tip| Some(tip.id) != before);
+        let made = match (tip, branch.into_report().outcome) {
+            (_, Outcome::Failed { diagnostics, .. }) => {
+                let message = diagnostics.into_iter().next().map(|diagnostic| diagnostic.message);
+                Made::Fault(Fault::Unhydratable { message: message.unwrap_or_default() })
+            }
+            (Some(tip), _) => Made::Commit(Box::new(self.of_revision(tip, trailers)?)),
+            (None, _) => Made::Fault(Fault::Needless),
+        };
+        Ok((made, skipped))
+    }
+
+    /// The dry commits between two hydrated commits, where none of them should have changed anything: when both were
+    /// made with the same settings and engine, and every dry commit is hydrated.
+    fn between(&self, before: Option<&Trailers>, trailers: &Trailers) -> Result<Vec<ObjectId>, Error> {
+        let Some(before) = before else { return Ok(Vec::new()) };
+        let comparable = before.settings_commit == trailers.settings_commit
+            && [before.engine, trailers.engine] == [ENGINE_REVISION; 2]
+            && self.run.rules.settings.history == History::Every;
+        if !comparable {
+            return Ok(Vec::new());
+        }
+        let line = self.repository().first_parents(before.dry_commit, trailers.dry_commit, BACKLOG_MAX)?;
+        let mut line = line.unwrap_or_default();
+        line.pop();
+        Ok(line)
+    }
+
+    /// The commit as an engine of the revision that the trailers name would have made it, if the bytes are the same.
+    fn of_revision(&self, made: Commit, trailers: &Trailers) -> Result<Commit, Error> {
+        if trailers.engine == ENGINE_REVISION {
+            return Ok(made);
+        }
+        let ours = Trailers { engine: ENGINE_REVISION, ..trailers.clone() }.to_string();
+        let message = made.message.replace(&ours, &trailers.to_string());
+        let Commit { tree, parents, author, committer, .. } = made;
+        let buffer = self.run.buffer();
+        buffer.commit(buffer.write_commit(&NewCommit { tree, parents, author, committer, message })?)
+    }
+
+    /// How a commit differs from what hydration makes, without what it inherits from its parent.
+    fn faults(&mut self, this: &Hydrated, made: &Commit, parent: Option<&Commit>) -> Result<Vec<Fault>, Error> {
+        let Hydrated { commit, trailers } = this;
+        if commit.id == made.id {
+            return Ok(Vec::new());
+        }
+        let inherited = parent.and_then(|parent| Some((parent.tree, self.repaired.get(&parent.id)?.tree)));
+        self.repaired.insert(commit.id, made.clone());
+        if trailers.engine != ENGINE_REVISION {
+            return Ok(vec![Fault::OtherRevision { revision: trailers.engine }]);
+        }
+        let buffer = self.run.buffer();
+        let mut faults = Vec::new();
+        for change in buffer.diff_trees(made.tree, commit.tree)? {
+            if let Some((tree, repaired)) = inherited {
+                let below = buffer.entry(tree, &change.path)?;
+                if below == change.new && below != buffer.entry(repaired, &change.path)? {
+                    continue;
+                }
+            }
+            let path = change.path;
+            match (change.old, change.new) {
+                (None, _) => faults.push(Fault::Extra { path }),
+                (_, None) => faults.push(Fault::Missing { path }),
+                (Some((_, old)), Some((_, new))) if old != new => faults.push(Fault::Content { path }),
+                _ => faults.push(Fault::Mode { path }),
+            }
+        }
+        let who =
+            |commit: &Commit| [&commit.author, &commit.committer].map(|who| (who.name.clone(), who.email.clone()));
+        let when = |commit: &Commit| [&commit.author, &commit.committer].map(|who| (who.seconds, who.offset));
+        let same_tree = commit.tree == made.tree;
+        for (differs, fault) in [
+            (commit.parents != made.parents, Fault::Parents),
+            (commit.message != made.message, Fault::Message),
+            (who(commit) != who(made), Fault::Identity),
+            (when(commit) != when(made), Fault::Date),
+        ] {
+            if differs {
+                faults.push(fault);
+            }
+        }
+        if faults.is_empty() && same_tree {
+            faults.push(Fault::Headers);
+        }
+        Ok(faults)
+    }
+
+    /// Whether each note names its commit's dry commit, or a later one that changes nothing.
+    fn notes(&mut self, hydrated: &[Hydrated], verified: &mut Verified) -> Result<(), Stopped> {
+        for (index, this) in hydrated.iter().enumerate() {
+            let Hydrated { commit, trailers } = this;
+            if commit.parents.is_empty() {
+                continue;
+            }
+            let same = |other: &&Hydrated| {
+                other.trailers.branch == trailers.branch && other.trailers.dry_branch == trailers.dry_branch
+            };
+            let next = hydrated.iter().skip(index + 1).find(same);
+            let Some(notes) = &mut self.notes else { return Ok(()) };
+            let fault = match notes.get(commit.id, self.run.buffer())? {
+                None => Some(Fault::NoNote),
+                Some(text) => match read_note(&text) {
+                    Some(dry) if text == note(dry) => self.misnamed(this, dry, next)?,
+                    _ => Some(Fault::Note),
+                },
+            };
+            verified.find(commit.id, Some(trailers.dry_commit), fault);
+        }
+        Ok(())
+    }
+
+    fn misnamed(&mut self, this: &Hydrated, dry: ObjectId, next: Option<&Hydrated>) -> Result<Option<Fault>, Stopped> {
+        let Hydrated { commit, trailers } = this;
+        if dry == trailers.dry_commit {
+            return Ok(None);
+        }
+        let wrong = Some(Fault::NoteOfAnother { dry_sha: dry.to_string() });
+        if !self.repository().has(dry) || !self.repository().has(trailers.dry_commit) {
+            return Ok(wrong);
+        }
+        let limit = BACKLOG_MAX;
+        let Some(line) = self.repository().first_parents(trailers.dry_commit, dry, limit)? else { return Ok(wrong) };
+        // Between two hydrated commits the dry commits were looked at already.
+        if let Some(next) = next {
+            let rest = self.repository().first_parents(dry, next.trailers.dry_commit, limit)?;
+            return Ok(if rest.is_some_and(|rest| rest.is_empty()) { wrong } else { None });
+        }
+        let on_branch = self.run.tip(&trailers.dry_branch).is_none_or(|tip| self.repository().is_ancestor(dry, tip));
+        if !on_branch {
+            return Ok(wrong);
+        }
+        let comparable = trailers.engine == ENGINE_REVISION && self.gone(trailers).is_none();
+        if !comparable || self.repaired.contains_key(&commit.id) {
+            return Ok(None);
+        }
+        self.use_settings(trailers.settings_commit)?;
+        let head = DryHead { branch: trailers.dry_branch.clone(), tip: dry };
+        let dry_commit = Some(trailers.dry_commit);
+        let mut branch = Branch::resume(&trailers.branch, &head, commit.clone(), dry_commit, trailers.settings_commit);
+        for dry in line {
+            branch = self.run.replay(branch, dry)?;
+        }
+        let changed = branch.tip.as_ref().is_none_or(|tip| tip.id != commit.id);
+        let failed = matches!(branch.into_report().outcome, Outcome::Failed { .. });
+        Ok(if changed || failed { wrong } else { None })
+    }
+}
+
+impl Verified {
+    fn find(&mut self, commit: ObjectId, dry: Option<ObjectId>, faults: impl IntoIterator<Item = Fault>) {
+        let finding = |fault| Finding { commit: commit.to_string(), dry_sha: dry.map(|dry| dry.to_string()), fault };
+        self.findings.extend(faults.into_iter().map(finding));
+    }
+}

@@ -1,0 +1,292 @@
+//! `git hydrate verify`: honest history passes, and whatever is tampered with is found and named.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::push::{application, config_map, dry, tip};
+use crate::support::{Answer, Lab, Repo};
+
+const BRANCH: &str = "environments/dev";
+
+/// A server with some dry commits, of which every fifth changes nothing, and one the settings.
+fn history(lab: &Lab, commits: usize) -> (Repo, Repo) {
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev"]);
+    clone.push().success();
+    for n in 1..commits {
+        let name = ["web", "api"][n % 2];
+        let value = format!("v{}", n - usize::from(n % 5 == 0) * 2);
+        let (file, text) = (format!("apps/{name}/dev/config.yaml"), config_map(name, &value));
+        clone.commit(&format!("change {n}\n\nBecause of {n}."), &[(&file, &text)]);
+    }
+    clone.push().success();
+    (server, clone)
+}
+
+fn verify(repo: &Repo, args: &[&str], code: i32) -> Value {
+    let answer = repo.hydrate(&[&["verify", "--json"], args].concat()).exits(code);
+    serde_json::from_str(&answer.stdout).expect("JSON")
+}
+
+fn with_input(repo: &Repo, args: &[&str], input: &str) -> String {
+    let mut command = repo.command("git");
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("starts");
+    child.stdin.take().expect("piped").write_all(input.as_bytes()).expect("read");
+    Answer::new(child.wait_with_output().expect("ends")).success().stdout.trim().to_owned()
+}
+
+/// The id of the directory of `commit` with its listing edited.
+fn edit_dir(repo: &Repo, commit: &str, dir: &str, edit: impl Fn(String) -> String) -> String {
+    let inner = with_input(repo, &["mktree"], &(edit(repo.git(&["ls-tree", &format!("{commit}:{dir}")])) + "\n"));
+    let old = repo.git(&["rev-parse", &format!("{commit}:{dir}")]);
+    with_input(repo, &["mktree"], &(repo.git(&["ls-tree", commit]).replace(&old, &inner) + "\n"))
+}
+
+/// Edits commits of the branch, by how many stand on top of them, and makes those on top anew with their notes.
+fn rewrite(repo: &Repo, from: usize, edit: impl Fn(usize, &str, String) -> String) -> String {
+    let old = repo.git(&["rev-list", "--first-parent", "--reverse", &format!("{BRANCH}~{}..{BRANCH}", from + 1)]);
+    let (mut new, mut notes): (Vec<(String, String)>, String) = (Vec::new(), String::new());
+    for (index, id) in old.lines().enumerate() {
+        let mut text = edit(from - index, id, repo.git(&["cat-file", "commit", id])) + "\n";
+        if let Some((old, new)) = new.last() {
+            text = text.replace(&format!("parent {old}"), &format!("parent {new}"));
+        }
+        let made = with_input(repo, &["hash-object", "-t", "commit", "-w", "--stdin"], &text);
+        notes += &format!("{id} {made}\n");
+        new.push((id.to_owned(), made));
+    }
+    with_input(repo, &["notes", "--ref=hydrator.metadata", "copy", "--force", "--stdin"], &notes);
+    repo.git(&["update-ref", &format!("refs/heads/{BRANCH}"), &new.last().expect("some").1]);
+    new.remove(0).1
+}
+
+fn tree(text: String, tree: &str) -> String {
+    let rest = text.split_once('\n').expect("a header").1.to_owned();
+    format!("tree {tree}\n{rest}")
+}
+
+#[test]
+fn fifty_commits_are_what_hydration_makes() {
+    let lab = Lab::new();
+    let (server, clone) = history(&lab, 50);
+    let found = verify(&server, &[], 0);
+    let hydrated: u64 = server.git(&["rev-list", "--count", BRANCH]).parse().expect("a number");
+    assert!(hydrated > 40, "{hydrated}");
+    assert_eq!(found[0]["equal"], hydrated);
+    assert_eq!(verify(&clone, &[], 0)[0]["equal"], hydrated, "in a clone too");
+    assert_eq!(verify(&clone, &[BRANCH], 0)[0]["equal"], hydrated);
+    let range = format!("{}..{}", tip(&server, &format!("{BRANCH}~5")), tip(&server, &format!("{BRANCH}~2")));
+    assert_eq!(verify(&clone, &[&range], 0)[0]["equal"], 3);
+    let text = server.hydrate(&["verify"]).success().stdout;
+    assert_eq!(text, format!("{BRANCH}  {hydrated} equal\n"));
+    clone.hydrate(&["verify", "main"]).exits(2);
+    clone.hydrate(&["verify", "no-such-branch"]).exits(2);
+}
+
+#[test]
+fn every_settings_commit_and_staging_branch_is_taken_into_account() {
+    let lab = Lab::new();
+    let (server, clone) = history(&lab, 4);
+    let settings = server.clone_to("settings");
+    settings.git(&["checkout", "-q", "--orphan", "settings"]);
+    settings.git(&["rm", "-rqf", "."]);
+    settings.commit("robot", &[("settings.yaml", "author: {name: Robot, email: robot@example.com}\n")]);
+    settings.git(&["push", "-q", "origin", "HEAD:refs/hydrate/config"]);
+    server.hydrate(&["catch-up"]).success();
+    let (file, text) = application("web", "stage");
+    let staged = format!("{text}    hydrateTo:\n      targetBranch: environments/stage-next\n");
+    clone.commit("stage", &[(&file, &staged), ("apps/web/stage/config.yaml", &config_map("web", "stage"))]);
+    clone.push().success();
+    // A promoter merges the staging branch.
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["checkout", "-q", "-b", "promote", "origin/environments/stage"]);
+    clone.git(&["merge", "-q", "--no-ff", "-m", "Promote", "origin/environments/stage-next"]);
+    clone.git(&["push", "-q", "origin", "HEAD:environments/stage"]);
+    let found = verify(&server, &[], 0);
+    let of = |branch: &str| {
+        let lines = found.as_array().expect("a list");
+        lines.iter().find(|line| line["branch"] == branch).unwrap_or_else(|| panic!("{branch}: {found}")).clone()
+    };
+    assert_eq!((&of("environments/stage")["equal"], &of("environments/stage")["others"]), (&1.into(), &1.into()));
+    // Somebody changes what hydration wrote.
+    let forged = clone.commit("forge", &[("web/manifest.yaml", "kind: ConfigMap\n"), ("OWNERS", "us\n")]);
+    clone.git(&["push", "-q", "origin", "HEAD:environments/stage"]);
+    let found = verify(&server, &["environments/stage"], 1);
+    assert_eq!(found[0]["findings"][0]["commit"], forged.as_str());
+    assert_eq!(found[0]["findings"][0]["paths"], serde_json::json!(["web/manifest.yaml"]));
+}
+
+#[test]
+fn whatever_is_tampered_with_is_found_and_named() {
+    let lab = Lab::new();
+    let (server, _) = history(&lab, 14);
+    let refs = [format!("refs/heads/{BRANCH}"), "refs/notes/hydrator.metadata".to_owned()];
+    let honest = refs.each_ref().map(|name| server.git(&["rev-parse", name]));
+    let blob = with_input(&server, &["hash-object", "-w", "--stdin"], "kind: Secret\n");
+    let all = server.git(&["rev-list", "--first-parent", BRANCH]);
+    let all: Vec<&str> = all.lines().collect();
+    let at = 5;
+    let old_manifest = server.git(&["rev-parse", &format!("{}:api/manifest.yaml", all[at])]);
+    let edit =
+        |id: &str, text: String, change: &dyn Fn(String) -> String| tree(text, &edit_dir(&server, id, "api", change));
+    let only =
+        |here: usize, text: String, change: &dyn Fn(String) -> String| if here == at { change(text) } else { text };
+    type Edit<'a> = Box<dyn Fn(usize, &str, String) -> String + 'a>;
+    let rows: Vec<(&str, &str, Edit)> = vec![
+        (
+            "blob",
+            "content api/manifest.yaml",
+            Box::new(|here, id, text| {
+                only(here, text, &|text| edit(id, text, &|dir| dir.replace(&old_manifest, &blob)))
+            }),
+        ),
+        (
+            "blob, here and in all commits on top that had the same",
+            "content api/manifest.yaml",
+            Box::new(|_, id, text| edit(id, text, &|dir| dir.replace(&old_manifest, &blob))),
+        ),
+        (
+            "mode",
+            "mode api/manifest.yaml",
+            Box::new(|here, id, text| {
+                only(here, text, &|text| {
+                    edit(id, text, &|dir| {
+                        dir.lines()
+                            .map(|line| {
+                                if line.ends_with("manifest.yaml") {
+                                    line.replace("100644", "100755")
+                                } else {
+                                    line.to_owned()
+                                }
+                            })
+                            .collect::<Vec<_>>()
+                            .join("\n")
+                    })
+                })
+            }),
+        ),
+        (
+            "an extra file",
+            "extra api/extra.yaml",
+            Box::new(|here, id, text| {
+                only(here, text, &|text| edit(id, text, &|dir| format!("{dir}\n100644 blob {blob}\textra.yaml")))
+            }),
+        ),
+        (
+            "an extra file that stays",
+            "extra api/extra.yaml",
+            Box::new(|_, id, text| edit(id, text, &|dir| format!("{dir}\n100644 blob {blob}\textra.yaml"))),
+        ),
+        (
+            "a file less",
+            "missing api/README.md",
+            Box::new(|here, id, text| {
+                only(here, text, &|text| {
+                    edit(id, text, &|dir| {
+                        dir.lines().filter(|line| !line.ends_with("README.md")).collect::<Vec<_>>().join("\n")
+                    })
+                })
+            }),
+        ),
+        (
+            "message",
+            "message ",
+            Box::new(|here, _, text| {
+                only(here, text, &|text| text.replace("Hydrate-Branch", "Reviewed-by: Boss\nHydrate-Branch"))
+            }),
+        ),
+        ("date", "date ", Box::new(|here, _, text| only(here, text, &|text| text.replace(" +0200\n\n", " +0300\n\n")))),
+        (
+            "author",
+            "identity ",
+            Box::new(|here, _, text| only(here, text, &|text| text.replacen("author ", "author x", 1))),
+        ),
+        (
+            "a second parent",
+            "parents ",
+            Box::new(|here, _, text| {
+                only(here, text, &|text| text.replace("\nauthor", &format!("\nparent {}\nauthor", all[9])))
+            }),
+        ),
+        (
+            "a commit left out",
+            "skipped ",
+            Box::new(|here, _, text| only(here, text, &|text| text.replace(all[at + 1], all[at + 2]))),
+        ),
+        (
+            "a signature",
+            "headers ",
+            Box::new(|here, _, text| only(here, text, &|text| text.replacen("\n\n", "\ngpgsig x\n\n", 1))),
+        ),
+    ];
+    for (name, expected, change) in rows {
+        let tampered = rewrite(&server, at, change);
+        let found = verify(&server, &[BRANCH], 1);
+        let findings = found[0]["findings"].as_array().expect("a list");
+        let told: Vec<String> = findings
+            .iter()
+            .map(|one| format!("{} {}", one["fault"].as_str().expect("text"), one["path"].as_str().unwrap_or_default()))
+            .collect();
+        assert_eq!(told, [expected], "{name}: {found}");
+        assert_eq!(findings[0]["commit"], tampered.as_str(), "{name}");
+        for (name, id) in refs.iter().zip(&honest) {
+            server.git(&["update-ref", name, id]);
+        }
+    }
+    verify(&server, &[BRANCH], 0);
+}
+
+#[test]
+fn notes_and_revisions_are_judged() {
+    let lab = Lab::new();
+    let (server, clone) = history(&lab, 6);
+    let last = clone.commit("docs: nothing rendered", &[("NOTES", "text")]);
+    clone.push().success();
+    verify(&server, &[], 0);
+    let notes = server.git(&["rev-parse", "refs/notes/hydrator.metadata"]);
+    let at = |back: usize| tip(&server, &format!("{BRANCH}~{back}"));
+    let dry_of =
+        |commit: &str| server.git(&["log", "-1", "--format=%(trailers:key=Hydrate-Dry,valueonly,separator=)", commit]);
+    let rows: [(&str, usize, String, &str); 5] = [
+        ("of a later hydrated commit", 2, format!("{{\"drySha\":\"{}\"}}", dry_of(&at(1))), "noteOfAnother"),
+        ("of an earlier one", 0, format!("{{\"drySha\":\"{}\"}}", dry_of(&at(2))), "noteOfAnother"),
+        ("of nothing", 0, format!("{{\"drySha\":\"{}\"}}", "1".repeat(40)), "noteOfAnother"),
+        ("with more in it", 1, format!("{{\"drySha\":\"{}\",\"ok\":true}}", dry_of(&at(1))), "note"),
+        ("none", 1, String::new(), "noNote"),
+    ];
+    for (name, back, text, expected) in rows {
+        let commit = at(back);
+        if text.is_empty() {
+            server.git(&["notes", "--ref=hydrator.metadata", "remove", &commit]);
+        } else {
+            server.git(&["notes", "--ref=hydrator.metadata", "add", "-f", "-m", &text, &commit]);
+        }
+        let found = verify(&server, &[], 1);
+        let findings = found[0]["findings"].as_array().expect("a list");
+        assert_eq!(findings.len(), 1, "{name}: {found}");
+        assert_eq!(
+            (&findings[0]["fault"], &findings[0]["commit"]),
+            (&expected.into(), &commit.as_str().into()),
+            "{name}"
+        );
+        server.git(&["update-ref", "refs/notes/hydrator.metadata", &notes]);
+    }
+    assert!(server.git(&["notes", "--ref=hydrator.metadata", "show", &at(0)]).contains(&last));
+    // Another revision that makes the same bytes can be told; one that makes others cannot, and is no tampering.
+    rewrite(
+        &server,
+        2,
+        |here, _, text| if here == 2 { text.replace("Hydrate-Engine: 1", "Hydrate-Engine: 7") } else { text },
+    );
+    verify(&server, &[], 0);
+    rewrite(&server, 2, |here, id, text| {
+        let dir = edit_dir(&server, id, "web", |dir| dir.replace("100644", "100755"));
+        if here == 2 { tree(text, &dir) } else { text }
+    });
+    let answer = server.hydrate(&["verify"]).exits(1);
+    assert!(answer.stdout.contains("made by engine revision 7, and this is 1"), "{}", answer.stdout);
+    assert!(!answer.stdout.contains("error:"), "{}", answer.stdout);
+}
