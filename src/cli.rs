@@ -16,6 +16,7 @@ mod man;
 mod output;
 mod remote_helper;
 mod render;
+mod screen;
 mod status;
 mod verify;
 

@@ -2,6 +2,7 @@
 
 mod console;
 mod log;
+mod paint;
 mod text;
 
 use std::sync::Mutex;
@@ -11,6 +12,7 @@ use crate::hydrate::Observer;
 
 pub use console::{Console, wrap};
 pub use log::log;
+pub use paint::{Paint, Painted, Style};
 pub use text::{Wording, summary};
 
 /// How long work may take before it is worth a line.

@@ -13,6 +13,7 @@ mod push;
 mod readme;
 mod remote;
 mod render;
+mod screen;
 mod support;
 mod verify;
 mod yaml;

@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 
 use super::clone::{self, Clone};
+use super::screen::Screen;
 use super::{Outcome, output};
 use crate::hydrate::{BranchStatus, status};
+use crate::report::{Paint, Style};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -21,18 +23,20 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     } else if branches.is_empty() {
         output::print(b"no branch is hydrated yet\n")?;
     } else {
-        output::print(text(&branches).as_bytes())?;
+        let screen = Screen::new(Some(&clone.repository));
+        screen.show(&text(&branches, screen.paint()))?;
     }
     Ok(if branches.iter().all(BranchStatus::is_current) { Outcome::Done } else { Outcome::Found })
 }
 
-fn text(branches: &[BranchStatus]) -> String {
+fn text(branches: &[BranchStatus], paint: Paint) -> String {
     let width = branches.iter().map(|status| status.branch.len()).max().unwrap_or_default();
     let mut text = String::new();
     for status in branches {
         let short = |id: &str| id.get(..7).unwrap_or(id).to_owned();
         let dry = status.dry_sha.as_deref().map_or_else(|| "nothing yet".to_owned(), short);
-        let from = format!("{dry} of {}", status.dry_branch);
+        let from = format!("{} of {}", paint.by(Style::Id, &dry), status.dry_branch);
+        let style = if status.is_current() { Style::Added } else { Style::Warning };
         let behind = match status.behind {
             Some(0) => "up to date".to_owned(),
             Some(1) => "1 commit behind".to_owned(),
@@ -40,9 +44,11 @@ fn text(branches: &[BranchStatus]) -> String {
             None if status.tip.is_empty() => "not made yet".to_owned(),
             None => "its dry branch was rewound or is gone".to_owned(),
         };
-        let _ = writeln!(text, "{:width$}  {from}  {behind}", status.branch);
+        let branch = paint.by(Style::Branch, &status.branch);
+        let _ = writeln!(text, "{branch:width$}  {from}  {}", paint.by(style, &behind));
         for failure in &status.failures {
-            let _ = writeln!(text, "  {} failed", short(&failure.dry_sha));
+            let failed = format!("{} failed", short(&failure.dry_sha));
+            let _ = writeln!(text, "  {}", paint.by(Style::Error, &failed));
             for diagnostic in &failure.diagnostics {
                 for line in diagnostic.to_string().lines() {
                     let _ = writeln!(text, "  {line}");

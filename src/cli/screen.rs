@@ -1,0 +1,70 @@
+//! Where a result goes that a person reads: a terminal with colours and git's pager, or whatever standard output
+//! is.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::output;
+use crate::git::Repository;
+use crate::report::Paint;
+
+/// What an unset variable becomes for a pager, as git does it: `less` ends by itself when all fits on one screen, shows
+/// colours and leaves the text standing.
+const DEFAULTS: [(&str, &str); 2] = [("LESS", "FRX"), ("LV", "-c")];
+
+/// Standard output, as far as a person reads it.
+pub(super) struct Screen {
+    paint: Paint,
+    pager: Option<String>,
+}
+
+impl Screen {
+    /// What standard output is now; git decides on colours and names the pager, by the configuration of the repository.
+    pub fn new(repository: Option<&Repository>) -> Self {
+        let is_terminal = std::io::stdout().is_terminal();
+        Self { paint: Paint::new(repository, is_terminal), pager: is_terminal.then(|| pager(repository)).flatten() }
+    }
+
+    /// Whether what it shows gets colours.
+    pub fn paint(&self) -> Paint {
+        self.paint
+    }
+
+    /// Shows the whole of a result and returns when the reader has left it.
+    pub fn show(&self, text: &str) -> anyhow::Result<()> {
+        let Some(mut pager) = self.pager.as_deref().and_then(start) else { return output::print(text) };
+        // Ctrl-C is for the pager; we wait until it has given the terminal back.
+        drop(signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false))));
+        if let Some(mut stdin) = pager.stdin.take() {
+            // Whoever leaves the pager has read enough.
+            drop(stdin.write_all(text.as_bytes()));
+        }
+        pager.wait()?;
+        Ok(())
+    }
+}
+
+/// The pager that git would start: by `GIT_PAGER`, `core.pager`, `PAGER`. None when that is no pager.
+fn pager(repository: Option<&Repository>) -> Option<String> {
+    let mut command = repository.map_or_else(|| Command::new("git"), |repository| repository.git().command());
+    let answer = command.args(["var", "GIT_PAGER"]).stderr(Stdio::null()).output().ok()?;
+    let pager = String::from_utf8(answer.stdout).ok()?.trim().to_owned();
+    (!pager.is_empty() && pager != "cat").then_some(pager)
+}
+
+/// Starts a pager: by a shell only where its command needs one, so that a missing program is noticed. None then.
+fn start(pager: &str) -> Option<Child> {
+    let plain = pager.chars().all(|c| c.is_ascii_alphanumeric() || "-_./+,:@".contains(c));
+    let mut command = Command::new(if plain { pager } else { "sh" });
+    if !plain {
+        command.args(["-c", pager]);
+    }
+    for (name, value) in DEFAULTS {
+        if std::env::var_os(name).is_none() {
+            command.env(name, value);
+        }
+    }
+    command.stdin(Stdio::piped()).spawn().ok()
+}

@@ -1,0 +1,43 @@
+//! What a person sees at a terminal: colours and a pager, as git decides on both.
+
+use crate::support::{Answer, Lab, Repo};
+
+/// A clone of a dry repository that is hydrated, and a pager that shows what it is.
+fn clone() -> Repo {
+    let lab = Lab::new();
+    let clone = lab.server().clone_to("clone");
+    clone.example();
+    clone.push().success();
+    lab.program("pager", "#!/bin/sh\necho \"LESS=$LESS\"\ncat\n");
+    clone.git(&["config", "core.pager", "pager"]);
+    clone
+}
+
+/// What a terminal gets from `git hydrate status`, with these variables set.
+fn at_terminal(clone: &Repo, variables: &[(&str, &str)]) -> Vec<String> {
+    let mut command = clone.command("script");
+    command.args(["--quiet", "--return", "--command", "git hydrate status", "/dev/null"]);
+    command.env("TERM", "xterm").envs(variables.iter().copied()).stdin(std::process::Stdio::null());
+    let answer = Answer::new(command.output().expect("script is part of util-linux")).success();
+    answer.stdout.lines().map(|line| line.trim_end_matches('\r').to_owned()).collect()
+}
+
+#[test]
+fn a_terminal_gets_colours_and_the_pager_of_git() {
+    let clone = clone();
+    let dry = clone.git(&["rev-parse", "--short", "HEAD"]);
+    let plain = format!("environments/dev   {dry} of main  up to date");
+    let coloured =
+        format!("\u{1b}[36menvironments/dev \u{1b}[m  \u{1b}[33m{dry}\u{1b}[m of main  \u{1b}[32mup to date\u{1b}[m");
+    assert_eq!(at_terminal(&clone, &[])[..2], ["LESS=FRX".to_owned(), coloured.clone()]);
+    assert_eq!(at_terminal(&clone, &[("LESS", "S")])[0], "LESS=S");
+    assert_eq!(at_terminal(&clone, &[("GIT_PAGER", "cat")])[0], coloured);
+    assert_eq!(at_terminal(&clone, &[("GIT_PAGER", "pager | head -1")]), ["LESS=FRX"]);
+    assert_eq!(at_terminal(&clone, &[("GIT_PAGER", "no-such-program")])[0], coloured);
+    for variables in [("NO_COLOR", "1"), ("TERM", "dumb")] {
+        assert_eq!(at_terminal(&clone, &[("GIT_PAGER", "cat"), variables])[0], plain, "{variables:?}");
+    }
+    assert_eq!(clone.hydrate(&["status"]).success().stdout.lines().next(), Some(&*plain));
+    clone.git(&["config", "color.ui", "always"]);
+    assert_eq!(clone.hydrate(&["status"]).success().stdout.lines().next(), Some(&*coloured));
+}
