@@ -7,6 +7,7 @@ mod doctor;
 mod helm;
 mod install;
 mod install_sh;
+mod isolation;
 mod layers;
 mod plugin;
 mod push;
