@@ -4,6 +4,7 @@ mod applications;
 mod completions;
 mod config;
 mod doctor;
+mod faults;
 mod helm;
 mod install;
 mod install_sh;

@@ -68,7 +68,9 @@ impl Lab {
 
     /// Puts an executable script first on the PATH of everything that runs in the lab.
     pub fn program(&self, name: &str, script: &str) {
-        executable(&self.path("bin").join(name), script);
+        let path = self.path("bin").join(name);
+        fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+        executable(&path, script);
     }
 
     /// A command with the environment of the lab and nothing else.

@@ -543,21 +543,23 @@ impl<'a> Run<'a> {
         Ok(tree)
     }
 
-    /// Objects first, then all refs at once: sync branches, environment branches, notes, failures. Every prefix of that
-    /// order is a state that the next run completes.
+    /// Objects first, then all refs at once: failures, notes, sync branches, environment branches.
+    ///
+    /// After every prefix of that order the next run makes the same commits again and moves the rest. Branches come last
+    /// because they tell what is hydrated: one that moved without its note or its record would never get them.
     fn move_refs(&mut self) -> Result<(), Stopped> {
         let mut edits: Vec<RefEdit> = Vec::new();
-        for branch in self.branches.values() {
-            edits.extend(branch.ref_edits(&self.setup.refs, &self.refs));
-        }
         if self.setup.refs.records {
             let date = self.newest_dry.unwrap_or_default();
-            let notes = self.notes.write(&self.buffer)?;
-            edits.extend(self.record(NOTES_REF, notes, "Notes added by git-hydrate\n", date)?);
             if self.failures != Failures::default() || self.refs.get(FAILURES_REF).is_some() {
                 let failures = self.failures.write(&self.buffer)?;
                 edits.extend(self.record(FAILURES_REF, failures, "Failures recorded by git-hydrate\n", date)?);
             }
+            let notes = self.notes.write(&self.buffer)?;
+            edits.extend(self.record(NOTES_REF, notes, "Notes added by git-hydrate\n", date)?);
+        }
+        for branch in self.branches.values() {
+            edits.extend(branch.ref_edits(&self.setup.refs, &self.refs));
         }
         let kept = self.buffer.flush()?;
         update_refs(self.setup.repository, &edits, "hydrate")?;
