@@ -2,8 +2,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use gix::objs::FindExt;
+use tempfile::TempDir;
 
-use super::{Commit, Doing as _, Error, Fsync, Git, ObjectId, ObjectKind, Refs, Shared, TreeEntry};
+use super::{Commit, Doing as _, Error, Fsync, Git, ObjectId, ObjectKind, Quarantine, Refs, Shared, TreeEntry};
 
 /// Where a repository is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub struct Repository {
     idle: Mutex<Vec<gix::Repository>>,
     git_dir: PathBuf,
     common_dir: PathBuf,
+    /// The directory by which the objects of a push are found that is not accepted yet.
+    quarantine: Option<TempDir>,
 }
 
 /// How much memory a thread may use for delta bases: without any, each delta chain is resolved again.
@@ -53,7 +56,28 @@ impl Repository {
         let local = repository.to_thread_local();
         let plain = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         let (git_dir, common_dir) = (plain(local.git_dir()), plain(local.common_dir()));
-        Ok(Self { shared: repository, idle: Mutex::default(), git_dir, common_dir })
+        Ok(Self { shared: repository, idle: Mutex::default(), git_dir, common_dir, quarantine: None })
+    }
+
+    /// Opens the repository whose git directory is at `path` with the objects of a push that git has not accepted yet.
+    ///
+    /// It can be read only: whatever were written would outlive a refusal, and a ref could point at an object that
+    /// vanishes with it.
+    pub fn open_quarantined(path: &Path, quarantine: &Quarantine, temp_dir: &Path) -> Result<Self, Error> {
+        let mut repository = Self::open(path, Location::Hook)?;
+        let (scratch, store) = quarantine.store(repository.null_id().kind(), temp_dir)?;
+        repository.shared.objects = store;
+        repository.idle = Mutex::default();
+        repository.quarantine = Some(scratch);
+        Ok(repository)
+    }
+
+    /// An error when nothing may be written here.
+    pub(super) fn check_writable(&self) -> Result<(), Error> {
+        match self.quarantine {
+            None => Ok(()),
+            Some(_) => Err(Error::message("nothing can be written before a push is accepted")),
+        }
     }
 
     /// The git directory, absolute: that of the worktree when this is a linked one.
@@ -89,6 +113,14 @@ impl Repository {
     /// The last value of a configuration key.
     pub fn config(&self, key: &str) -> Option<String> {
         self.with(|repository| repository.config_snapshot().string(key).map(|value| value.to_string()))
+    }
+
+    /// All values of a configuration key, in the order in which git reads them.
+    pub fn config_list(&self, key: &str) -> Vec<String> {
+        self.with(|repository| {
+            let values = repository.config_snapshot().plumbing().strings(key);
+            values.into_iter().flatten().map(|value| value.to_string()).collect()
+        })
     }
 
     /// A configuration key that is true or false; `None` when it is not set or neither.

@@ -37,6 +37,7 @@ struct Store {
 
 /// Writes objects, loose when they are few, else as one pack. The order must name what an object points at first.
 pub(super) fn write(repository: &Repository, objects: Vec<(ObjectId, ObjectKind, Vec<u8>)>) -> Result<Kept, Error> {
+    repository.check_writable()?;
     let store = Store {
         objects: repository.common_dir().join("objects"),
         fsync: repository.fsync(),

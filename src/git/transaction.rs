@@ -50,6 +50,7 @@ pub fn update_refs(repository: &Repository, edits: &[RefEdit], message: &str) ->
     if edits.is_empty() {
         return Ok(());
     }
+    repository.check_writable()?;
     let null = repository.null_id();
     let mut input = String::from("start\n");
     for RefEdit { name, new, expected } in edits {
