@@ -1,7 +1,12 @@
-//! What git's hooks call: a push is never lost, failed or held up by us.
+//! What git's hooks call: a push is never lost or held up by us, and refused only as an admin wants it.
 
 mod options;
 mod post_receive;
+mod pre_receive;
 
-pub use options::Options;
+pub use options::{Options, access};
 pub use post_receive::post_receive;
+pub use pre_receive::pre_receive;
+
+/// How much of standard input is read: a line of 200 bytes for each of 300,000 refs.
+const STDIN_BYTES_MAX: u64 = 64 << 20;

@@ -10,6 +10,7 @@
 
 mod branch;
 mod failures;
+mod guard;
 mod heads;
 mod preview;
 mod report;
@@ -29,6 +30,7 @@ use crate::settings::SettingsError;
 use run::Stopped;
 
 pub use failures::{FAILURES_REF, Failure, Failures};
+pub use guard::{Access, RefUpdate, guard};
 pub use heads::{RefNames, hydrated_branches};
 pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use report::{BranchReport, HydratedCommit, Outcome, Report, Skipped};

@@ -16,6 +16,7 @@
 mod client;
 mod config;
 mod doctor;
+mod guard;
 mod hook;
 mod place;
 mod server;

@@ -142,6 +142,7 @@ fn new_settings_count_at_once_on_a_server() {
 fn a_clone_changes_settings_for_a_push() {
     let lab = Lab::new();
     let server = lab.server();
+    server.allow("hydrate.settingsPusher");
     let clone = server.clone_to("clone");
     clone.commit("first", &[]);
     clone.push().success();

@@ -23,12 +23,51 @@ fn a_new_installation_is_in_good_order() {
 #[test]
 fn what_is_broken_is_found() {
     type Break = fn(&Lab, &Repo);
-    let rows: [(&str, Break, &str, &str); 14] = [
+    let rows: [(&str, Break, &str, &str); 20] = [
         (
             "no hook",
             |_, repo| fs::remove_file(repo.path.join(HOOK)).expect("removed"),
             "bad      no post-receive hook runs git-hydrate",
             "git hydrate install --server REPO",
+        ),
+        (
+            "no gate",
+            |_, repo| fs::remove_file(repo.path.join("hooks/pre-receive")).expect("removed"),
+            "bad      no pre-receive hook runs git-hydrate",
+            "git hydrate install --server REPO",
+        ),
+        (
+            "program of the gate gone",
+            |_, repo| {
+                let script = repo.file("hooks/pre-receive").expect("installed").replace(BINARY, "/no/such/git-hydrate");
+                repo.hook("hooks/pre-receive", &script);
+            },
+            "bad      REPO/hooks/pre-receive runs /no/such/git-hydrate, which is gone: pushes are not guarded",
+            "git hydrate install --server REPO",
+        ),
+        (
+            "unguarded",
+            |_, repo| drop(repo.git(&["config", "hydrate.guard", "false"])),
+            "advice   hydrated branches are not guarded: whoever can push can rewrite them",
+            "git -C 'REPO' config hydrate.guard true",
+        ),
+        (
+            "not hidden",
+            |_, repo| drop(repo.git(&["config", "--unset-all", "receive.hideRefs"])),
+            "advice   only the pre-receive hook guards refs/notes/hydrator.metadata, refs/hydrate/failures",
+            "git hydrate install --server REPO",
+        ),
+        (
+            "hidden from who may push",
+            |_, repo| drop(repo.git(&["config", "hydrate.settingsPusher", "admin"])),
+            "bad      those who may push to refs/hydrate/config cannot: it is hidden",
+            "git hydrate install --server REPO",
+        ),
+        (
+            "no names",
+            |_, repo| drop(repo.git(&["config", "hydrate.promoter", "bot"])),
+            "bad      nobody can be told by name: hydrate.pusherVariable is not set",
+            "git -C 'REPO' config hydrate.pusherVariable VARIABLE",
         ),
         (
             "not executable",
@@ -85,7 +124,7 @@ fn what_is_broken_is_found() {
         (
             "installed twice",
             |_, repo| repo.hook("custom_hooks/post-receive.d/hydrate", &repo.file(HOOK).expect("there")),
-            "bad      post-receive is installed twice, so each push is hydrated twice",
+            "bad      post-receive is installed twice, so each push does its work twice",
             "git hydrate install --server REPO",
         ),
         (

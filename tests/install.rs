@@ -81,7 +81,8 @@ fn twice_is_as_once() {
     let state = |repo: &Repo| (repo.names("hooks"), repo.file(HOOK), repo.file(KEPT), repo.file("config"));
     let once = state(&server);
     let told = server.hydrate(&["install", "--server"]).success().stdout;
-    assert!(told.starts_with(&format!("already  {HOOK} runs {BINARY}\nnote     repoURL is not set")), "{told}");
+    let hooks = [HOOK, "hooks/pre-receive"].map(|hook| format!("already  {hook} runs {BINARY}\n")).concat();
+    assert!(told.starts_with(&format!("{hooks}note     repoURL is not set")), "{told}");
     assert!(state(&server) == once);
 }
 
@@ -320,7 +321,7 @@ fn wrong_use_is_told_from_failure() {
         ),
         (&["install", "--client", "--remote", "upstream"], "error: there is no remote `upstream`: name it by --remote"),
         (&["install", "--server", "below"], "error: no repository at below"),
-        (&["install", "--print", "update"], "error: there is no hook `update`; there are: post-receive"),
+        (&["install", "--print", "update"], "error: there is no hook `update`; there are: post-receive, pre-receive"),
     ];
     for (args, expected) in rows {
         let answer = clone.hydrate(args).exits(2);

@@ -318,6 +318,7 @@ fn manifests_of_another_renderer_are_committed_like_ours() {
 fn files_beside_ours_stay() {
     let lab = Lab::new();
     let server = lab.server();
+    server.allow("hydrate.promoter");
     let clone = dry(&server, &["web"], &["dev"]);
     clone.push().success();
     clone.git(&["fetch", "-q"]);
@@ -438,6 +439,7 @@ fn many_pushers_leave_one_hydrated_commit_for_each_change() {
 fn settings_shape_what_is_written() {
     let lab = Lab::new();
     let server = lab.server();
+    server.allow("hydrate.settingsPusher");
     let clone = dry(&server, &["web"], &["dev"]);
     let settings = server.clone_to("settings");
     settings.git(&["checkout", "-q", "--orphan", "settings"]);
@@ -474,6 +476,7 @@ fn settings_shape_what_is_written() {
 fn promotion_strategies_share_a_branch() {
     let lab = Lab::new();
     let server = lab.server();
+    server.allow("hydrate.settingsPusher");
     let clone = dry(&server, &["a", "b"], &["dev"]);
     let settings = server.clone_to("settings");
     settings.git(&["checkout", "-q", "--orphan", "settings"]);

@@ -5,6 +5,7 @@ mod completions;
 mod config;
 mod doctor;
 mod faults;
+mod guard;
 mod helm;
 mod install;
 mod install_sh;

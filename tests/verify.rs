@@ -90,6 +90,8 @@ fn fifty_commits_are_what_hydration_makes() {
 fn every_settings_commit_and_staging_branch_is_taken_into_account() {
     let lab = Lab::new();
     let (server, clone) = history(&lab, 4);
+    server.allow("hydrate.settingsPusher");
+    server.allow("hydrate.promoter");
     let settings = server.clone_to("settings");
     settings.git(&["checkout", "-q", "--orphan", "settings"]);
     settings.git(&["rm", "-rqf", "."]);

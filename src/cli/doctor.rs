@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use clap::CommandFactory as _;
 
 use super::{Outcome, output};
+use crate::hook;
 use crate::hydrate::{self, RefNames, Setup, Silent, Wake};
 use crate::install::{Doctor, Finding, Health, Surroundings};
 use crate::render::Renderers;
@@ -42,7 +43,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
             out_of_time: &|| false,
             observer: &Silent,
         };
-        doctor.server(hydrate::survey(&setup), &renderers)?
+        doctor.server(hydrate::survey(&setup), &hook::access(&repository)?, &renderers)?
     } else {
         doctor.client(&arguments.remote)?
     };

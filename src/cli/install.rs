@@ -1,5 +1,6 @@
 //! `git hydrate install` and `git hydrate uninstall`.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,10 @@ use anyhow::{Context as _, bail};
 
 use super::{Outcome, WrongUse, config, output};
 use crate::git::{Location, Repository};
+use crate::hook;
+use crate::hydrate::{self, RefNames, Setup, Silent, Wake};
 use crate::install::{Installer, SERVER_HOOKS, State, Step};
+use crate::render::Renderers;
 
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("what").required(true))]
@@ -50,6 +54,12 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
     let mut installer = Installer::new(&repository)?;
     if arguments.server.is_some() {
         installer.server(&binary()?)?;
+        let branches = match survey(&repository) {
+            Ok(survey) => survey.branches,
+            // `doctor` tells what is wrong with them.
+            Err(_) => BTreeSet::new(),
+        };
+        installer.guard(&hook::access(&repository)?, &branches)?;
         for url in &arguments.repo_url {
             let state = if config::add_repo_url(&repository, url)? { State::Done } else { State::Already };
             installer.step(state, format!("repoURL = {url}: Applications name this repository so"));
@@ -75,6 +85,20 @@ pub(super) fn uninstall(arguments: &UninstallArguments, json: bool) -> anyhow::R
     let mut installer = Installer::new(&repository)?;
     installer.uninstall()?;
     tell(&installer.steps(), json)
+}
+
+/// What the Applications of the repository ask for.
+fn survey(repository: &Repository) -> anyhow::Result<hydrate::Survey> {
+    let renderers = Renderers::from_config(repository, &super::machine()?)?;
+    let setup = Setup {
+        repository,
+        refs: RefNames::server(),
+        wake: Wake::Pushed(Vec::new()),
+        renderers: &renderers,
+        out_of_time: &|| false,
+        observer: &Silent,
+    };
+    Ok(hydrate::survey(&setup)?)
 }
 
 fn tell(steps: &[Step], json: bool) -> anyhow::Result<Outcome> {

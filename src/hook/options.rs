@@ -1,7 +1,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::application::{PatternError, Patterns};
 use crate::git::Repository;
+use crate::hydrate::Access;
 
 /// What an admin may set for this machine in git config. Nothing of it changes a byte of what is hydrated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +16,8 @@ pub struct Options {
     pub lock_wait: Duration,
     /// `hydrate.log`: a file that gets one line of JSON for each run; relative to the git directory.
     pub log: Option<PathBuf>,
+    /// `hydrate.guard`: whether branches that hydration owns are closed to pushes. `install --server` sets it.
+    pub guard: bool,
 }
 
 impl Options {
@@ -27,6 +31,22 @@ impl Options {
             budget: seconds("hydrate.budget", 60),
             lock_wait: seconds("hydrate.lockWait", 600),
             log: repository.config("hydrate.log").map(|path| repository.common_dir().join(path)),
+            guard: repository.config_bool("hydrate.guard").unwrap_or(false),
         }
     }
+}
+
+/// Who pushes, and who may push what hydration owns: `hydrate.promoter` and `hydrate.settingsPusher` are names,
+/// `hydrate.promoted` patterns of branches, all of them while it is not set.
+///
+/// The pusher's name stands in the variable that `hydrate.pusherVariable` names: the hosting software sets it, and
+/// pushers must not be able to. Errors: a pattern that cannot be read.
+pub fn access(repository: &Repository) -> Result<Access, PatternError> {
+    let variable = repository.config("hydrate.pusherVariable");
+    Ok(Access {
+        pusher: variable.and_then(|name| std::env::var(name).ok()),
+        promoters: repository.config_list("hydrate.promoter"),
+        promoted: Patterns::new(repository.config_list("hydrate.promoted"))?,
+        settings_pushers: repository.config_list("hydrate.settingsPusher"),
+    })
 }

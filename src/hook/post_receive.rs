@@ -6,15 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::Options;
+use super::{Options, STDIN_BYTES_MAX};
 use crate::diag::chain;
 use crate::git::{Error, Location, Lock, Refs, Repository};
 use crate::hydrate::{self, HydrateError, RefNames, Report, Setup, Silent, Wake};
 use crate::render::{Machine, Renderers};
 use crate::report::{self, Console, Wording, summary, wrap};
-
-/// How much of standard input is read: a line of 200 bytes for each of 300,000 refs.
-const STDIN_BYTES_MAX: u64 = 64 << 20;
 
 /// From when on a pusher who waits is told why.
 const LOCK_SILENCE: Duration = Duration::from_secs(1);

@@ -89,6 +89,12 @@ impl Branch {
         self.standing.as_ref().and_then(|standing| standing.dry)
     }
 
+    /// Whether others put a commit on top of ours: nobody knows yet for which dry commit it holds.
+    pub fn was_moved(&self) -> bool {
+        let ours = |standing: &Standing| matches!(standing.origin, standing::Origin::Ours(_));
+        self.standing.as_ref().is_some_and(|standing| ours(standing) && !standing.noted)
+    }
+
     /// The branch as it was when `tip` was its newest commit, to be hydrated again from there.
     pub fn resume(
         name: &BranchName,

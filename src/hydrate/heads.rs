@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Wake;
+use super::standing::lineage;
 use crate::application::BranchName;
 use crate::git::{Commit, Error, ObjectBuffer, ObjectId, Refs};
 use crate::metadata::Trailers;
@@ -119,9 +120,10 @@ pub(super) fn heads(
     let head = |branch: String| {
         let branch = BranchName::new(&branch).ok()?;
         let tip = names.tip(refs, &branch)?;
-        // Sync branches are no environment branches, but hydration writes them too.
-        (!environments.contains_key(&branch) && hydrated_below(tip, buffer).is_none())
-            .then_some(DryHead { branch, tip })
+        // Sync branches are no environment branches, but hydration writes them too; others may have added to them.
+        let ours = || lineage(&branch, tip, None, buffer).is_ok_and(|line| line.dry_branch.is_some());
+        let hydrated = environments.contains_key(&branch) || hydrated_below(tip, buffer).is_some() || ours();
+        (!hydrated).then_some(DryHead { branch, tip })
     };
     branches.into_iter().filter_map(head).collect()
 }

@@ -95,6 +95,8 @@ pub(super) struct Rehearsal<'a> {
 pub struct Survey {
     /// The branches that its Applications name, those that are deployed and those for staging.
     pub branches: BTreeSet<BranchName>,
+    /// Its Applications that are hydrated, each with its dry branch.
+    pub applications: Vec<(BranchName, Application)>,
     /// Its settings.
     pub settings: Settings,
 }
@@ -162,14 +164,15 @@ impl<'a> Run<'a> {
     /// What the dry branches ask for, without rendering anything.
     pub fn survey(mut self) -> Result<Survey, Stopped> {
         let heads = self.heads();
-        let mut branches = BTreeSet::new();
+        let (mut branches, mut applications) = (BTreeSet::new(), Vec::new());
         for head in &heads {
             let tree = self.dry_tree(head.tip, head, &heads)?;
             for application in tree.hydrated() {
                 branches.extend([application.environment_branch().clone(), application.sync_branch.clone()]);
+                applications.push((head.branch.clone(), application.clone()));
             }
         }
-        Ok(Survey { branches, settings: self.rules.settings })
+        Ok(Survey { branches, applications, settings: self.rules.settings })
     }
 
     fn heads(&self) -> Vec<DryHead> {
@@ -326,10 +329,11 @@ impl<'a> Run<'a> {
             None => None,
         };
         let settings_changed = branch.settings != self.rules.id;
+        let moved = self.setup.refs.records && branch.was_moved();
         Ok(match line {
             // A new branch, or a dry branch that was rewound.
             None => vec![head.tip],
-            Some(line) if line.is_empty() && settings_changed => vec![head.tip],
+            Some(line) if line.is_empty() && (settings_changed || moved) => vec![head.tip],
             Some(line) => match self.rules.settings.history {
                 History::Every => line,
                 History::Tip => line.last().copied().into_iter().collect(),

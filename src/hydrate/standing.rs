@@ -20,6 +20,8 @@ pub struct Standing {
     pub dry: Option<ObjectId>,
     /// The commit of the settings that it was hydrated with then.
     pub settings: Option<ObjectId>,
+    /// Whether its tip has a note: one that others put there has none.
+    pub noted: bool,
     /// Who made it.
     pub origin: Origin,
 }
@@ -77,7 +79,7 @@ impl Standing {
         // On a shared branch the note and the files at the root may be of another dry branch's latest commit.
         let dry = if shared { by_trailer } else { note.or(recorded).or(by_trailer) };
         let settings = ours.and_then(|trailers| trailers.settings_commit);
-        Ok(Self { tip: commit, dry, settings, origin })
+        Ok(Self { tip: commit, dry, settings, noted: note.is_some(), origin })
     }
 
     /// The dry branch that writes to this branch, when it is ours.
@@ -95,17 +97,64 @@ pub(super) fn nearest(
     buffer: &ObjectBuffer<'_>,
     wanted: impl Fn(&Trailers) -> bool,
 ) -> Result<Option<Trailers>, Error> {
-    let mut here = tip.clone();
-    for _ in 0..ANCESTORS_MAX {
-        if let Some(trailers) = Trailers::read(&here.message).filter(|trailers| wanted(trailers)) {
+    for commit in line(tip, buffer) {
+        if let Some(trailers) = Trailers::read(&commit?.message).filter(|trailers| wanted(trailers)) {
             return Ok(Some(trailers));
-        }
-        match here.parents.first() {
-            Some(parent) if buffer.repository().has(*parent) => here = buffer.commit(*parent)?,
-            _ => return Ok(None),
         }
     }
     Ok(None)
+}
+
+/// What the first-parent line of a branch tells of its making.
+#[derive(Debug, Default)]
+pub(super) struct Lineage {
+    /// The dry branch that it is hydrated from.
+    pub dry_branch: Option<BranchName>,
+    /// Whether hydration made commits of it, be it for another branch.
+    pub has_hydrated: bool,
+}
+
+/// How many commits of others on top of ours, one after the other, leave a branch ours.
+const STRANGERS_MAX: usize = 16;
+
+/// Looks at the line of `branch` from `tip` on, down to its newest commit of ours; commits from `stop` on are not looked
+/// at.
+pub(super) fn lineage(
+    branch: &BranchName,
+    tip: ObjectId,
+    stop: Option<ObjectId>,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<Lineage, Error> {
+    let mut found = Lineage::default();
+    let mut strangers = 0;
+    for commit in line(&buffer.commit(tip)?, buffer) {
+        let commit = commit?;
+        if Some(commit.id) == stop {
+            break;
+        }
+        match Trailers::read(&commit.message) {
+            Some(trailers) if trailers.branch == *branch => {
+                found.dry_branch = Some(trailers.dry_branch);
+                break;
+            }
+            Some(_) => (found.has_hydrated, strangers) = (true, 0),
+            None => strangers += 1,
+        }
+        if strangers > STRANGERS_MAX {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// The first-parent line from `tip` on, itself included, as far back as it is here and matters.
+pub(super) fn line<'a>(tip: &Commit, buffer: &'a ObjectBuffer<'_>) -> impl Iterator<Item = Result<Commit, Error>> + 'a {
+    let parent = |commit: &Commit| {
+        let parent = commit.parents.first().filter(|parent| buffer.repository().has(**parent));
+        parent.map(|parent| buffer.commit(*parent))
+    };
+    let next = move |here: &Result<Commit, Error>| here.as_ref().ok().and_then(parent);
+    std::iter::successors(Some(Ok(tip.clone())), next).take(ANCESTORS_MAX)
 }
 
 /// The directory whose `hydrator.metadata` stands for the whole of what `path` belongs to: the root, or the directory

@@ -62,6 +62,30 @@ impl Config {
         Ok(added)
     }
 
+    /// Makes the values of a key that were lent exactly these, in this order; answers whether they were others. Values
+    /// that others set stay.
+    pub(super) fn replace_lent(&mut self, key: &str, values: &[String]) -> Result<bool, Error> {
+        let mark = format!("{key}=");
+        let lent: Vec<String> =
+            self.get(OURS).iter().filter_map(|entry| entry.strip_prefix(&mark)).map(str::to_owned).collect();
+        let there = self.get(key);
+        let others = |value: &&String| !lent.contains(value);
+        let wanted: Vec<&String> =
+            values.iter().filter(|value| !there.iter().filter(others).any(|other| other == *value)).collect();
+        if lent.iter().eq(wanted.iter().copied()) && lent.iter().all(|value| there.contains(value)) {
+            return Ok(false);
+        }
+        let wanted: Vec<String> = wanted.into_iter().cloned().collect();
+        for value in &lent {
+            self.remove(key, value)?;
+            self.remove(OURS, &format!("{mark}{value}"))?;
+        }
+        for value in &wanted {
+            self.lend(key, value)?;
+        }
+        Ok(true)
+    }
+
     /// Takes away what was lent and is still as it was, and answers each as `key=value`.
     pub(super) fn withdraw(&mut self) -> Result<Vec<String>, Error> {
         let lent = self.get(OURS).to_vec();

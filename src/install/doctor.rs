@@ -18,15 +18,16 @@ use serde::Serialize;
 
 use super::client::fetched;
 use super::config::Config;
+use super::guard::{GUARD, HIDE, is_hidden};
 use super::hook::SERVER_HOOKS;
 use super::{Error, Io as _, Version, is_executable};
 use crate::application::BranchName;
 use crate::diag::chain;
 use crate::git::{Repository, Shared};
-use crate::hydrate::{self, HydrateError, Survey};
+use crate::hydrate::{self, Access, FAILURES_REF, HydrateError, Survey};
 use crate::metadata::NOTES_REF;
 use crate::render::Renderers;
-use crate::settings::RendererName;
+use crate::settings::{RendererName, SETTINGS_REF};
 
 /// What one check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -99,6 +100,7 @@ impl<'a> Doctor<'a> {
     pub fn server(
         mut self,
         survey: Result<Survey, HydrateError>,
+        access: &Access,
         renderers: &Renderers,
     ) -> Result<Vec<Finding>, Error> {
         self.git_version();
@@ -106,6 +108,7 @@ impl<'a> Doctor<'a> {
         for hook in SERVER_HOOKS {
             self.hook(hook)?;
         }
+        self.guard(access, survey.as_ref().ok());
         self.locks()?;
         self.modes()?;
         self.names()?;
@@ -178,6 +181,47 @@ impl<'a> Doctor<'a> {
             );
         }
         Ok(())
+    }
+
+    /// Whether hydrated branches are closed to pushes, and open to those who may.
+    fn guard(&mut self, access: &Access, survey: Option<&Survey>) {
+        let dir = self.repository.common_dir().display().to_string();
+        if !self.is_guarded() {
+            let remedy = format!("git -C '{dir}' config {GUARD} true");
+            self.advise("hydrated branches are not guarded: whoever can push can rewrite them", remedy);
+            return;
+        }
+        let branches = survey.map(|survey| survey.branches.clone()).unwrap_or_default();
+        let mut values = self.repository.config_list("transfer.hideRefs");
+        values.extend(self.repository.config_list(HIDE));
+        let (open, closed): (Vec<_>, Vec<_>) = branches.iter().partition(|branch| !access.is_closed(branch));
+        let settings = (!access.settings_pushers.is_empty()).then(|| SETTINGS_REF.to_owned());
+        let open = open.into_iter().map(BranchName::ref_name).chain(settings);
+        let again = format!("git hydrate install --server {dir}");
+        let hidden = |name: &String| is_hidden(name, &values);
+        let shut: Vec<String> = open.filter(hidden).collect();
+        let records = [NOTES_REF, FAILURES_REF].map(str::to_owned).into_iter();
+        let bare: Vec<String> =
+            records.chain(closed.into_iter().map(BranchName::ref_name)).filter(|name| !hidden(name)).collect();
+        if !shut.is_empty() {
+            self.bad(format!("those who may push to {} cannot: it is hidden", shut.join(", ")), &again);
+        }
+        if !bare.is_empty() {
+            self.advise(format!("only the pre-receive hook guards {}", bare.join(", ")), &again);
+        }
+        if !(access.promoters.is_empty() && access.settings_pushers.is_empty())
+            && self.repository.config("hydrate.pusherVariable").is_none()
+        {
+            let remedy = format!("git -C '{dir}' config hydrate.pusherVariable VARIABLE");
+            self.bad("nobody can be told by name: hydrate.pusherVariable is not set", remedy);
+        }
+        if shut.is_empty() && bare.is_empty() {
+            self.good("hydrated branches are guarded");
+        }
+    }
+
+    fn is_guarded(&self) -> bool {
+        self.repository.config_bool(GUARD) == Some(true)
     }
 
     /// Locks that dead processes left: git itself never removes one.

@@ -14,8 +14,10 @@ pub struct Hook {
 }
 
 /// The hooks of a server, in the order in which they are installed.
-pub const SERVER_HOOKS: &[Hook] =
-    &[Hook { name: "post-receive", section: "hook.hydrate", script: include_str!("../../hooks/post-receive") }];
+pub const SERVER_HOOKS: &[Hook] = &[
+    Hook { name: "post-receive", section: "hook.hydrate", script: include_str!("../../hooks/post-receive") },
+    Hook { name: "pre-receive", section: "hook.hydrate-pre-receive", script: include_str!("../../hooks/pre-receive") },
+];
 
 /// What a hook that was there before ours is called now.
 pub(super) const KEPT_SUFFIX: &str = ".hydrate-orig";
@@ -63,6 +65,11 @@ impl Hook {
         let script = self.script.replace(FIND, &format!("hydrate={}", quoted(binary)));
         let digest = digest_of(&script);
         format!("{script}{SEAL}{digest}\n")
+    }
+
+    /// Whether it decides what goes in.
+    pub(super) fn is_gate(&self) -> bool {
+        self.name == "pre-receive"
     }
 
     /// The key in git's configuration that holds this hook's `name`.

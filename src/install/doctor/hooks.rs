@@ -28,10 +28,11 @@ impl Doctor<'_> {
         }
         let again = format!("git hydrate install --server {}", self.repository.common_dir().display());
         match &installed[..] {
+            [] if hook.is_gate() && !self.is_guarded() => Ok(()),
             [] => self.hook_by_hand(hook, place, &again),
             [(place, text)] => self.installed_hook(hook, place, text, &again),
             _ => {
-                self.bad(format!("{} is installed twice, so each push is hydrated twice", hook.name), again);
+                self.bad(format!("{} is installed twice, so each push does its work twice", hook.name), again);
                 Ok(())
             }
         }
@@ -91,15 +92,16 @@ impl Doctor<'_> {
         };
         match binary_of(text) {
             None => self.bad(format!("{told} names no program"), again),
-            Some(binary) => self.binary(&told, Path::new(&binary), again)?,
+            Some(binary) => self.binary(hook, &told, Path::new(&binary), again)?,
         }
         Ok(())
     }
 
-    fn binary(&mut self, told: &str, binary: &Path, again: &str) -> Result<(), Error> {
+    fn binary(&mut self, hook: &Hook, told: &str, binary: &Path, again: &str) -> Result<(), Error> {
         let shown = binary.display();
         if !is_executable(binary) {
-            self.bad(format!("{told} runs {shown}, which is gone: pushes are not hydrated"), again);
+            let work = if hook.is_gate() { "guarded" } else { "hydrated" };
+            self.bad(format!("{told} runs {shown}, which is gone: pushes are not {work}"), again);
             return Ok(());
         }
         let dir = self.repository.common_dir();

@@ -1,0 +1,93 @@
+//! What closes hydrated branches to pushes: the switch of our pre-receive hook, and git's own list of hidden refs, which
+//! holds also while the hook is missing.
+
+use std::collections::BTreeSet;
+
+use super::{Error, Installer, State};
+use crate::application::BranchName;
+use crate::hydrate::Access;
+use crate::metadata::NOTES_REF;
+use crate::settings::SETTINGS_REF;
+
+/// The switch.
+pub(super) const GUARD: &str = "hydrate.guard";
+
+/// The list.
+pub(super) const HIDE: &str = "receive.hideRefs";
+
+/// The values of [`HIDE`] that close what nobody may push; `branches` are those that hydration writes.
+pub(super) fn hidden(access: &Access, branches: &BTreeSet<BranchName>) -> Vec<String> {
+    let mut values = vec![NOTES_REF.to_owned(), "refs/hydrate".to_owned()];
+    if !access.settings_pushers.is_empty() {
+        values.push(format!("!{SETTINGS_REF}"));
+    }
+    values.extend(branches.iter().filter(|branch| access.is_closed(branch)).map(BranchName::ref_name));
+    values
+}
+
+/// Whether git hides a ref: the last value that names it or a directory above it decides.
+///
+/// Reference: git 2.47 refs.c `ref_is_hidden`.
+pub(super) fn is_hidden(name: &str, values: &[String]) -> bool {
+    let decides = |value: &&String| {
+        let pattern = value.trim_start_matches(['!', '^']).trim_end_matches('/');
+        name.strip_prefix(pattern).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    values.iter().rev().find(decides).is_some_and(|value| !value.starts_with('!'))
+}
+
+impl Installer<'_> {
+    /// Closes what hydration owns: for good what nobody may push, by our hook the rest. `branches` are those that
+    /// hydration writes, as far as that is known.
+    pub fn guard(&mut self, access: &Access, branches: &BTreeSet<BranchName>) -> Result<(), Error> {
+        if self.repository.config(GUARD).is_none() {
+            self.config.lend(GUARD, "true")?;
+            self.step(State::Done, format!("{GUARD} = true: nobody pushes to hydrated branches"));
+        }
+        if self.repository.config_bool(GUARD) == Some(false) {
+            self.step(State::Note, format!("{GUARD} = false: whoever can push can rewrite hydrated branches"));
+            return Ok(());
+        }
+        let wanted = hidden(access, branches);
+        if self.config.replace_lent(HIDE, &wanted)? {
+            self.step(State::Done, format!("{HIDE} = {}: git itself refuses pushes there", wanted.join(", ")));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_value_decides() {
+        let rows: [(&[&str], &str, bool); 7] = [
+            (&[], "refs/heads/a", false),
+            (&["refs/heads/a"], "refs/heads/a", true),
+            (&["refs/heads/a"], "refs/heads/a/b", true),
+            (&["refs/heads/a/"], "refs/heads/a/b", true),
+            (&["refs/heads/a"], "refs/heads/ab", false),
+            (&["refs/hydrate", "!refs/hydrate/config"], "refs/hydrate/config", false),
+            (&["!refs/hydrate/config", "refs/hydrate"], "refs/hydrate/config", true),
+        ];
+        for (values, name, expected) in rows {
+            let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
+            assert_eq!(is_hidden(name, &values), expected, "{values:?} {name}");
+        }
+    }
+
+    #[test]
+    fn who_may_push_finds_the_branch_open() {
+        let branches: BTreeSet<_> = ["dev", "prod"].map(|name| BranchName::new(name).expect("a name")).into();
+        let records = ["refs/notes/hydrator.metadata", "refs/hydrate"].map(str::to_owned);
+        let nobody = Access::default();
+        let closed = ["refs/heads/dev", "refs/heads/prod"].map(str::to_owned);
+        assert_eq!(hidden(&nobody, &branches), [&records[..], &closed[..]].concat());
+        let promoted = crate::application::Patterns::new(["prod"]).expect("a pattern");
+        let names = vec!["bot".to_owned()];
+        let some = Access { promoters: names.clone(), promoted, settings_pushers: names, pusher: None };
+        let expected = ["!refs/hydrate/config", "refs/heads/dev"].map(str::to_owned);
+        assert_eq!(hidden(&some, &branches), [&records[..], &expected[..]].concat());
+    }
+}

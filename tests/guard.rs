@@ -1,0 +1,193 @@
+//! Nobody but hydration moves what hydration owns, whatever a push tries; who is named by the admin may add to it.
+
+use crate::push::{application, config_map, dry, healthy, note, note_of, tip};
+use crate::support::{Lab, Repo};
+
+const PROD: &str = "environments/prod";
+
+/// A server with two hydrated branches and settings, and a clone that knows all of its refs.
+fn guarded(lab: &Lab) -> (Repo, Repo) {
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev", "prod"]);
+    server.hydrate(&["config", "set", "history", "tip"]).success();
+    clone.push().success();
+    server.git(&["update-ref", "refs/hydrate/failures", "main"]);
+    server.git(&["symbolic-ref", "refs/heads/alias", "refs/heads/environments/prod"]);
+    clone.git(&["fetch", "-q", "origin", "+refs/*:refs/server/*"]);
+    (server, clone)
+}
+
+fn refs(repo: &Repo) -> String {
+    repo.git(&["for-each-ref", "--format=%(refname) %(objectname)", "--exclude=refs/heads/main"])
+}
+
+#[test]
+fn what_hydration_owns_is_closed_to_every_kind_of_push() {
+    let rows: [(&str, &[&str]); 14] = [
+        ("a commit on top", &["edited:environments/prod"]),
+        ("other commits", &["--force", "main:environments/prod"]),
+        ("a rewind", &["--force", "refs/server/heads/environments/prod~1:refs/heads/environments/prod"]),
+        ("a deletion", &[":environments/prod"]),
+        ("with others, at once", &["--atomic", "main:refs/heads/another", "edited:environments/prod"]),
+        ("through a symbolic ref", &["edited:refs/heads/alias"]),
+        ("notes", &["main:refs/notes/hydrator.metadata", "--force"]),
+        ("notes away", &[":refs/notes/hydrator.metadata"]),
+        ("settings", &["main:refs/hydrate/config", "--force"]),
+        ("settings away", &[":refs/hydrate/config"]),
+        ("failures", &["edited:refs/hydrate/failures", "--force"]),
+        ("more records", &["main:refs/hydrate/more"]),
+        ("in the way of the notes", &["main:refs/notes/hydrator.metadata/x"]),
+        ("a branch that Applications name", &["main:refs/heads/environments/test"]),
+    ];
+    let lab = Lab::new();
+    let (server, clone) = guarded(&lab);
+    let (file, text) = application("web", "test");
+    let bad = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n\tname: web\n";
+    clone.commit("an Application that fails", &[(&file, &text), ("apps/web/test/config.yaml", bad)]);
+    clone.push().success();
+    clone.git(&["checkout", "-q", "-b", "edited", &format!("refs/server/heads/{PROD}")]);
+    clone.commit("edit by hand", &[("web/manifest.yaml", "kind: ConfigMap\n")]);
+    clone.git(&["checkout", "-q", "main"]);
+    let before = refs(&server);
+    for hidden in [false, true] {
+        if hidden {
+            server.hydrate(&["install", "--server"]).success();
+            let values = server.git(&["config", "--get-all", "receive.hideRefs"]);
+            assert!(values.lines().any(|line| line == "refs/heads/environments/prod"), "{values}");
+        }
+        for (name, args) in rows {
+            let answer = clone.run("git", &[&["push", "origin"], args].concat()).exits(1);
+            assert_eq!(refs(&server), before, "{name}: {answer:?}");
+            let by_us = answer.remote().first().is_some_and(|line| line.starts_with("error: "));
+            // git finds nothing to delete where it is told of nothing.
+            assert!(by_us || hidden && answer.stderr.contains("remote ref does not exist"), "{name}: {answer:?}");
+        }
+    }
+    // Without our hook, what is hidden stays closed.
+    std::fs::remove_file(server.path.join("hooks/pre-receive")).expect("removed");
+    for (name, args) in &rows[..4] {
+        clone.run("git", &[&["push", "origin"], *args].concat()).exits(1);
+        assert_eq!(refs(&server), before, "{name}");
+    }
+    healthy(&server);
+}
+
+#[test]
+fn the_pusher_reads_what_to_do_instead() {
+    let lab = Lab::new();
+    let (server, clone) = guarded(&lab);
+    clone.git(&["checkout", "-q", "-b", "edited", &format!("refs/server/heads/{PROD}")]);
+    clone.commit("edit by hand", &[("web/manifest.yaml", "kind: ConfigMap\n")]);
+    let told = clone.run("git", &["push", "origin", "edited:environments/prod"]).exits(1);
+    let expected = [
+        "error: `environments/prod` is hydrated from `main`: nobody else pushes to it",
+        "--> applications/prod/web.yaml:15:13",
+        "|",
+        "15 |       path: web",
+        "|             ^^^",
+        "= application: web-prod",
+        "= hint: change apps/web/prod on `main` instead, and push that",
+    ];
+    assert_eq!(told.remote(), expected);
+    let told = clone.run("git", &["push", "origin", ":environments/prod"]).exits(1);
+    let hint = "= hint: take its Applications out of `main`: applications/prod/api.yaml, applications/prod/web.yaml";
+    assert_eq!(told.remote(), ["error: `environments/prod` is hydrated from `main`: nobody else deletes it", hint]);
+    // What is not ours goes in as ever, also a copy of what is, and a mirror that holds nothing of ours.
+    clone.git(&["push", "-q", "origin", "edited:refs/heads/mine"]);
+    clone.git(&["push", "-q", "origin", ":refs/heads/mine", "main:refs/tags/v1"]);
+    server.hydrate(&["install", "--server"]).success();
+    server.git(&["symbolic-ref", "-d", "refs/heads/alias"]);
+    let mirror = server.clone_to("mirror");
+    mirror.commit("a commit", &[("NOTES", "text")]);
+    mirror.git(&["remote", "remove", "origin"]);
+    mirror.git(&["push", "-q", "--mirror", server.path.to_str().expect("UTF-8")]);
+    assert_eq!(tip(&server, "main"), tip(&mirror, "main"));
+    assert_eq!(note(&server, PROD), note_of(&tip(&server, "main")), "the branches are there still");
+}
+
+#[test]
+fn a_promoter_adds_and_the_note_is_put_right_at_once() {
+    let lab = Lab::new();
+    let (server, clone) = guarded(&lab);
+    server.git(&["config", "hydrate.promoted", PROD]);
+    server.allow("hydrate.promoter");
+    let prod = tip(&server, PROD);
+    clone.git(&["checkout", "-q", "-b", "promote", &prod]);
+    clone.git(&["merge", "-q", "--no-ff", "-s", "ours", "--allow-unrelated-histories", "-m", "Promote", "main"]);
+    clone.git(&["push", "-q", "origin", "HEAD:environments/prod"]);
+    let merge = tip(&server, PROD);
+    assert_eq!(merge, clone.git(&["rev-parse", "HEAD"]));
+    assert_eq!(note(&server, PROD), note_of(&tip(&server, "main")));
+    // One that changes what hydration wrote is followed by what the dry commit says.
+    clone.commit("wrong", &[("web/manifest.yaml", "kind: ConfigMap\n")]);
+    clone.git(&["push", "-q", "origin", "HEAD:environments/prod"]);
+    assert_eq!(server.git(&["rev-parse", &format!("{PROD}~1")]), clone.git(&["rev-parse", "HEAD"]));
+    let manifest = |commit: &str| server.git(&["rev-parse", &format!("{commit}:web/manifest.yaml")]);
+    assert_eq!(manifest(PROD), manifest(&prod));
+    assert_eq!(note(&server, PROD), note_of(&tip(&server, "main")));
+    let before = refs(&server);
+    for args in [&[":environments/prod"][..], &["--force", "HEAD~1:environments/prod"]] {
+        let told = clone.run("git", &[&["push", "origin"], args].concat()).exits(1);
+        assert!(told.remote()[0].contains("may add commits to `environments/prod`, not take any away"), "{told:?}");
+    }
+    // Not to other branches, and nobody else.
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["checkout", "-q", "-B", "promote", "origin/environments/dev"]);
+    clone.commit("on dev", &[("OWNERS", "us\n")]);
+    clone.run("git", &["push", "origin", "HEAD:environments/dev"]).exits(1);
+    server.git(&["config", "hydrate.promoter", "somebody"]);
+    clone.git(&["checkout", "-q", "-B", "promote", "origin/environments/prod"]);
+    clone.commit("on prod", &[("OWNERS", "us\n")]);
+    clone.run("git", &["push", "origin", "HEAD:environments/prod"]).exits(1);
+    assert_eq!(refs(&server), before);
+    healthy(&server);
+}
+
+#[test]
+fn a_branch_of_the_team_cannot_be_made_to_look_like_ours() {
+    let lab = Lab::new();
+    let (server, clone) = guarded(&lab);
+    let id = clone.git(&["rev-parse", "HEAD"]);
+    let before = tip(&server, "main");
+    for branch in ["main", "feature"] {
+        let trailers =
+            format!("slip\n\nHydrate-Branch: {branch}\nHydrate-Dry: {id}\nHydrate-Dry-Branch: main\nHydrate-Engine: 1");
+        clone.commit(&trailers, &[]);
+        clone.commit("on top of it", &[]);
+        let told = clone.run("git", &["push", "origin", &format!("HEAD:refs/heads/{branch}")]).exits(1);
+        assert!(told.remote()[0].contains("claims to be made for it by hydration"), "{told:?}");
+        clone.git(&["reset", "-q", "--hard", &id]);
+    }
+    assert_eq!(tip(&server, "main"), before);
+}
+
+#[test]
+fn a_gate_that_was_there_goes_first_and_its_no_stands() {
+    let lab = Lab::new();
+    let server = lab.bare(&[]);
+    server.hook("hooks/pre-receive", "#!/bin/sh\necho \"theirs $#\"\ngrep -q refs/heads/no && exit 3\nexit 0\n");
+    server.hydrate(&["install", "--server"]).success();
+    let clone = dry(&server, &["web"], &["dev"]);
+    assert_eq!(clone.push().success().remote()[0], "theirs 0");
+    let told = clone.run("git", &["push", "origin", "main:refs/heads/no"]).exits(1);
+    assert_eq!(told.remote(), ["theirs 0"]);
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["checkout", "-q", "origin/environments/dev"]);
+    clone.commit("by hand", &[("web/manifest.yaml", &config_map("web", "mine"))]);
+    let told = clone.run("git", &["push", "origin", "HEAD:refs/heads/environments/dev"]).exits(1);
+    assert!(told.remote()[1].starts_with("error: `environments/dev` is hydrated"), "{told:?}");
+    server.hydrate(&["uninstall"]).success();
+    clone.git(&["push", "-q", "origin", "HEAD:refs/heads/environments/dev"]);
+}
+
+#[test]
+fn what_cannot_be_judged_does_not_go_in() {
+    let lab = Lab::new();
+    let (server, clone) = guarded(&lab);
+    server.git(&["config", "hydrate.promoted", "[a"]);
+    clone.commit("next", &[]);
+    let told = clone.push().exits(1);
+    assert!(told.remote().join(" ").contains("hydrate.promoted: the pattern `[a` can't be read"), "{told:?}");
+    server.git(&["config", "hydrate.guard", "false"]);
+    clone.push().success();
+}
