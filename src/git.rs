@@ -17,6 +17,7 @@ mod process;
 mod quarantine;
 mod refs;
 mod repository;
+mod snapshot;
 mod store;
 mod transaction;
 mod tree;

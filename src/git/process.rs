@@ -73,7 +73,7 @@ fn describe<S: AsRef<OsStr>>(args: &[S]) -> String {
     args.iter().map(|arg| arg.as_ref().to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-fn checked(command: &str, output: Output) -> Result<Vec<u8>, Error> {
+pub(super) fn checked(command: &str, output: Output) -> Result<Vec<u8>, Error> {
     if output.status.success() {
         return Ok(output.stdout);
     }
