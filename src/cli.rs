@@ -8,6 +8,7 @@ mod clone;
 mod commit;
 mod completions;
 mod config;
+mod diff;
 mod doctor;
 mod hook;
 mod hydrate;
@@ -50,6 +51,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Show what would change in each environment.
+    Diff(diff::Arguments),
     /// Print manifests: of an Application, or of a kustomization or directory on disk.
     Render(render::Arguments),
     /// Show how each environment branch stands, and what failed.
@@ -130,6 +133,7 @@ fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Er
 fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
     let json = arguments.json;
     match arguments.command {
+        Some(Command::Diff(arguments)) => diff::run(&arguments, json),
         Some(Command::Config(arguments)) => config::run(&arguments, json),
         Some(Command::Install(arguments)) => install::install(&arguments, json),
         Some(Command::Uninstall(arguments)) => install::uninstall(&arguments, json),

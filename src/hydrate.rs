@@ -31,7 +31,7 @@ use run::Stopped;
 
 pub use failures::{FAILURES_REF, Failure, Failures};
 pub use guard::{Access, RefUpdate, guard};
-pub use heads::{RefNames, hydrated_branches};
+pub use heads::{RefNames, dry_branches, hydrated_branches};
 pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use report::{BranchReport, HydratedCommit, Outcome, Report, Skipped};
 pub use request::{CommitRequest, PathDetails, commit};

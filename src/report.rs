@@ -1,5 +1,6 @@
 //! The only module that prints: progress, summary and diagnostics, as text or JSON.
 
+pub mod changes;
 mod console;
 mod log;
 mod paint;

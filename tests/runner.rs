@@ -3,6 +3,7 @@
 mod applications;
 mod completions;
 mod config;
+mod diff;
 mod doctor;
 mod faults;
 mod guard;

@@ -5,7 +5,7 @@ use anyhow::{Context, bail};
 use super::WrongUse;
 use crate::application::BranchName;
 use crate::git::{ObjectId, Repository};
-use crate::hydrate::{HydrateError, RefNames, Report};
+use crate::hydrate::{self, HydrateError, RefNames};
 use crate::metadata::NOTES_REF;
 
 #[derive(Debug, clap::Args)]
@@ -29,6 +29,7 @@ pub(super) struct Clone {
     /// The remote; none in a repository without any, such as the server's own.
     remote: Option<String>,
     branch: Option<String>,
+    is_branch_named: bool,
 }
 
 impl Clone {
@@ -59,7 +60,7 @@ impl Clone {
             None => RefNames { write: format!("refs/remotes/{prefix}/"), records: false, ..RefNames::server() },
         };
         let branch = arguments.branch.clone().or(merge).or(head);
-        let clone = Self { repository, refs, remote, branch };
+        let clone = Self { repository, refs, remote, branch, is_branch_named: arguments.branch.is_some() };
         if !arguments.offline {
             clone.fetch()?;
         }
@@ -69,15 +70,41 @@ impl Clone {
     /// The commit that `rev` names, and the dry branch that it is taken for the tip of.
     pub fn dry_commit(&self, rev: &str) -> anyhow::Result<(BranchName, ObjectId)> {
         let tip = self.repository.rev_parse(rev).map_err(|error| WrongUse(error.chain()))?;
+        Ok((self.dry_branch()?, tip))
+    }
+
+    /// The dry branch that is meant: the one that was named, else the one that is checked out, by its name at the remote.
+    pub fn dry_branch(&self) -> anyhow::Result<BranchName> {
         let Some(branch) = &self.branch else {
             bail!(WrongUse("HEAD is on no branch; name the dry branch with --branch".to_owned()));
         };
         let wrong = |error| WrongUse(format!("`{branch}` is no branch name: {error}"));
-        Ok((BranchName::new(branch).map_err(wrong)?, tip))
+        Ok(BranchName::new(branch).map_err(wrong)?)
+    }
+
+    /// Whether the dry branch was named by the user.
+    pub fn is_branch_named(&self) -> bool {
+        self.is_branch_named
+    }
+
+    /// The dry branch that another one is most likely merged into: the remote's default branch when it is hydrated, else
+    /// the only one that is.
+    pub fn main_dry_branch(&self) -> anyhow::Result<Option<BranchName>> {
+        let hydrated = hydrate::dry_branches(&self.repository, &self.refs)?;
+        let default = self.refs.head(&self.repository.refs()?).filter(|branch| hydrated.contains(branch));
+        Ok(default.or_else(|| hydrated.first().filter(|_| hydrated.len() == 1).cloned()))
+    }
+
+    /// The commit that `rev` names; an environment branch of the remote goes before anything else of its name.
+    pub fn commit(&self, rev: &str) -> anyhow::Result<ObjectId> {
+        match self.repository.refs()?.get(&format!("{}{rev}", self.refs.read)) {
+            Some(tip) => Ok(tip),
+            None => Ok(self.repository.rev_parse(rev).map_err(|error| WrongUse(error.chain()))?),
+        }
     }
 
     /// The result of a hydration, with what to do about an error that only a clone can have.
-    pub fn explain(&self, result: Result<Report, HydrateError>) -> anyhow::Result<Report> {
+    pub fn explain<T>(&self, result: Result<T, HydrateError>) -> anyhow::Result<T> {
         result.map_err(|error| {
             let missing = matches!(error, HydrateError::SettingsMissing { .. });
             let error = anyhow::Error::from(error);

@@ -7,7 +7,6 @@ use anyhow::bail;
 use super::clone::{self, Clone};
 use super::{Outcome, WrongUse, output};
 use crate::diag::printable;
-use crate::git::ObjectId;
 use crate::hydrate::{self, Line, Setup, Verified, Wake};
 use crate::render::Renderers;
 use crate::report::Progress;
@@ -82,19 +81,10 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
 /// What `FROM..TO`, a branch or a commit stand for.
 fn line(clone: &Clone, range: &str) -> anyhow::Result<Line> {
     let (after, tip) = match range.split_once("..") {
-        Some((after, tip)) => (Some(commit(clone, after)?), if tip.is_empty() { "HEAD" } else { tip }),
+        Some((after, tip)) => (Some(clone.commit(after)?), if tip.is_empty() { "HEAD" } else { tip }),
         None => (None, range),
     };
-    Ok(Line { name: tip.to_owned(), tip: commit(clone, tip)?, after })
-}
-
-/// An environment branch of the remote goes before anything else of its name.
-fn commit(clone: &Clone, rev: &str) -> anyhow::Result<ObjectId> {
-    let refs = clone.repository.refs()?;
-    match refs.get(&format!("{}{rev}", clone.refs.read)) {
-        Some(tip) => Ok(tip),
-        None => Ok(clone.repository.rev_parse(rev).map_err(|error| WrongUse(error.chain()))?),
-    }
+    Ok(Line { name: tip.to_owned(), tip: clone.commit(tip)?, after })
 }
 
 fn text(verified: &[Verified]) -> String {

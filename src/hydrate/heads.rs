@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Wake;
 use super::standing::lineage;
 use crate::application::BranchName;
-use crate::git::{Commit, Error, ObjectBuffer, ObjectId, Refs};
+use crate::git::{Commit, Error, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::metadata::Trailers;
 use crate::settings::Settings;
 
@@ -72,6 +72,12 @@ pub(super) fn environments(
         }
     }
     Ok(found)
+}
+
+/// The branches that environment branches were hydrated from.
+pub fn dry_branches(repository: &Repository, names: &RefNames) -> Result<BTreeSet<BranchName>, Error> {
+    let buffer = ObjectBuffer::new(repository);
+    Ok(environments(names, &repository.refs()?, &buffer)?.into_values().collect())
 }
 
 /// Of `branches` by name, those that hold what hydration wrote: environment branches, and the sync branches of staging

@@ -61,7 +61,7 @@ pub fn summary(report: &Report, wording: Wording) -> String {
 }
 
 /// Each mistake once, with all the Applications that failed by it; errors first.
-fn merged<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<Diagnostic> {
+pub(super) fn merged<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<Diagnostic> {
     let mut found: Vec<(Diagnostic, Vec<String>)> = Vec::new();
     for diagnostic in all {
         let alone = Diagnostic { application: None, ..diagnostic.clone() };

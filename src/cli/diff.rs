@@ -1,0 +1,126 @@
+//! `git hydrate diff`: what would change in each environment, before anything is pushed.
+
+use super::clone::{self, Clone};
+use super::screen::Screen;
+use super::{Outcome, WrongUse, output};
+use crate::application::BranchName;
+use crate::git::ObjectId;
+use crate::hydrate::{self, Against, Preview, Setup, Wake};
+use crate::render::Renderers;
+use crate::report::Progress;
+use crate::report::changes::{Changes, Detail, json, text};
+
+/// Show what would change in each environment.
+///
+/// Hydrates a dry commit in memory and compares the manifests with those on the environment branches of the remote, object
+/// by object and field by field. Neither a ref nor a branch is written.
+///
+/// Called out are images that change and dangers: what is lost with an object, fields that the API server does not let
+/// anybody change, rights that grow, workloads scaled to zero. Changes of checksums, chart labels, generated names and the
+/// dry commit's id are counted as noise. The values of Secrets are hidden.
+///
+/// Exit code: 0 when nothing would change, 1 when something would or does not hydrate, 2 for wrong use.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = SCHEMA)]
+pub(super) struct Arguments {
+    /// The dry commit.
+    #[arg(default_value = "HEAD")]
+    rev: String,
+    /// Take the working tree for the dry commit: edited files, and those that are neither tracked nor ignored.
+    #[arg(long, conflicts_with = "rev")]
+    worktree: bool,
+    /// Compare with what this dry commit gives, or with this hydrated commit or environment branch.
+    #[arg(long, value_name = "REF")]
+    against: Option<String>,
+    /// Show which Applications and objects change, without their fields.
+    #[arg(long, group = "form")]
+    stat: bool,
+    /// Show changes that are noise too.
+    #[arg(long)]
+    noise: bool,
+    /// Show the values of Secrets.
+    #[arg(long)]
+    secrets: bool,
+    #[command(flatten)]
+    clone: clone::Arguments,
+}
+
+/// What `--json` prints.
+const SCHEMA: &str = "\
+JSON:
+  format                    1; another number when a field changes its meaning
+  environments              by branch:
+    branch, syncBranch      the branch that is written; the one that is deployed
+    dryBranch, drySha       the dry branch and commit
+    dryShaBefore            the dry commit that the branch is hydrated from now
+    against                 the hydrated commit that was compared
+    applicationCount        Applications that write to the branch
+    summary                 added, changed, removed, noise: objects; images; dangers: their number
+    mistakes                why it does not hydrate: severity, message, span, application, hint
+    applications            those that change: name, path, change (added, removed, changed), movedFrom,
+                            unreadable: why what is on the branch cannot be compared
+      objects               apiVersion, kind, namespace, name, oldName, change, noise, restarts
+        images              container, old, new
+        dangers             kind (removed, immutable, versionGone, widened, scaledToZero), message
+        differences         path, old, new, noise; or path, movedFrom, movedTo for an item of a list
+  problems, warnings        what concerns no environment branch that is known";
+
+pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Outcome> {
+    let clone = Clone::open(&arguments.clone)?;
+    let tip = match arguments.worktree {
+        true => clone.repository.snapshot()?,
+        false => clone.repository.rev_parse(&arguments.rev).map_err(|error| WrongUse(error.chain()))?,
+    };
+    let against = match &arguments.against {
+        Some(rev) => Against::Commit(clone.commit(rev)?),
+        None => Against::Branches,
+    };
+    let changes = Changes::new(preview(&clone, tip, &against)?, arguments.secrets);
+    if json_wanted {
+        output::print_json(&json(&changes))?;
+    } else if changes.environments.is_empty() && changes.problems.is_empty() {
+        output::print("no Application of this commit is hydrated\n")?;
+    } else {
+        let detail = if arguments.stat { Detail::Objects } else { Detail::Fields { with_noise: arguments.noise } };
+        let screen = Screen::new(Some(&clone.repository));
+        screen.show(&text(&changes, detail, screen.paint()))?;
+    }
+    Ok(if changes.is_empty() { Outcome::Done } else { Outcome::Found })
+}
+
+/// What hydrating the commit as the tip of a dry branch would change.
+///
+/// A branch from which nothing is hydrated, such as one for a pull request, is taken for one that will be merged into one
+/// that is.
+fn preview(clone: &Clone, tip: ObjectId, against: &Against) -> anyhow::Result<Preview> {
+    let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
+    let progress = Progress::new();
+    let hydrated = |branch: BranchName| {
+        let setup = Setup {
+            repository: &clone.repository,
+            refs: clone.refs.clone(),
+            wake: Wake::Commit { branch, tip },
+            renderers: &renderers,
+            out_of_time: &|| false,
+            observer: &progress,
+        };
+        let preview = hydrate::preview(&setup, against);
+        progress.clear();
+        clone.explain(preview)
+    };
+    let branch = clone.dry_branch();
+    if clone.is_branch_named() {
+        return hydrated(branch?);
+    }
+    let main = clone.main_dry_branch()?;
+    let (branch, main) = match (branch, main) {
+        (Ok(branch), Some(main)) if branch != main => (branch, Some(main)),
+        (Err(_), Some(main)) => (main, None),
+        (branch, _) => (branch?, None),
+    };
+    let preview = hydrated(branch)?;
+    match main.filter(|_| preview.environments.is_empty() && preview.problems.is_empty()) {
+        Some(main) => hydrated(main),
+        None => Ok(preview),
+    }
+}

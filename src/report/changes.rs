@@ -1,0 +1,165 @@
+//! What a hydration would change, made ready to be shown: on a terminal, in a pull request, on a page, to programs.
+
+mod json;
+mod overview;
+mod rows;
+mod text;
+
+use std::collections::BTreeSet;
+
+use crate::application::AppName;
+use crate::diag::Diagnostic;
+use crate::diff::{self, Change, ObjectDiff, Options, compare};
+use crate::hydrate::{Preview, PreviewedBranch, PreviewedPath};
+use crate::manifest::{self, Manifest, Source};
+use crate::path::RepoPath;
+
+pub use json::json;
+pub use overview::Overview;
+pub use rows::{Mark, Row, rows};
+pub use text::{Detail, text};
+
+/// What a hydration would change in each environment.
+#[derive(Debug)]
+pub struct Changes {
+    /// The environment branches, by name.
+    pub environments: Vec<EnvironmentDiff>,
+    /// What is wrong with the dry commit and concerns no environment branch that is known.
+    pub problems: Vec<Diagnostic>,
+    /// What is odd in it.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// What would become of one environment branch.
+#[derive(Debug)]
+pub struct EnvironmentDiff {
+    /// The branch, the dry commits and what is wrong; its `paths` were taken out.
+    pub branch: PreviewedBranch,
+    /// The Applications whose manifests would change, by path.
+    pub applications: Vec<ApplicationDiff>,
+}
+
+/// What would become of the manifests of one destination path.
+#[derive(Debug)]
+pub struct ApplicationDiff {
+    /// The path; where it was, for one that goes.
+    pub path: RepoPath,
+    /// The Application that writes to it, or wrote to it, if that can be told.
+    pub name: Option<AppName>,
+    /// What becomes of the path.
+    pub change: Change,
+    /// Where the Application wrote to before, if that was elsewhere.
+    pub moved_from: Option<RepoPath>,
+    /// The objects that differ, by namespace, name and kind. None when only the way they are written does.
+    pub objects: Vec<ObjectDiff>,
+    /// Why the objects cannot be compared: what stands on the branch is no list of objects.
+    pub unreadable: Option<String>,
+}
+
+impl Changes {
+    /// Compares the manifests of a preview.
+    pub fn new(preview: Preview, reveal_secrets: bool) -> Self {
+        let environments = preview.environments.into_iter().map(|mut branch| {
+            let dry_commits = branch.dry_sha_before.clone().map(|before| (before, branch.dry_sha.clone()));
+            let options = Options { dry_commits, reveal_secrets };
+            let paths = paired(std::mem::take(&mut branch.paths));
+            let applications = paths.into_iter().map(|(path, moved_from)| application(path, moved_from, &options));
+            EnvironmentDiff { applications: applications.collect(), branch }
+        });
+        Self { environments: environments.collect(), problems: preview.problems, warnings: preview.warnings }
+    }
+
+    /// Whether no environment would change and nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        let same = |environment: &EnvironmentDiff| environment.applications.is_empty() && environment.renders();
+        self.environments.iter().all(same) && self.problems.is_empty()
+    }
+
+    /// Whether all environments hydrate.
+    pub fn renders(&self) -> bool {
+        self.problems.is_empty() && self.environments.iter().all(EnvironmentDiff::renders)
+    }
+
+    /// Everything that is wrong or odd, as often as it was found.
+    pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
+        let mistakes = self.environments.iter().flat_map(|environment| &environment.branch.mistakes);
+        mistakes.chain(&self.problems).chain(&self.warnings)
+    }
+}
+
+impl EnvironmentDiff {
+    /// Whether it hydrates.
+    pub fn renders(&self) -> bool {
+        self.branch.mistakes.is_empty()
+    }
+
+    /// The objects that differ, of all Applications.
+    pub fn objects(&self) -> impl Iterator<Item = &ObjectDiff> {
+        self.applications.iter().flat_map(|application| &application.objects)
+    }
+}
+
+impl ApplicationDiff {
+    /// What it is called: its name, else its path.
+    pub fn title(&self) -> &str {
+        self.name.as_ref().map_or(self.path.as_str(), AppName::as_str)
+    }
+}
+
+/// The paths, and where the Application of each was before: one that goes and one that comes are one that moved, when
+/// they belong to the same Application.
+fn paired(paths: Vec<PreviewedPath>) -> Vec<(PreviewedPath, Option<RepoPath>)> {
+    let (mut gone, mut rest): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| path.new.is_none());
+    let mut paired = Vec::new();
+    for mut path in rest.drain(..) {
+        let moved = (path.old.is_none() && path.application.is_some())
+            .then(|| gone.iter().position(|gone| gone.application == path.application))
+            .flatten()
+            .map(|index| gone.remove(index));
+        let moved_from = moved.map(|gone| {
+            path.old = gone.old;
+            gone.path
+        });
+        paired.push((path, moved_from));
+    }
+    paired.extend(gone.into_iter().map(|path| (path, None)));
+    paired.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
+    paired
+}
+
+fn application(path: PreviewedPath, moved_from: Option<RepoPath>, options: &Options) -> ApplicationDiff {
+    let read = |text: &Option<Vec<u8>>| -> Result<Vec<Manifest>, String> {
+        let Some(text) = text else { return Ok(Vec::new()) };
+        manifest::read(text, Source::Output("the environment branch")).map_err(|error| error.diagnostic.message)
+    };
+    let compared = read(&path.old).and_then(|old| Ok(compare(&old, &read(&path.new)?, options)));
+    let (objects, unreadable) = match compared {
+        Ok(objects) => (objects, None),
+        Err(why) => (Vec::new(), Some(why)),
+    };
+    let change = match (&path.old, &path.new) {
+        (None, _) => Change::Added,
+        (_, None) => Change::Removed,
+        _ => Change::Changed,
+    };
+    ApplicationDiff { path: path.path, name: path.application, change, moved_from, objects, unreadable }
+}
+
+/// The kinds of noise in a difference, each with how often it is there.
+fn noise_in<'a>(differences: impl Iterator<Item = &'a diff::Difference>) -> Vec<(diff::Noise, usize)> {
+    let mut found = Vec::new();
+    for difference in differences {
+        difference.visit(&mut |_, place| {
+            if let diff::Place::Leaf(diff::Leaf { noise: Some(noise), .. }) = place {
+                found.push(*noise);
+            }
+        });
+    }
+    let kinds: BTreeSet<_> = found.iter().copied().collect();
+    kinds.into_iter().map(|kind| (kind, found.iter().filter(|noise| **noise == kind).count())).collect()
+}
+
+/// `chart labels (4), checksums (1)`.
+fn noise_text(noise: &[(diff::Noise, usize)]) -> String {
+    noise.iter().map(|(kind, count)| format!("{kind} ({count})")).collect::<Vec<_>>().join(", ")
+}

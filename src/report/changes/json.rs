@@ -1,0 +1,227 @@
+//! Changes for programs. What a field means is told in `git hydrate diff --help`.
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::{ApplicationDiff, Changes, EnvironmentDiff, Overview};
+use crate::diag::Diagnostic;
+use crate::diff::{Change, Leaf, ObjectDiff, Place};
+use crate::yaml::Value;
+
+/// Raised when a field changes its meaning or goes; not when one comes.
+const FORMAT: u32 = 1;
+
+/// The changes as a value that is ready to be written as JSON.
+pub fn json(changes: &Changes) -> impl Serialize {
+    Document {
+        format: FORMAT,
+        environments: changes.environments.iter().map(environment).collect(),
+        problems: &changes.problems,
+        warnings: &changes.warnings,
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: u32,
+    environments: Vec<Environment<'a>>,
+    problems: &'a [Diagnostic],
+    warnings: &'a [Diagnostic],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Environment<'a> {
+    branch: &'a str,
+    sync_branch: &'a str,
+    dry_branch: &'a str,
+    dry_sha: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dry_sha_before: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<String>,
+    application_count: usize,
+    summary: Summary,
+    mistakes: &'a [Diagnostic],
+    applications: Vec<Application<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Summary {
+    added: usize,
+    changed: usize,
+    removed: usize,
+    noise: usize,
+    images: Vec<String>,
+    dangers: usize,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Application<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    path: &'a str,
+    change: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_from: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unreadable: Option<&'a str>,
+    objects: Vec<Object<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Object<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    namespace: &'a str,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old_name: Option<&'a str>,
+    change: &'static str,
+    noise: bool,
+    restarts: bool,
+    images: Vec<Image<'a>>,
+    dangers: Vec<Danger>,
+    differences: Vec<Difference>,
+}
+
+#[derive(Serialize)]
+struct Image<'a> {
+    container: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Danger {
+    kind: &'static str,
+    message: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Difference {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_from: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_to: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    noise: Option<String>,
+}
+
+fn environment(environment: &EnvironmentDiff) -> Environment<'_> {
+    let branch = &environment.branch;
+    let overview = Overview::of(environment);
+    Environment {
+        branch: branch.branch.as_str(),
+        sync_branch: branch.sync_branch.as_str(),
+        dry_branch: &branch.dry_branch,
+        dry_sha: &branch.dry_sha,
+        dry_sha_before: branch.dry_sha_before.as_deref(),
+        against: branch.against.map(|id| id.to_string()),
+        application_count: branch.applications,
+        summary: Summary {
+            added: overview.added,
+            changed: overview.changed,
+            removed: overview.removed,
+            noise: overview.noise,
+            dangers: overview.dangers.len(),
+            images: overview.images.into_iter().map(|(image, _)| image).collect(),
+        },
+        mistakes: &branch.mistakes,
+        applications: environment.applications.iter().map(application).collect(),
+    }
+}
+
+fn application(application: &ApplicationDiff) -> Application<'_> {
+    Application {
+        name: application.name.as_ref().map(|name| name.as_str()),
+        path: application.path.as_str(),
+        change: change(application.change),
+        moved_from: application.moved_from.as_ref().map(|path| path.as_str()),
+        unreadable: application.unreadable.as_deref(),
+        objects: application.objects.iter().map(object).collect(),
+    }
+}
+
+fn object(object: &ObjectDiff) -> Object<'_> {
+    let mut differences = Vec::new();
+    object.difference.visit(&mut |path, place| {
+        differences.push(match place {
+            Place::Leaf(leaf) => leaf_difference(path.to_string(), leaf),
+            Place::Moved(from, to) => Difference {
+                path: path.to_string(),
+                old: None,
+                new: None,
+                moved_from: Some(from),
+                moved_to: Some(to),
+                noise: None,
+            },
+        });
+    });
+    let images = object.images.iter();
+    Object {
+        api_version: &object.object.api_version,
+        kind: &object.object.kind,
+        namespace: &object.object.namespace,
+        name: &object.object.name,
+        old_name: object.old_name.as_deref(),
+        change: change(object.change),
+        noise: object.is_noise(),
+        restarts: object.restarts,
+        images: images
+            .map(|image| Image { container: &image.container, old: image.old.as_deref(), new: image.new.as_deref() })
+            .collect(),
+        dangers: object
+            .dangers
+            .iter()
+            .map(|danger| Danger { kind: danger.kind(), message: danger.to_string() })
+            .collect(),
+        differences,
+    }
+}
+
+fn leaf_difference(path: String, leaf: &Leaf) -> Difference {
+    Difference {
+        path,
+        old: leaf.old.as_ref().map(to_json),
+        new: leaf.new.as_ref().map(to_json),
+        moved_from: None,
+        moved_to: None,
+        noise: leaf.noise.map(|noise| noise.to_string()),
+    }
+}
+
+fn change(change: Change) -> &'static str {
+    match change {
+        Change::Added => "added",
+        Change::Removed => "removed",
+        Change::Changed => "changed",
+    }
+}
+
+fn to_json(value: &Value) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Bool(value) => Json::from(*value),
+        Value::Int(value) => Json::from(*value),
+        Value::Uint(value) => Json::from(*value),
+        Value::Float(value) => Json::from(*value),
+        Value::String(value) => Json::from(value.as_str()),
+        Value::Sequence(items) => items.iter().map(to_json).collect(),
+        Value::Mapping(entries) => {
+            Json::Object(entries.iter().map(|(key, value)| (key.clone(), to_json(value))).collect())
+        }
+    }
+}

@@ -1,0 +1,85 @@
+use std::collections::BTreeMap;
+
+use super::{EnvironmentDiff, noise_in};
+use crate::diff::{Change, Danger, Image, ImageChange, Noise, ObjectDiff, ObjectName};
+
+/// What matters most of the changes of some objects.
+#[derive(Debug, Default)]
+pub struct Overview<'a> {
+    /// How many objects are new.
+    pub added: usize,
+    /// How many changed in a way that is worth a look.
+    pub changed: usize,
+    /// How many are gone.
+    pub removed: usize,
+    /// How many changed in noise only.
+    pub noise: usize,
+    /// The kinds of that noise, each with how often it is there.
+    pub noise_kinds: Vec<(Noise, usize)>,
+    /// What changed in images, each with the number of containers, by text.
+    pub images: Vec<(String, usize)>,
+    /// What may do harm, each with its object.
+    pub dangers: Vec<(&'a ObjectName, &'a Danger)>,
+}
+
+impl<'a> Overview<'a> {
+    /// That of these objects.
+    pub fn new(objects: impl IntoIterator<Item = &'a ObjectDiff>) -> Self {
+        let mut overview = Self::default();
+        let mut images: BTreeMap<String, usize> = BTreeMap::new();
+        let mut noise = Vec::new();
+        for object in objects {
+            match object.change {
+                Change::Added => overview.added += 1,
+                Change::Removed => overview.removed += 1,
+                Change::Changed if object.is_noise() => {
+                    overview.noise += 1;
+                    noise.push(&object.difference);
+                }
+                Change::Changed => overview.changed += 1,
+            }
+            for image in &object.images {
+                *images.entry(image_text(image)).or_default() += 1;
+            }
+            overview.dangers.extend(object.dangers.iter().map(|danger| (&object.object, danger)));
+        }
+        overview.noise_kinds = noise_in(noise.into_iter());
+        overview.images = images.into_iter().collect();
+        overview
+    }
+
+    /// That of an environment.
+    pub fn of(environment: &'a EnvironmentDiff) -> Self {
+        Self::new(environment.objects())
+    }
+
+    /// `3 objects changed, 1 added`; empty when there is nothing but noise.
+    pub fn counts(&self) -> String {
+        let counts = [(self.changed, "changed"), (self.added, "added"), (self.removed, "removed")];
+        let mut counts = counts.into_iter().filter(|(count, _)| *count > 0);
+        let Some((count, what)) = counts.next() else { return String::new() };
+        let first = format!("{count} object{} {what}", if count == 1 { "" } else { "s" });
+        std::iter::once(first)
+            .chain(counts.map(|(count, what)| format!("{count} {what}")))
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}
+
+/// `nginx 1.26 → 1.27`, with what changed of it only.
+fn image_text(image: &ImageChange) -> String {
+    match (&image.old, &image.new) {
+        (Some(old), Some(new)) => {
+            let [before, after] = [old, new].map(|text| Image::parse(text));
+            let version = |version: &'_ str| if version.is_empty() { "latest".to_owned() } else { version.to_owned() };
+            if before.name == after.name {
+                format!("{} {} → {}", before.name, version(before.version), version(after.version))
+            } else {
+                format!("{old} → {new}")
+            }
+        }
+        (None, Some(new)) => format!("{new} in a new container"),
+        (Some(old), None) => format!("{old} of a container that goes"),
+        (None, None) => String::new(),
+    }
+}

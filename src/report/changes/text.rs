@@ -1,0 +1,198 @@
+//! Changes for a terminal of 80 columns.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use super::{ApplicationDiff, Changes, EnvironmentDiff, Mark, Overview, Row, noise_text, rows};
+use crate::diag::printable;
+use crate::diff::{Change, ObjectDiff};
+use crate::report::text::merged;
+use crate::report::{Paint, Style, wrap};
+
+/// How much is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// A few lines an environment.
+    Environments,
+    /// The Applications and objects that change.
+    Objects,
+    /// The fields that change.
+    Fields {
+        /// Those that are noise too.
+        with_noise: bool,
+    },
+}
+
+/// From how many lines on a change is not shown again elsewhere.
+const REPEATED_MIN: usize = 7;
+
+/// How many images and dangers of an environment are named; the rest is counted.
+const NAMED_MAX: usize = 12;
+
+/// How many diagnostics are shown.
+const DIAGNOSTICS_MAX: usize = 50;
+
+/// What changes in each environment; what is wrong, each mistake once, at the end.
+pub fn text(changes: &Changes, detail: Detail, paint: Paint) -> String {
+    let mut page = Text { text: String::new(), paint, detail, shown: HashMap::new() };
+    let width = changes.environments.iter().map(|environment| environment.branch.branch.as_str().len()).max();
+    for environment in &changes.environments {
+        page.environment(environment, width.unwrap_or_default());
+    }
+    let diagnostics = merged(changes.diagnostics());
+    for diagnostic in diagnostics.iter().take(DIAGNOSTICS_MAX) {
+        let text = diagnostic.to_string();
+        let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+        let style = if diagnostic.is_error() { Style::Error } else { Style::Warning };
+        let (severity, message) = first.split_once(':').unwrap_or((first, ""));
+        let _ = writeln!(page.text, "{}:{message}", paint.by(style, severity));
+        if !rest.is_empty() {
+            let _ = writeln!(page.text, "{rest}");
+        }
+    }
+    if diagnostics.len() > DIAGNOSTICS_MAX {
+        let _ = writeln!(page.text, "… and {} more; --json has them all", diagnostics.len() - DIAGNOSTICS_MAX);
+    }
+    page.text
+}
+
+struct Text<'a> {
+    text: String,
+    paint: Paint,
+    detail: Detail,
+    /// Long changes of a kind that were shown, each with the environment and Application where.
+    shown: HashMap<(&'a str, Vec<Row>), (&'a EnvironmentDiff, &'a ApplicationDiff)>,
+}
+
+impl<'a> Text<'a> {
+    fn environment(&mut self, environment: &'a EnvironmentDiff, width: usize) {
+        let branch = &environment.branch;
+        let overview = Overview::of(environment);
+        let (style, state) = match environment.applications.len() {
+            _ if !environment.renders() => (Style::Error, "does not hydrate".to_owned()),
+            0 => (Style::Dim, "no change".to_owned()),
+            count => {
+                let of = format!("{count} of {} Applications", branch.applications.max(count));
+                let counts = match overview.counts() {
+                    counts if !counts.is_empty() => counts,
+                    _ if overview.noise > 0 => "nothing but noise".to_owned(),
+                    _ => "no object".to_owned(),
+                };
+                (Style::Changed, format!("{counts} in {of}"))
+            }
+        };
+        let name = self.paint.by(Style::Branch, branch.branch.as_str());
+        let _ = writeln!(self.text, "{name:width$}  {}", self.paint.by(style, &state));
+        for (image, count) in overview.images.iter().take(NAMED_MAX) {
+            let times = if *count > 1 { format!(" ({count} times)") } else { String::new() };
+            let image = printable(&format!("{image}{times}"));
+            let _ = writeln!(self.text, "  {} {image}", self.paint.by(Style::Changed, "image"));
+        }
+        self.more(overview.images.len(), "images");
+        for (object, danger) in overview.dangers.iter().take(NAMED_MAX) {
+            let what = wrap(&printable(&format!("{object}: {danger}")), "         ");
+            let _ = writeln!(self.text, "  {} {what}", self.paint.by(Style::Warning, "danger"));
+        }
+        self.more(overview.dangers.len(), "dangers");
+        if overview.noise > 0 {
+            let objects =
+                if overview.noise == 1 { "1 object differs" } else { &format!("{} objects differ", overview.noise) };
+            let noise = format!("{objects} in noise only: {}", noise_text(&overview.noise_kinds));
+            let _ = writeln!(self.text, "  {}", self.paint.by(Style::Dim, &wrap(&noise, "    ")));
+        }
+        if self.detail == Detail::Environments {
+            return;
+        }
+        for application in &environment.applications {
+            self.application(application, environment);
+        }
+        if !environment.applications.is_empty() {
+            self.text.push('\n');
+        }
+    }
+
+    fn more(&mut self, count: usize, what: &str) {
+        if count > NAMED_MAX {
+            let _ = writeln!(self.text, "  … and {} more {what}", count - NAMED_MAX);
+        }
+    }
+
+    fn application(&mut self, application: &'a ApplicationDiff, environment: &'a EnvironmentDiff) {
+        let what = match (application.change, &application.moved_from) {
+            (Change::Added, _) => "new".to_owned(),
+            (Change::Removed, _) => "removed".to_owned(),
+            (Change::Changed, Some(from)) => format!("moved from {from}"),
+            (Change::Changed, None) => String::new(),
+        };
+        let title = printable(application.title());
+        let line =
+            format!("{}  {}  {what}", self.paint.by(Style::Heading, &title), printable(application.path.as_str()));
+        let _ = writeln!(self.text, "\n  {}", line.trim_end());
+        if let Some(why) = &application.unreadable {
+            let what = format!("what is on the branch cannot be compared: {}", printable(why));
+            let _ = writeln!(self.text, "    {}", wrap(&what, "    "));
+        } else if application.objects.is_empty() && application.moved_from.is_none() {
+            let _ = writeln!(self.text, "    the same objects, written otherwise");
+        }
+        let with_noise = matches!(self.detail, Detail::Fields { with_noise: true });
+        for object in application.objects.iter().filter(|object| with_noise || !object.is_noise()) {
+            self.object(object, (environment, application));
+        }
+    }
+
+    fn object(&mut self, object: &'a ObjectDiff, here: (&'a EnvironmentDiff, &'a ApplicationDiff)) {
+        let (style, sign) = match object.change {
+            Change::Added => (Style::Added, "+"),
+            Change::Removed => (Style::Removed, "-"),
+            Change::Changed => (Style::Changed, "~"),
+        };
+        let mut line = format!("{} {}", self.paint.by(style, sign), printable(&object.object.to_string()));
+        if let Some(old) = &object.old_name {
+            line += &format!("  was {}", printable(old));
+        }
+        if object.restarts {
+            line += &format!("  {}", self.paint.by(Style::Changed, "restarts its Pods"));
+        }
+        let Detail::Fields { with_noise } = self.detail else {
+            let _ = writeln!(self.text, "    {line}");
+            return;
+        };
+        let rows = rows(object, with_noise);
+        if object.change == Change::Removed {
+            let lines = format!("{} lines", rows.len());
+            let _ = writeln!(self.text, "    {line}  {}", self.paint.by(Style::Dim, &lines));
+            return;
+        }
+        if rows.len() >= REPEATED_MIN {
+            let key = (object.object.kind.as_str(), rows.clone());
+            if let Some((environment, application)) = self.shown.get(&key) {
+                let is_here = environment.branch.branch == here.0.branch.branch;
+                let before = if is_here { application.title() } else { environment.branch.branch.as_str() };
+                let same = printable(&format!("the same as in {before}"));
+                let _ = writeln!(self.text, "    {line}  {}", self.paint.by(Style::Dim, &same));
+                return;
+            }
+            self.shown.insert(key, here);
+        }
+        let _ = writeln!(self.text, "    {line}");
+        for row in &rows {
+            self.row(row);
+        }
+    }
+
+    fn row(&mut self, row: &Row) {
+        let style = match row.mark {
+            Mark::Removed => Style::Removed,
+            Mark::Added => Style::Added,
+            Mark::Moved => Style::Changed,
+            Mark::Place | Mark::Folded => Style::Dim,
+            Mark::Same => {
+                let _ = writeln!(self.text, "        {:indent$}{}", "", printable(&row.text), indent = row.indent);
+                return;
+            }
+        };
+        let sign = if row.mark == Mark::Folded { '…' } else { row.mark.sign() };
+        let line = format!("{sign} {:indent$}{}", "", printable(&row.text), indent = row.indent);
+        let _ = writeln!(self.text, "      {}", self.paint.by(style, line.trim_end()));
+    }
+}

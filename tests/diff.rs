@@ -1,0 +1,246 @@
+//! `git hydrate diff`: what it says of a change is what the push then does, and it leaves no trace.
+
+use serde_json::Value;
+
+use crate::push::{application, config_map, dry};
+use crate::support::{Lab, Repo};
+
+/// A clone of a hydrated repository with the Applications `web` and `api` in two environments.
+fn clone() -> Repo {
+    let clone = dry(&Lab::new().server(), &["web", "api"], &["dev", "prod"]);
+    clone.push().success();
+    clone
+}
+
+fn json(clone: &Repo, args: &[&str], code: i32) -> Value {
+    let answer = clone.hydrate(&[&["diff", "--json"], args].concat()).exits(code);
+    serde_json::from_str(&answer.stdout).expect("JSON")
+}
+
+/// Every ref of the clone but those that a fetch moves.
+fn refs(clone: &Repo) -> String {
+    clone.git(&["for-each-ref", "--exclude=refs/remotes/origin"])
+}
+
+#[test]
+fn a_commit_is_compared_with_the_environment_branches() {
+    let clone = clone();
+    assert_eq!(
+        clone.hydrate(&["diff"]).success().stdout,
+        "environments/dev   no change\nenvironments/prod  no change\n"
+    );
+    clone.commit("change", &[("apps/web/prod/config.yaml", &config_map("web", "new"))]);
+    let before = refs(&clone);
+    let answer = clone.hydrate(&["diff"]).exits(1);
+    assert_eq!(
+        answer.stdout,
+        "environments/dev   no change
+environments/prod  1 object changed in 1 of 2 Applications
+
+  web-prod  web
+    ~ ConfigMap web
+        data
+      -   value: prod
+      +   value: new
+
+"
+    );
+    assert_eq!(refs(&clone), before);
+    clone.push().success();
+    assert_eq!(clone.hydrate(&["diff"]).success().stderr, "");
+}
+
+#[test]
+fn the_working_tree_stands_for_a_commit() {
+    let clone = clone();
+    assert_eq!(json(&clone, &["--worktree"], 0)["environments"][0]["drySha"], clone.git(&["rev-parse", "HEAD"]));
+    let write = |path: &str, text: &str| std::fs::write(clone.path.join(path), text).expect("written");
+    write("apps/web/dev/config.yaml", &config_map("web", "staged"));
+    clone.git(&["add", "."]);
+    write("apps/web/dev/config.yaml", &config_map("web", "edited"));
+    write("apps/api/dev/more.yaml", &config_map("more", "untracked"));
+    write(".git/info/exclude", "ignored.yaml\n");
+    write("apps/api/dev/ignored.yaml", &config_map("ignored", "no"));
+    std::fs::remove_file(clone.path.join("apps/api/prod/config.yaml")).expect("removed");
+    write("apps/api/prod/other.yaml", &config_map("other", "untracked"));
+    let (refs_before, status) = (refs(&clone), clone.git(&["status", "--porcelain=v2"]));
+    let shown = json(&clone, &["--worktree"], 1);
+    let told: Vec<String> = shown["environments"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .flat_map(|environment| environment["applications"].as_array().expect("a list"))
+        .flat_map(|application| application["objects"].as_array().expect("a list"))
+        .map(|object| format!("{} {} {}", object["change"], object["name"], object["differences"][0]["new"]))
+        .collect();
+    assert!(told.len() == 4, "{shown:#}");
+    assert_eq!(told[1..3], [r#""changed" "web" "edited""#, r#""removed" "api" null"#]);
+    assert!(told[3].starts_with(r#""added" "other" {"#), "{told:?}");
+    assert!(told[0].starts_with(r#""added" "more" {"#), "{told:?}");
+    assert_eq!((refs(&clone), clone.git(&["status", "--porcelain=v2"])), (refs_before, status));
+    assert_eq!(json(&clone, &["--worktree"], 1), shown, "the same files give the same commit");
+    assert_eq!(json(&clone, &[], 0)["environments"][0]["applications"], Value::Array(Vec::new()));
+    clone.hydrate(&["diff", "--worktree", "HEAD"]).exits(2);
+}
+
+#[test]
+fn what_fails_in_one_environment_hides_no_other() {
+    let clone = clone();
+    clone.commit(
+        "slip",
+        &[
+            ("apps/web/dev/config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: [\n"),
+            ("apps/web/prod/config.yaml", &config_map("web", "new")),
+        ],
+    );
+    let answer = clone.hydrate(&["diff", "--stat"]).exits(1);
+    assert_eq!(
+        answer.stdout,
+        "environments/dev   does not hydrate
+environments/prod  1 object changed in 1 of 2 Applications
+
+  web-prod  web
+    ~ ConfigMap web
+
+error: not valid YAML: did not find expected node content
+  --> apps/web/dev/config.yaml:4:1
+  = application: web-dev
+  = hint: if the file holds no manifests, add a comment `+argocd:skip-file-rendering`
+"
+    );
+    let shown = json(&clone, &[], 1);
+    assert_eq!(shown["environments"][0]["mistakes"][0]["span"]["line"], 4);
+}
+
+#[test]
+fn other_commits_can_be_compared() {
+    let clone = clone();
+    let first = clone.git(&["rev-parse", "HEAD"]);
+    clone.commit("second", &[("apps/web/dev/config.yaml", &config_map("web", "second"))]);
+    clone.push().success();
+    clone.commit("third", &[("apps/web/prod/config.yaml", &config_map("web", "third"))]);
+    let changed = |args: &[&str], code| -> Vec<String> {
+        let shown = json(&clone, args, code);
+        let environments = shown["environments"].as_array().expect("a list").clone();
+        let named = |environment: Value| {
+            let of = environment["applications"].as_array().expect("a list").len();
+            format!("{} {of}", environment["branch"].as_str().expect("a name"))
+        };
+        environments.into_iter().map(named).collect()
+    };
+    assert_eq!(changed(&[], 1), ["environments/dev 0", "environments/prod 1"]);
+    assert_eq!(changed(&["--against", &first], 1), ["environments/dev 1", "environments/prod 1"]);
+    assert_eq!(changed(&["HEAD~", "--against", &first], 1), ["environments/dev 1", "environments/prod 0"]);
+    assert_eq!(changed(&["--against", "environments/dev"], 0), ["environments/dev 0"]);
+    assert_eq!(changed(&["--against", "origin/environments/dev~"], 1), ["environments/dev 1"]);
+    clone.hydrate(&["diff", "--against", "no-such-ref"]).exits(2);
+    clone.hydrate(&["diff", "no-such-ref"]).exits(2);
+}
+
+#[test]
+fn a_branch_that_is_not_hydrated_is_taken_for_one_to_be_merged() {
+    let clone = clone();
+    clone.git(&["checkout", "-q", "-b", "topic"]);
+    clone.commit("change", &[("apps/web/prod/config.yaml", &config_map("web", "new"))]);
+    assert_eq!(json(&clone, &[], 1)["environments"][1]["dryBranch"], "main");
+    clone.git(&["push", "-q", "-u", "origin", "topic"]);
+    assert_eq!(json(&clone, &[], 1)["environments"][1]["dryBranch"], "main");
+    let nothing = "no Application of this commit is hydrated\n";
+    assert_eq!(clone.hydrate(&["diff", "--branch", "topic"]).success().stdout, nothing);
+    clone.git(&["checkout", "-q", "--detach"]);
+    assert_eq!(json(&clone, &[], 1)["environments"][1]["dryBranch"], "main");
+}
+
+#[test]
+fn applications_come_go_and_move() {
+    let clone = clone();
+    let (file, text) = application("web", "dev");
+    let (new_file, new_text) = application("extra", "dev");
+    let api = application("api", "dev").0;
+    clone.commit(
+        "move web, remove api, add extra\n\nHydrate-Allow-Removal: environments/dev",
+        &[
+            (&file, &text.replace("path: web", "path: elsewhere")),
+            (&new_file, &new_text),
+            ("apps/extra/dev/config.yaml", &config_map("extra", "x")),
+            (&api, ""),
+        ],
+    );
+    assert_eq!(
+        clone.hydrate(&["diff"]).exits(1).stdout,
+        "environments/dev   1 object added, 1 removed in 3 of 3 Applications
+
+  api-dev  api  removed
+    - ConfigMap api  6 lines
+
+  web-dev  elsewhere  moved from web
+
+  extra-dev  extra  new
+    + ConfigMap extra
+      + apiVersion: v1
+      + data:
+      +   value: x
+      + kind: ConfigMap
+      + metadata:
+      +   name: extra
+
+environments/prod  no change
+"
+    );
+}
+
+#[test]
+fn what_is_long_is_folded_and_what_is_secret_hidden() {
+    let clone = clone();
+    let text = |port: u32, token: &str| {
+        let lines: String = (0..20).map(|n| format!("    line {n}\n")).collect();
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: nginx\ndata:\n  nginx.conf: |\n{lines}    listen {port};\n\
+             {lines}---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: token\nstringData:\n  token: {token}\n"
+        )
+    };
+    for env in ["dev", "prod"] {
+        clone.commit("first", &[(&format!("apps/web/{env}/config.yaml"), &text(80, "geheim"))]);
+    }
+    clone.push().success();
+    for env in ["dev", "prod"] {
+        clone.commit("second", &[(&format!("apps/web/{env}/config.yaml"), &text(8080, "geheimer"))]);
+    }
+    let answer = clone.hydrate(&["diff"]).exits(1);
+    assert_eq!(
+        answer.stdout,
+        "environments/dev   2 objects changed in 1 of 2 Applications
+
+  web-dev  web
+    ~ ConfigMap nginx
+        data
+          nginx.conf: |
+      …     17 lines as before
+            line 17
+            line 18
+            line 19
+      -     listen 80;
+      +     listen 8080;
+            line 0
+            line 1
+            line 2
+      …     17 lines as before
+    ~ Secret token
+        stringData
+      -   token: <hidden, 6 characters>
+      +   token: <hidden, 8 characters>
+
+environments/prod  2 objects changed in 1 of 2 Applications
+
+  web-prod  web
+    ~ ConfigMap nginx  the same as in environments/dev
+    ~ Secret token
+        stringData
+      -   token: <hidden, 6 characters>
+      +   token: <hidden, 8 characters>
+
+"
+    );
+    assert!(!json(&clone, &[], 1).to_string().contains("geheim"));
+    assert!(clone.hydrate(&["diff", "--secrets"]).exits(1).stdout.contains("+   token: geheimer"));
+}
