@@ -2,10 +2,9 @@
 //!
 //! Reference: git 2.47 Documentation/gitformat-pack.txt, pack version 2 and index version 2.
 
-use std::io::Write;
+use std::thread;
 
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
+use flate2::{Compress, Compression, FlushCompress, Status};
 
 use super::{Doing as _, Error, ObjectId, ObjectKind};
 
@@ -25,13 +24,16 @@ pub fn encode(objects: &[(ObjectId, ObjectKind, Vec<u8>)], hash: gix::hash::Kind
     let mut pack = b"PACK\0\0\0\x02".to_vec();
     pack.extend(count.to_be_bytes());
     let mut entries = Vec::with_capacity(objects.len());
-    for (id, kind, content) in objects {
-        let start = pack.len();
-        pack.extend(entry_header(*kind, content.len()));
-        let mut encoder = ZlibEncoder::new(pack, Compression::fast());
-        let written = encoder.write_all(content).and_then(|()| encoder.finish());
-        pack = written.doing(|| "compressing an object".to_owned())?;
-        entries.push((*id, crc32(&pack[start..]), start));
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let share = objects.len().div_ceil(threads).max(1);
+    let parts: Vec<_> = thread::scope(|scope| {
+        let workers: Vec<_> = objects.chunks(share).map(|share| scope.spawn(|| compress(share))).collect();
+        workers.into_iter().map(|worker| worker.join().expect("compressing does not panic")).collect()
+    });
+    for part in parts {
+        let (bytes, of_part) = part?;
+        entries.extend(of_part.into_iter().map(|(id, crc, start)| (id, crc, start + pack.len())));
+        pack.extend(bytes);
     }
     let id = digest(hash, &pack).doing(|| "hashing a pack".to_owned())?;
     pack.extend(id.as_bytes());
@@ -41,7 +43,32 @@ pub fn encode(objects: &[(ObjectId, ObjectKind, Vec<u8>)], hash: gix::hash::Kind
     Ok(Pack { pack, index, id })
 }
 
-fn encode_index(mut entries: Vec<(ObjectId, u32, usize)>, pack_id: ObjectId) -> Result<Vec<u8>, Error> {
+/// An object's id, the check of its entry, and where that starts.
+type Place = (ObjectId, u32, usize);
+
+/// The entries of some objects, one after the other. One compressor for all: making one costs more than a small object.
+fn compress(objects: &[(ObjectId, ObjectKind, Vec<u8>)]) -> Result<(Vec<u8>, Vec<Place>), Error> {
+    let mut compressor = Compress::new(Compression::fast(), true);
+    let (mut bytes, mut places) = (Vec::new(), Vec::with_capacity(objects.len()));
+    for (id, kind, content) in objects {
+        let start = bytes.len();
+        bytes.extend(entry_header(*kind, content.len()));
+        compressor.reset();
+        loop {
+            let read = usize::try_from(compressor.total_in()).unwrap_or(usize::MAX);
+            let rest = content.get(read..).unwrap_or_default();
+            bytes.reserve(rest.len() / 2 + 64);
+            let status = compressor.compress_vec(rest, &mut bytes, FlushCompress::Finish);
+            if status.doing(|| "compressing an object".to_owned())? == Status::StreamEnd {
+                break;
+            }
+        }
+        places.push((*id, crc32(&bytes[start..]), start));
+    }
+    Ok((bytes, places))
+}
+
+fn encode_index(mut entries: Vec<Place>, pack_id: ObjectId) -> Result<Vec<u8>, Error> {
     entries.sort_unstable_by_key(|(id, ..)| *id);
     let mut index = b"\xfftOc\0\0\0\x02".to_vec();
     for first in 0..=u8::MAX {
