@@ -64,6 +64,17 @@ impl TreeEntry {
             })
             .collect()
     }
+
+    /// The entry of this name, found without taking the others apart.
+    fn find(id: ObjectId, content: &[u8], name: &str) -> Result<Option<(Mode, ObjectId)>, Error> {
+        for entry in TreeRefIter::from_bytes(content, id.kind()) {
+            let entry = entry.doing(|| format!("reading tree {id}"))?;
+            if entry.filename == name.as_bytes() {
+                return Ok(Some((entry.mode.into(), entry.oid.to_owned())));
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// What shall stand at a path.
@@ -154,9 +165,8 @@ impl ObjectBuffer<'_> {
             if here.0 != Mode::Directory {
                 return Ok(None);
             }
-            let entries = self.tree(here.1)?;
-            let Some(entry) = entries.into_iter().find(|entry| entry.name == name.as_bytes()) else { return Ok(None) };
-            here = (entry.mode, entry.id);
+            let Some(entry) = TreeEntry::find(here.1, &self.object(here.1)?.1, name)? else { return Ok(None) };
+            here = entry;
         }
         Ok(Some(here))
     }
