@@ -113,6 +113,40 @@ impl Application {
     }
 }
 
+impl Application {
+    /// An id of everything in the document that rules over all Applications look at, places left out: equal ids, equal
+    /// verdicts.
+    pub fn placement(&self) -> ContentId {
+        let mut hash = Sha256::new();
+        let optional = [
+            self.namespace.as_ref().map(AppName::as_str),
+            self.destination_cluster.as_deref(),
+            self.hydrate_to.as_ref().map(BranchName::as_str),
+        ];
+        let dry = &self.dry;
+        let required = [
+            self.name.as_str(),
+            &dry.repo_url,
+            &dry.target_revision,
+            dry.path.as_str(),
+            self.sync_branch.as_str(),
+            self.sync_path.as_str(),
+        ];
+        for text in optional.into_iter().chain(required.map(Some)) {
+            hash.update([u8::from(text.is_some())]);
+            hash.update(text.unwrap_or_default().len().to_le_bytes());
+            hash.update(text.unwrap_or_default());
+        }
+        ContentId::new(&hash.finalize())
+    }
+
+    /// Its `targetRevision` as the name of a branch, which it need not be.
+    pub fn revision_name(&self) -> &str {
+        let revision = self.dry.target_revision.as_str();
+        revision.strip_prefix("refs/heads/").unwrap_or(revision)
+    }
+}
+
 /// Where the sources of an Application are, and how they are rendered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrySource {

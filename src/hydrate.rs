@@ -8,10 +8,13 @@
 //! Never: a branch moves although one of its Applications failed; a commit depends on anything but its parent, its dry
 //! commit and branch, the settings and the engine; a file that somebody else put on a branch is touched.
 
+mod advance;
 mod branch;
 mod failures;
 mod guard;
 mod heads;
+mod memory;
+mod output;
 mod preview;
 mod report;
 mod request;
@@ -130,8 +133,7 @@ const TRIES: u32 = 5;
 pub fn survey(setup: &Setup<'_>) -> Result<Survey, HydrateError> {
     match run::Run::new(setup).and_then(run::Run::survey) {
         Ok(survey) => Ok(survey),
-        Err(run::Stopped::Raced(why)) => Err(HydrateError::Raced(why)),
-        Err(run::Stopped::Failed(error)) => Err(error),
+        Err(stopped) => Err(stopped.into_error()),
     }
 }
 
@@ -139,11 +141,12 @@ pub fn survey(setup: &Setup<'_>) -> Result<Survey, HydrateError> {
 ///
 /// Errors: the world failed; no ref has moved then. What is wrong with a dry commit stands in the report.
 pub fn hydrate(setup: &Setup<'_>) -> Result<Report, HydrateError> {
-    let mut raced = String::new();
+    let (mut raced, mut trust_cache) = (String::new(), true);
     for _ in 0..TRIES {
-        match run::Run::new(setup).and_then(run::Run::finish) {
+        match run::Run::new(setup).and_then(|run| run.finish(trust_cache)) {
             Ok(report) => return Ok(report),
             Err(Stopped::Raced(why)) => raced = why,
+            Err(Stopped::Unknown) => trust_cache = false,
             Err(Stopped::Failed(error)) => return Err(error),
         }
     }

@@ -21,10 +21,18 @@
 //! 10. Objects become durable, then all refs move in one transaction ([`git::update_refs`]); a lost race starts again at
 //!     2. [`report::summary`] tells the pusher.
 //!
+//! # How it stays fast
+//!
+//! Where the branches stand as the last run left them, steps 3 to 8 are taken for what changed since only:
+//! [`plan::Changes`] compares the two dry trees, [`cache::State`] tells whose renders looked at what differs,
+//! [`view::View::confirms`] tells by content ids whether a result still holds, and only Applications whose do not are
+//! rendered. Whatever is not plain is left to the steps above, which look at everything. The way through the cache makes
+//! no byte of its own, so with it or without it the commits are the same.
+//!
 //! # Layers
 //!
 //! Arrows point down only, which `tests/layers.rs` checks: `main`; `cli`, `hook`, `report`; [`hydrate`]; [`plan`],
-//! [`render`], [`publish`]; the engines; [`application`], [`manifest`], [`metadata`], [`settings`], [`view`]; [`yaml`],
+//! [`render`], [`publish`]; the engines; [`application`], [`cache`], [`manifest`], [`metadata`], [`settings`], [`view`]; [`yaml`],
 //! [`template`], [`git`], [`glob`]; [`path`], [`diag`].
 //!
 //! # Never
@@ -47,6 +55,7 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 pub mod application;
+pub mod cache;
 pub mod cli;
 pub mod diag;
 pub mod diff;

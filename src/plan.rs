@@ -1,7 +1,9 @@
 //! Decisions as data, made without writing anything: which Applications there are, and what leaves a branch.
 
+mod changes;
 mod discover;
 mod removal;
 
+pub use changes::Changes;
 pub use discover::{Broken, Discovered, Discovery};
 pub use removal::{Destination, Removal, RemovalMistake, removals};

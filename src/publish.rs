@@ -4,9 +4,8 @@
 //!
 //! Never: a file of somebody else's is touched; a directory is read or written that holds no change.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::git::{Error, Mode, ObjectBuffer, ObjectId, TreeEdit};
 use crate::path::RepoPath;
@@ -20,13 +19,13 @@ type Listing = HashMap<Vec<u8>, (Mode, ObjectId)>;
 pub struct HydratedTree<'a> {
     buffer: &'a ObjectBuffer<'a>,
     root: ObjectId,
-    listings: RefCell<HashMap<ObjectId, Rc<Listing>>>,
+    listings: Mutex<HashMap<ObjectId, Arc<Listing>>>,
 }
 
 impl<'a> HydratedTree<'a> {
     /// The tree `root`.
     pub fn new(buffer: &'a ObjectBuffer<'a>, root: ObjectId) -> Self {
-        Self { buffer, root, listings: RefCell::default() }
+        Self { buffer, root, listings: Mutex::default() }
     }
 
     /// The id of the tree.
@@ -62,14 +61,15 @@ impl<'a> HydratedTree<'a> {
         Ok(self.entry(path)? == Some((mode, self.buffer.hash_blob(content)?)))
     }
 
-    fn listing(&self, tree: ObjectId) -> Result<Rc<Listing>, Error> {
-        if let Some(listing) = self.listings.borrow().get(&tree) {
+    fn listing(&self, tree: ObjectId) -> Result<Arc<Listing>, Error> {
+        let listings = || self.listings.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(listing) = listings().get(&tree) {
             return Ok(listing.clone());
         }
         let entries = self.buffer.tree(tree)?;
         let listing: Listing = entries.into_iter().map(|entry| (entry.name, (entry.mode, entry.id))).collect();
-        let listing = Rc::new(listing);
-        self.listings.borrow_mut().insert(tree, listing.clone());
+        let listing = Arc::new(listing);
+        listings().insert(tree, listing.clone());
         Ok(listing)
     }
 }
@@ -84,10 +84,15 @@ impl Edits {
     /// Puts the files into a directory; others in it stay.
     pub fn write(&mut self, buffer: &ObjectBuffer<'_>, dir: &RepoPath, files: &Files) -> Result<(), Error> {
         for (name, content) in files {
-            let blob = buffer.write_blob(content)?;
-            self.edits.insert(below(dir, name), TreeEdit::Put(Mode::File, blob));
+            self.put(buffer, dir, name, buffer.write_blob(content)?);
         }
         Ok(())
+    }
+
+    /// Puts a file into a directory whose content the buffer holds or has.
+    pub fn put(&mut self, buffer: &ObjectBuffer<'_>, dir: &RepoPath, name: &str, blob: ObjectId) {
+        buffer.keep_blob(blob);
+        self.edits.insert(below(dir, name), TreeEdit::Put(Mode::File, blob));
     }
 
     /// Takes the files of these names out of a directory; what somebody else put there stays.

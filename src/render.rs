@@ -25,9 +25,9 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::application::{self, Application, BranchName, Environment, Profile, Substituted, Tool, Variable};
+use crate::application::{self, Application, Environment, Profile, Substituted, Tool, Variable};
 use crate::diag::Diagnostic;
-use crate::manifest::Manifest;
+use crate::manifest::{Key, Manifest};
 use crate::plugin::Runner;
 use crate::settings::RendererName;
 use crate::view::{Files, Reads, View};
@@ -83,6 +83,11 @@ impl Renderers {
         Self { exec: Exec::new(runner, tools), limits, cancel: Arc::default() }
     }
 
+    /// How much one Application may need, and how many are rendered at once.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
     /// Once it is true, renders end as soon as they can.
     pub fn cancel_flag(&self) -> Arc<AtomicBool> {
         self.cancel.clone()
@@ -105,17 +110,34 @@ impl Renderers {
         context: &Context<'_>,
         done: &dyn Fn(usize),
     ) -> Vec<Result<Rendered, Failure>> {
+        self.render_into(applications, context, &|_, rendered| Ok(rendered), done)
+    }
+
+    /// The same, each result made into something else on the thread that rendered it, so that no more manifests are in
+    /// memory at a time than there are threads.
+    pub fn render_into<T: Send>(
+        &self,
+        applications: &[&Application],
+        context: &Context<'_>,
+        take: &(dyn Fn(&Application, Rendered) -> Result<T, Failure> + Sync),
+        done: &dyn Fn(usize),
+    ) -> Vec<Result<T, Failure>> {
         let commit = Commit { renderers: self, context, checkout: OnceLock::new() };
-        let results = pool::in_order(applications, self.limits.jobs, |application| commit.render(application), done);
+        let work = |application: &&Application| take(application, commit.render(application)?);
+        let results = pool::in_order(applications, self.limits.jobs, work, done);
         let results = results.into_iter().zip(applications);
         results.map(|(result, application)| result.unwrap_or_else(|panic| Err(bug(application, &panic)))).collect()
     }
 }
 
-/// Objects that two Applications of one branch both render. `rendered` stands in the order of `applications`.
-pub fn conflicts(_branch: &BranchName, applications: &[&Application], rendered: &[Rendered]) -> Vec<Diagnostic> {
-    let manifests = rendered.iter().map(|rendered| rendered.manifests.as_slice());
-    conflict::find(&applications.iter().copied().zip(manifests).collect::<Vec<_>>())
+/// What the API server will know the objects of an Application by, those without a name left out.
+pub fn objects(application: &Application, manifests: &[Manifest]) -> Vec<Key> {
+    manifests.iter().filter_map(|manifest| conflict::key(manifest, application)).collect()
+}
+
+/// Objects that two Applications of one branch both render; each comes with its [`objects`].
+pub fn conflicts(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
+    conflict::find(rendered)
 }
 
 /// A mistake of ours, told as one of the Application, so that only its branch waits for the next version.

@@ -206,8 +206,13 @@ impl<'a> View<'a> {
         let Some(entry) = entry else { return Err(ViewError::IsDirectory(path.clone())) };
         match entry.kind {
             Kind::File => {}
-            Kind::Submodule => return Err(ViewError::Submodule(path.clone())),
-            Kind::Directory | Kind::Link => return Err(ViewError::IsDirectory(path.clone())),
+            Kind::Submodule | Kind::Directory | Kind::Link => {
+                self.note(&real, Seen::Present(entry.kind));
+                return Err(match entry.kind {
+                    Kind::Submodule => ViewError::Submodule(path.clone()),
+                    Kind::File | Kind::Directory | Kind::Link => ViewError::IsDirectory(path.clone()),
+                });
+            }
         }
         self.note(&real, Seen::Content(entry.id));
         let backend = |reason| ViewError::Backend { path: path.clone(), reason };
@@ -243,8 +248,13 @@ impl<'a> View<'a> {
         let id = match &entry {
             None => self.files.root(),
             Some(entry) if entry.kind == Kind::Directory => entry.id,
-            Some(entry) if entry.kind == Kind::Submodule => return Err(ViewError::Submodule(dir.clone())),
-            Some(_) => return Err(ViewError::NotDirectory(dir.clone())),
+            Some(entry) => {
+                self.note(&real, Seen::Present(entry.kind));
+                return Err(match entry.kind {
+                    Kind::Submodule => ViewError::Submodule(dir.clone()),
+                    Kind::File | Kind::Directory | Kind::Link => ViewError::NotDirectory(dir.clone()),
+                });
+            }
         };
         let entries = self.entries(&real, id)?;
         self.note(&real, Seen::Listed(listing_id(&entries)));
@@ -253,7 +263,9 @@ impl<'a> View<'a> {
 
     /// The path without links that leads to the same place.
     pub fn real_path(&self, path: &RepoPath) -> Result<RepoPath, ViewError> {
-        self.find(path).map(|(real, _)| real)
+        let (real, entry) = self.find(path)?;
+        self.note(&real, Seen::Present(entry.map_or(Kind::Directory, |entry| entry.kind)));
+        Ok(real)
     }
 
     /// The id of what is at a path (links followed): equal ids, equal content, for a directory with all below it.
@@ -310,8 +322,13 @@ impl<'a> View<'a> {
                 None => self.files.root(),
                 Some(entry) => match entry.kind {
                     Kind::Directory => entry.id,
-                    Kind::Submodule => return Err(ViewError::Submodule(real)),
-                    Kind::File | Kind::Link => return Err(ViewError::NotDirectory(path.clone())),
+                    Kind::Submodule | Kind::File | Kind::Link => {
+                        self.note(&real, Seen::Present(entry.kind));
+                        return Err(match entry.kind {
+                            Kind::Submodule => ViewError::Submodule(real),
+                            Kind::File | Kind::Directory | Kind::Link => ViewError::NotDirectory(path.clone()),
+                        });
+                    }
                 },
             };
             let entries = self.entries(&real, dir_id)?;
@@ -460,7 +477,11 @@ mod tests {
         view.read(&path("apps/web/base.yaml")).expect("is there");
         view.kind(&path("apps/none")).expect("readable");
         view.list(&path("apps/web")).expect("is there");
+        view.kind(&path("shared/base.yaml/below")).expect("readable");
+        view.read(&path("apps")).expect_err("a directory");
         let reads = view.reads();
+        assert!(reads.contains_key(&(path("shared/base.yaml"), 1)), "that it is no directory was read");
+        assert!(reads.contains_key(&(path("apps"), 1)), "that it is no file was read");
         let rows: [(&str, MemoryFiles, bool); 6] = [
             ("nothing changed", files(), true),
             ("something else changed", files().file("big.bin", "small"), true),

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use git_hydrate::application::{self, Application, Profile};
-use git_hydrate::manifest::{self, Manifest};
+use git_hydrate::manifest::{self, Key, Manifest};
 use git_hydrate::path::RepoPath;
 use git_hydrate::plugin::{self, Runner};
-use git_hydrate::render::{Context, Error, Failure, Limits, Rendered, Renderers, Tools, conflicts};
+use git_hydrate::render::{Context, Error, Failure, Limits, Rendered, Renderers, Tools, conflicts, objects};
 use git_hydrate::settings::RendererName;
 use git_hydrate::view::{Files, Kind, MemoryFiles, Seen, View};
 
@@ -497,11 +497,19 @@ fn one_object_from_two_applications_is_an_error() {
             .into_iter()
             .map(|result| result.expect("renders"))
             .collect();
-    let found = conflicts(&a.sync_branch, &applications, &rendered);
+    let objects = |applications: &[&Application]| -> Vec<Vec<Key>> {
+        applications.iter().zip(&rendered).map(|(application, one)| objects(application, &one.manifests)).collect()
+    };
+    let conflicts = |applications: &[&Application]| {
+        let objects = objects(applications);
+        let each = applications.iter().copied().zip(objects.iter().map(Vec::as_slice));
+        conflicts(&each.collect::<Vec<_>>())
+    };
+    let found = conflicts(&applications);
     let found: Vec<&str> = found.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
     assert_eq!(found, ["`a` and `b` both render Service web-ns/s"]);
     let elsewhere = Application { destination_cluster: Some("west".to_owned()), ..b.clone() };
-    assert_eq!(conflicts(&a.sync_branch, &[&a, &elsewhere, &c], &rendered), []);
+    assert_eq!(conflicts(&[&a, &elsewhere, &c]), []);
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod doctor;
 mod faults;
 mod guard;
 mod helm;
+mod incremental;
 mod install;
 mod install_sh;
 mod isolation;

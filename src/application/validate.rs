@@ -6,12 +6,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
+use sha2::{Digest, Sha256};
+
 use super::conflict::Conflict;
 use super::search::Patterns;
 use super::url::RepoUrl;
 use super::{Application, BranchName};
 use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
+use crate::view::ContentId;
 
 /// What the rules need to know of the repository and its settings.
 pub struct Context<'a> {
@@ -29,6 +32,31 @@ pub struct Context<'a> {
     pub allowed: &'a Patterns,
     /// Whether there is a directory in the dry tree, for the inference of `repoURL`.
     pub is_directory: &'a dyn Fn(&RepoPath) -> bool,
+}
+
+impl Context<'_> {
+    /// An id of all that [`validate`] can learn here about Applications with these revisions and destinations, but for
+    /// settings and directories: equal ids, equal verdicts.
+    pub fn fingerprint(&self, revisions: &BTreeSet<String>, destinations: &BTreeSet<String>) -> ContentId {
+        let mut hash = Sha256::new();
+        let head = self.head_branch.map_or("", BranchName::as_str);
+        for text in [self.dry_branch.as_str(), head] {
+            hash.update(text);
+            hash.update([0]);
+        }
+        for name in revisions {
+            hash.update(name);
+            hash.update([0, u8::from(self.branches.contains(name.as_str()))]);
+        }
+        // What one destination is to another changes only with the Applications.
+        let others: Vec<_> = self.branches.iter().filter(|branch| !destinations.contains(branch.as_str())).collect();
+        for name in destinations {
+            let near = BranchName::new(name).is_ok_and(|name| others.iter().any(|other| name.conflicts_with(other)));
+            hash.update(name);
+            hash.update([0, u8::from(self.dry_branches.contains(name.as_str())), u8::from(near)]);
+        }
+        ContentId::new(&hash.finalize())
+    }
 }
 
 /// What the rules say of the Applications.

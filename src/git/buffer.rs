@@ -19,6 +19,8 @@ pub struct ObjectBuffer<'a> {
 struct New {
     order: Vec<ObjectId>,
     objects: HashMap<ObjectId, (ObjectKind, Vec<u8>)>,
+    /// Blobs that are only written once somebody keeps them.
+    held: HashMap<ObjectId, Vec<u8>>,
 }
 
 impl<'a> ObjectBuffer<'a> {
@@ -82,6 +84,26 @@ impl<'a> ObjectBuffer<'a> {
         self.keep(ObjectKind::Blob, content.to_vec()).doing(|| "hashing a blob".to_owned())
     }
 
+    /// Holds a blob until [`ObjectBuffer::release`] and answers its id: it is written only if somebody keeps it.
+    pub fn hold_blob(&self, content: Vec<u8>) -> std::result::Result<ObjectId, Error> {
+        let id = self.hash_blob(&content)?;
+        self.new_objects().held.insert(id, content);
+        Ok(id)
+    }
+
+    /// Keeps a blob that is held.
+    pub fn keep_blob(&self, id: ObjectId) {
+        let held = self.new_objects().held.remove(&id);
+        if let Some(content) = held {
+            self.insert(id, ObjectKind::Blob, content);
+        }
+    }
+
+    /// Forgets the blobs that are held and that nobody kept.
+    pub fn release(&self) {
+        drop(std::mem::take(&mut self.new_objects().held));
+    }
+
     /// Keeps a commit and answers its id.
     pub fn write_commit(&self, commit: &NewCommit) -> std::result::Result<ObjectId, Error> {
         if commit.tree == self.empty_tree_id() {
@@ -101,7 +123,7 @@ impl<'a> ObjectBuffer<'a> {
     ///
     /// The guard protects them from a prune until it is dropped: keep it until a ref points at them.
     pub fn flush(&self) -> std::result::Result<store::Kept, Error> {
-        let New { order, mut objects } = std::mem::take(&mut *self.new_objects());
+        let New { order, mut objects, .. } = std::mem::take(&mut *self.new_objects());
         let objects = order.into_iter().filter_map(|id| objects.remove(&id).map(|(kind, content)| (id, kind, content)));
         store::write(self.repository, objects.collect())
     }

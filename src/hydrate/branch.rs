@@ -1,6 +1,7 @@
 //! One environment branch during a run: where it stands, and the commits that are made on it.
 
 use std::collections::BTreeSet;
+use std::thread;
 
 use super::HydrateError;
 use super::heads::{DryHead, RefNames};
@@ -196,17 +197,15 @@ impl Branch {
         let mut edits = Edits::default();
         let mut changed = Vec::new();
         let mut touched = BTreeSet::new();
-        for path in paths {
-            let dir = path.dir;
-            let same = tree.holds(&below(dir, MANIFEST), Mode::File, path.manifest)?;
-            if same && self.is_as_written(&tree, buffer, rules, &origin, path)? {
-                continue;
-            }
+        for (path, made) in paths.iter().zip(self.make_all(&tree, buffer, rules, &origin, paths)?) {
+            let Some(Made { same, files }) = made else { continue };
             if !same {
-                changed.push(dir.clone());
+                changed.push(path.dir.clone());
             }
-            touched.insert(metadata_dir(&rules.settings, &self.name, dir));
-            edits.write(buffer, dir, &self.files(rules, &origin, path)?)?;
+            touched.insert(metadata_dir(&rules.settings, &self.name, path.dir));
+            for (name, blob) in files {
+                edits.put(buffer, path.dir, &name, blob);
+            }
         }
         for removal in removals {
             edits.remove(&removal.path, PATH_FILES);
@@ -236,6 +235,50 @@ impl Branch {
         Ok(())
     }
 
+    /// What [`Branch::make`] answers for each path, on all cores when there are many.
+    fn make_all(
+        &self,
+        tree: &HydratedTree<'_>,
+        buffer: &ObjectBuffer<'_>,
+        rules: &Rules,
+        origin: &Origin<'_>,
+        paths: &[PathOutput<'_>],
+    ) -> Result<Vec<Option<Made>>, HydrateError> {
+        let make = |paths: &[PathOutput<'_>]| {
+            paths.iter().map(|path| self.make(tree, buffer, rules, origin, path)).collect::<Result<Vec<_>, _>>()
+        };
+        if paths.len() < PARALLEL_MIN {
+            return make(paths);
+        }
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let made: Vec<_> = thread::scope(|scope| {
+            let shares = paths.chunks(paths.len().div_ceil(threads));
+            let workers: Vec<_> = shares.map(|share| scope.spawn(move || make(share))).collect();
+            workers.into_iter().map(|worker| worker.join().expect("no path panics")).collect()
+        });
+        made.into_iter().collect::<Result<Vec<_>, _>>().map(|shares| shares.into_iter().flatten().collect())
+    }
+
+    /// The files to write into a path; none when all of them stand there already.
+    fn make(
+        &self,
+        tree: &HydratedTree<'_>,
+        buffer: &ObjectBuffer<'_>,
+        rules: &Rules,
+        origin: &Origin<'_>,
+        path: &PathOutput<'_>,
+    ) -> Result<Option<Made>, HydrateError> {
+        let same = tree.entry(&below(path.dir, MANIFEST))? == Some((Mode::File, path.manifest));
+        if same && self.is_as_written(tree, buffer, rules, origin, path)? {
+            return Ok(None);
+        }
+        let mut files = vec![(MANIFEST.to_owned(), path.manifest)];
+        for (name, content) in self.files(rules, origin, path)? {
+            files.push((name, buffer.write_blob(&content)?));
+        }
+        Ok(Some(Made { same, files }))
+    }
+
     /// The commit to build on: the tip, else that of the sync branch, which starts with an empty commit of its own.
     fn parent(
         &mut self,
@@ -257,7 +300,6 @@ impl Branch {
     fn files(&self, rules: &Rules, origin: &Origin<'_>, path: &PathOutput<'_>) -> Result<Files, HydrateError> {
         let content = PathContent {
             applications: &path.applications,
-            manifest: path.manifest,
             commands: path.commands,
             is_active_path: rules.settings.active_paths(&self.name).contains(path.dir),
         };
@@ -321,6 +363,11 @@ impl Branch {
         self.settings = settings;
     }
 
+    /// Whether the branch is just what hydration makes of this dry commit.
+    pub fn has_reached(&self, dry: ObjectId) -> bool {
+        !self.closed && self.failure.is_none() && self.dry == Some(dry) && self.tip.is_some()
+    }
+
     /// What the run did to the branch.
     pub fn into_report(self) -> BranchReport {
         let moved = if self.commits.is_empty() { Outcome::Unchanged } else { Outcome::Moved };
@@ -368,13 +415,24 @@ fn write(
     Ok(buffer.commit(buffer.write_commit(&commit)?)?)
 }
 
+/// From how many paths on threads are worth their start.
+const PARALLEL_MIN: usize = 32;
+
+/// The files of one destination path, ready to be written.
+struct Made {
+    /// Whether the manifest stands there already.
+    same: bool,
+    /// Their blobs by name.
+    files: Vec<(String, ObjectId)>,
+}
+
 /// What is written into one destination path.
 pub(super) struct PathOutput<'a> {
     pub dir: &'a RepoPath,
     /// The Applications that are rendered into it, each with its namespace.
     pub applications: Vec<(&'a AppName, Option<&'a AppName>)>,
-    /// The bytes of `manifest.yaml`.
-    pub manifest: &'a [u8],
+    /// The blob of `manifest.yaml`, which the buffer holds.
+    pub manifest: ObjectId,
     /// The commands that render the same with the official tools.
     pub commands: &'a [String],
     /// A README that somebody else wrote; none to make it from the template.

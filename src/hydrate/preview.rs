@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::branch::{Branch, MANIFEST};
 use super::run::{DryTree, Rehearsal, Run};
 use super::standing::nearest;
-use super::{HydrateError, Outcome, RefNames, Setup, Stopped, Wake};
+use super::{HydrateError, Outcome, RefNames, Setup, Wake};
 use crate::application::{AppName, BranchName};
 use crate::diag::Diagnostic;
 use crate::git::{Mode, ObjectBuffer, ObjectId};
@@ -115,9 +115,8 @@ pub fn preview(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateE
 fn rehearse<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Rehearsal<'a>, HydrateError> {
     match Run::over(setup, buffer).and_then(Run::rehearse) {
         Ok(made) => Ok(made),
-        Err(Stopped::Failed(error)) => Err(error),
         // Nothing is moved, so nobody can be in the way.
-        Err(Stopped::Raced(why)) => Err(HydrateError::Raced(why)),
+        Err(stopped) => Err(stopped.into_error()),
     }
 }
 

@@ -98,7 +98,7 @@ pub fn commit(
         match Run::new(&setup).and_then(|run| write(run, &checked)) {
             Ok(report) => return Ok(Ok(report)),
             Err(Stopped::Raced(why)) => raced = why,
-            Err(Stopped::Failed(error)) => return Err(error),
+            Err(stopped) => return Err(stopped.into_error()),
         }
     }
     Err(HydrateError::Raced(raced))
@@ -110,19 +110,16 @@ fn write(mut run: Run<'_>, checked: &Checked) -> Result<Report, Stopped> {
     branch.applications = paths.len();
     run.judge(&mut branch, head, std::iter::empty());
     if !branch.closed {
-        let manifests: Vec<Vec<u8>> =
-            paths.values().map(|(manifests, _)| run.rules.writer.manifest(manifests.clone())).collect();
-        let outputs: Vec<PathOutput<'_>> = paths
-            .iter()
-            .zip(&manifests)
-            .map(|((dir, (_, details)), manifest)| PathOutput {
+        let mut outputs = Vec::new();
+        for (dir, (manifests, details)) in paths {
+            outputs.push(PathOutput {
                 dir,
                 applications: Vec::new(),
-                manifest,
+                manifest: run.buffer().hold_blob(run.rules.writer.manifest(manifests.clone()))?,
                 commands: &details.commands,
                 readme: details.readme.as_deref(),
-            })
-            .collect();
+            });
+        }
         run.write(&mut branch, dry, repo_url, &outputs, &[])?;
     }
     run.add(name.clone(), branch);

@@ -6,6 +6,8 @@ use std::rc::Rc;
 use super::branch::{Branch, PathOutput};
 use super::failures::{FAILURES_REF, Failure, Failures};
 use super::heads::{self, DryHead};
+use super::memory::Memory;
+use super::output::Output;
 use super::report::Report;
 use super::{HydrateError, Setup};
 use crate::application::{self, Application, BranchName, Context, Patterns, Verdict};
@@ -14,7 +16,7 @@ use crate::git::{self, Expected, NewCommit, Notes, ObjectBuffer, ObjectId, RefEd
 use crate::metadata::{DryCommit, ENGINE_REVISION, NOTES_REF, Time, Writer, allowed_removals, note};
 use crate::path::RepoPath;
 use crate::plan::{self, Destination, Discovered, Discovery};
-use crate::render::{self, Rendered};
+use crate::render;
 use crate::settings::{History, SETTINGS_REF, Settings, SettingsError, SettingsFiles};
 use crate::view::TreeFiles;
 
@@ -22,8 +24,21 @@ use crate::view::TreeFiles;
 pub(super) enum Stopped {
     /// Somebody else moved one of the refs: try again.
     Raced(String),
+    /// The cache does not know what this run needs: try again without it.
+    Unknown,
     /// The world failed.
     Failed(HydrateError),
+}
+
+impl Stopped {
+    /// What to tell of it when there is no other try.
+    pub fn into_error(self) -> HydrateError {
+        match self {
+            Stopped::Raced(why) => HydrateError::Raced(why),
+            Stopped::Unknown => HydrateError::Machine("the cache is damaged: delete hydrate/cache".to_owned()),
+            Stopped::Failed(error) => error,
+        }
+    }
 }
 
 impl<E: Into<HydrateError>> From<E> for Stopped {
@@ -65,7 +80,30 @@ impl DryTree {
         self.hydrated().filter(move |application| application.environment_branch() == branch)
     }
 
-    fn hydrated(&self) -> impl Iterator<Item = &Application> {
+    /// Whether nothing is wrong with any Application.
+    pub fn is_sound(&self) -> bool {
+        let mut mistakes = self.discovered.mistakes.iter().map(|(_, mistake)| mistake);
+        let mut findings = self.verdict.findings.iter().map(|finding| &finding.diagnostic);
+        self.discovered.broken.is_empty() && !mistakes.any(Diagnostic::is_error) && !findings.any(Diagnostic::is_error)
+    }
+
+    /// What Applications have for revisions, and the branches that they name to be written.
+    pub fn branch_names(&self) -> (BTreeSet<String>, BTreeSet<String>) {
+        let applications = &self.discovered.applications;
+        let destinations = applications.iter().flat_map(|app| [&app.sync_branch, app.environment_branch()]);
+        let destinations: BTreeSet<&str> = destinations.map(BranchName::as_str).collect();
+        let revisions: BTreeSet<&str> = applications.iter().map(Application::revision_name).collect();
+        let owned = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
+        (owned(revisions), owned(destinations))
+    }
+
+    /// The files that kustomizations name as patches.
+    pub fn patches(&self) -> &BTreeSet<RepoPath> {
+        &self.discovered.patches
+    }
+
+    /// The Applications that are hydrated from this dry branch.
+    pub fn hydrated(&self) -> impl Iterator<Item = &Application> {
         let standings = self.verdict.standings.iter().zip(&self.discovered.applications);
         let hydrated = |standing: application::Standing| standing == application::Standing::Hydrated;
         standings.filter(move |(standing, _)| hydrated(**standing)).map(|(_, application)| application)
@@ -103,17 +141,19 @@ pub struct Survey {
 
 /// One try of [`super::hydrate`].
 pub(super) struct Run<'a> {
-    setup: &'a Setup<'a>,
+    pub setup: &'a Setup<'a>,
     buffer: ObjectBuffer<'a>,
     refs: Refs,
     pub rules: Rules,
-    environments: BTreeMap<BranchName, BranchName>,
+    pub environments: BTreeMap<BranchName, BranchName>,
     notes: Notes,
-    failures: Failures,
+    pub failures: Failures,
     discovery: Discovery,
     trees: HashMap<ObjectId, Rc<DryTree>>,
-    branches: BTreeMap<BranchName, Branch>,
-    report: Report,
+    pub branches: BTreeMap<BranchName, Branch>,
+    pub report: Report,
+    /// What earlier runs found out; none for those that move no refs.
+    pub memory: Option<Memory>,
     newest_dry: Option<Time>,
 }
 
@@ -143,12 +183,14 @@ impl<'a> Run<'a> {
             trees: HashMap::new(),
             branches: BTreeMap::new(),
             report: Report::default(),
+            memory: None,
             newest_dry: None,
         })
     }
 
     /// Hydrates all dry branches that the wake-up is about and moves the refs.
-    pub fn finish(mut self) -> Result<Report, Stopped> {
+    pub fn finish(mut self, trust_cache: bool) -> Result<Report, Stopped> {
+        self.memory = Memory::new(self.setup.repository, trust_cache);
         self.hydrate_heads()?;
         self.finish_with_refs()
     }
@@ -189,7 +231,9 @@ impl<'a> Run<'a> {
     fn hydrate_heads(&mut self) -> Result<(), Stopped> {
         let heads = self.heads();
         for head in &heads {
-            self.hydrate_head(head, &heads)?;
+            if !self.advance(head, &heads)? {
+                self.hydrate_head(head, &heads)?;
+            }
         }
         Ok(())
     }
@@ -197,6 +241,9 @@ impl<'a> Run<'a> {
     /// Moves the refs of all branches that were opened and tells what became of them.
     pub fn finish_with_refs(mut self) -> Result<Report, Stopped> {
         self.move_refs()?;
+        if let Some(memory) = self.memory.take() {
+            memory.write();
+        }
         self.report.branches = self.branches.into_values().map(Branch::into_report).collect();
         Ok(self.report)
     }
@@ -263,7 +310,7 @@ impl<'a> Run<'a> {
             backlog.insert(name.clone(), commits);
             self.branches.insert(name, branch);
         }
-        self.report_problems(&tree, &backlog);
+        let warnings = self.report_problems(&tree, &backlog);
         let longest = backlog.values().max_by_key(|commits| commits.len()).cloned().unwrap_or_default();
         for (index, dry) in longest.iter().enumerate() {
             if index > 0 && (self.setup.out_of_time)() {
@@ -278,6 +325,7 @@ impl<'a> Run<'a> {
                 self.hydrate_commit(head, *dry, &tree, &wanting, heads)?;
             }
         }
+        self.keep_all(head, heads, &tree, &backlog, warnings);
         Ok(())
     }
 
@@ -354,9 +402,7 @@ impl<'a> Run<'a> {
         let mut wrong: BTreeMap<BranchName, Vec<Diagnostic>> = BTreeMap::new();
         let mut removals: BTreeMap<BranchName, Vec<plan::Removal>> = BTreeMap::new();
         for name in wanting {
-            let settings = self.rules.id.map(|id| id.to_string());
-            let known = self.failures.find(name, &dry.to_string(), ENGINE_REVISION, settings.as_deref());
-            if let Some(diagnostics) = known.map(|failure| failure.diagnostics.clone()) {
+            if let Some(diagnostics) = self.known_failure(name, dry).map(|failure| failure.diagnostics.clone()) {
                 self.fail(name, head, dry, diagnostics, true);
                 continue;
             }
@@ -376,31 +422,53 @@ impl<'a> Run<'a> {
         }
         let files = TreeFiles::new(self.setup.repository, tree.tree);
         let all: Vec<&Application> = work.values().flatten().copied().collect();
-        self.setup.observer.rendering(&dry.to_hex_with_len(7).to_string(), all.len());
-        let done = |count| self.setup.observer.rendered(count);
-        let context = render::Context {
-            files: &files,
-            profile: self.rules.settings.profile.into(),
-            dry_commit: &dry.to_string(),
-            renderer: self.rules.settings.renderer,
-            nondeterministic: &self.rules.settings.nondeterministic,
-        };
-        let mut results = self.setup.renderers.render(&all, &context, &done).into_iter();
+        let mut results = self.render(&all, &files, dry).into_iter();
         for (name, applications) in work {
             let results: Vec<_> = results.by_ref().take(applications.len()).collect();
-            match gather(results, &applications, &name) {
-                Ok(rendered) => {
+            match gather(results, &applications) {
+                Ok(outputs) => {
                     let removals = removals.remove(&name).unwrap_or_default();
-                    self.publish(&name, tree, &applications, &rendered, &removals)?;
+                    self.publish(&name, tree, &applications, &outputs, &removals)?;
+                    if let Some(memory) = self.memory.as_mut().filter(|_| dry == head.tip) {
+                        memory.rendered.extend(outputs.into_iter().map(|output| output.record));
+                    }
                 }
                 Err(Gathered::Wrong(diagnostics)) => drop(wrong.insert(name, diagnostics)),
                 Err(Gathered::Machine(why)) => return Err(HydrateError::Machine(why).into()),
             }
         }
+        self.buffer.release();
         for (name, diagnostics) in wrong {
             self.fail(&name, head, dry, diagnostics, false);
         }
         Ok(())
+    }
+
+    /// Renders Applications of a dry commit on all cores, each result in the place of its Application.
+    pub fn render(
+        &self,
+        applications: &[&Application],
+        files: &TreeFiles<'_>,
+        dry: ObjectId,
+    ) -> Vec<Result<Output, render::Failure>> {
+        self.setup.observer.rendering(&dry.to_hex_with_len(7).to_string(), applications.len());
+        let done = |count| self.setup.observer.rendered(count);
+        let context = render::Context {
+            files,
+            profile: self.rules.settings.profile.into(),
+            dry_commit: &dry.to_string(),
+            renderer: self.rules.settings.renderer,
+            nondeterministic: &self.rules.settings.nondeterministic,
+        };
+        let (writer, buffer) = (&self.rules.writer, &self.buffer);
+        let take = |application: &Application, rendered| Output::new(application, rendered, writer, buffer);
+        self.setup.renderers.render_into(applications, &context, &take, &done)
+    }
+
+    /// The URL of this repository, as the first Application of a branch names it.
+    pub fn repo_url<'u>(&'u self, first: Option<&'u Application>) -> &'u str {
+        let first = first.map(|application| application.dry.repo_url.as_str());
+        first.or(self.rules.settings.repo_urls.first().map(String::as_str)).unwrap_or_default()
     }
 
     fn publish(
@@ -408,24 +476,12 @@ impl<'a> Run<'a> {
         name: &BranchName,
         tree: &DryTree,
         applications: &[&Application],
-        rendered: &[Rendered],
+        outputs: &[Output],
         removals: &[plan::Removal],
     ) -> Result<(), Stopped> {
-        let manifests: Vec<Vec<u8>> =
-            rendered.iter().map(|rendered| self.rules.writer.manifest(rendered.manifests.clone())).collect();
-        let outputs = applications.iter().zip(rendered).zip(&manifests);
-        let outputs: Vec<PathOutput<'_>> = outputs
-            .map(|((application, rendered), manifest)| PathOutput {
-                dir: &application.sync_path,
-                applications: vec![(&application.name, application.namespace.as_ref())],
-                manifest,
-                commands: &rendered.commands,
-                readme: None,
-            })
-            .collect();
-        let repo_url = applications.first().map(|application| application.dry.repo_url.as_str());
-        let repo_url = repo_url.or(self.rules.settings.repo_urls.first().map(String::as_str));
-        let repo_url = repo_url.unwrap_or_default().to_owned();
+        let outputs = applications.iter().zip(outputs).map(|(application, output)| output.at(application));
+        let outputs: Vec<PathOutput<'_>> = outputs.collect();
+        let repo_url = self.repo_url(applications.first().copied()).to_owned();
         let mut branch = self.branches.remove(name).expect("every wanting branch was opened");
         self.write(&mut branch, &tree.commit, &repo_url, &outputs, removals)?;
         self.branches.insert(name.clone(), branch);
@@ -491,7 +547,8 @@ impl<'a> Run<'a> {
     }
 
     /// What is wrong or odd at the tip and belongs to no environment branch that can be told.
-    fn report_problems(&mut self, tree: &DryTree, backlog: &BTreeMap<BranchName, Vec<ObjectId>>) {
+    /// Answers what is odd.
+    fn report_problems(&mut self, tree: &DryTree, backlog: &BTreeMap<BranchName, Vec<ObjectId>>) -> Vec<Diagnostic> {
         let known = |branch: &Option<BranchName>| branch.as_ref().is_some_and(|branch| backlog.contains_key(branch));
         let fed = |file: &RepoPath| {
             backlog.keys().any(|name| {
@@ -506,7 +563,8 @@ impl<'a> Run<'a> {
         let (mut problems, mut warnings): (Vec<_>, Vec<_>) = all.cloned().partition(Diagnostic::is_error);
         warnings.extend(findings.filter(|diagnostic| !diagnostic.is_error()).cloned());
         self.report.problems.append(&mut problems);
-        self.report.warnings.append(&mut warnings);
+        self.report.warnings.extend(warnings.iter().cloned());
+        warnings
     }
 
     /// The Applications of a dry commit, read once however often they are asked for.
@@ -522,18 +580,10 @@ impl<'a> Run<'a> {
         let discovered =
             discovered.map_err(|why| HydrateError::Machine(format!("reading the tree of {dry}: {why}")))?;
         let view = crate::view::View::new(&files);
-        let head_branch = self.setup.refs.head(&self.refs);
-        let branches = self.refs.below(&self.setup.refs.read).filter_map(|(name, _)| BranchName::new(name).ok());
-        let context = Context {
-            dry_branch: &head.branch,
-            head_branch: head_branch.as_ref(),
-            dry_branches: &heads.iter().map(|head| head.branch.clone()).collect(),
-            branches: &branches.collect(),
-            repo_urls: &self.rules.settings.repo_urls,
-            allowed: &self.rules.allowed,
-            is_directory: &|path| matches!(view.kind(path), Ok(Some(crate::view::Kind::Directory))),
-        };
-        let verdict = application::validate(&discovered.applications, &context);
+        let is_directory = |path: &RepoPath| matches!(view.kind(path), Ok(Some(crate::view::Kind::Directory)));
+        let verdict = self.with_context(head, heads, &is_directory, |context| {
+            application::validate(&discovered.applications, context)
+        });
         let tree = DryTree {
             branch: head.branch.clone(),
             commit: DryCommit::new(&commit),
@@ -545,6 +595,26 @@ impl<'a> Run<'a> {
         let tree = Rc::new(tree);
         self.trees.insert(dry, tree.clone());
         Ok(tree)
+    }
+
+    /// What the rules over all Applications need to know beside them.
+    pub fn with_context<T>(
+        &self,
+        head: &DryHead,
+        heads: &[DryHead],
+        is_directory: &dyn Fn(&RepoPath) -> bool,
+        judge: impl FnOnce(&Context<'_>) -> T,
+    ) -> T {
+        let branches = self.refs.below(&self.setup.refs.read).filter_map(|(name, _)| BranchName::new(name).ok());
+        judge(&Context {
+            dry_branch: &head.branch,
+            head_branch: self.setup.refs.head(&self.refs).as_ref(),
+            dry_branches: &heads.iter().map(|head| head.branch.clone()).collect(),
+            branches: &branches.collect(),
+            repo_urls: &self.rules.settings.repo_urls,
+            allowed: &self.rules.allowed,
+            is_directory,
+        })
     }
 
     /// Objects first, then all refs at once: failures, notes, sync branches, environment branches.
@@ -660,14 +730,13 @@ enum Gathered {
 
 /// The results of one branch: all of them, or everything that is wrong with any.
 fn gather(
-    results: Vec<Result<Rendered, render::Failure>>,
+    results: Vec<Result<Output, render::Failure>>,
     applications: &[&Application],
-    name: &BranchName,
-) -> Result<Vec<Rendered>, Gathered> {
-    let (mut rendered, mut wrong) = (Vec::new(), Vec::new());
+) -> Result<Vec<Output>, Gathered> {
+    let (mut outputs, mut wrong) = (Vec::new(), Vec::new());
     for (result, application) in results.into_iter().zip(applications) {
         match result {
-            Ok(result) => rendered.push(result),
+            Ok(output) => outputs.push(output),
             Err(render::Failure::Mistakes(mistakes)) => {
                 wrong.extend(mistakes.into_iter().map(|mistake| mistake.of(application.name.as_str())));
             }
@@ -675,7 +744,8 @@ fn gather(
         }
     }
     if wrong.is_empty() {
-        wrong = render::conflicts(name, applications, &rendered);
+        let objects = applications.iter().zip(&outputs).map(|(application, output)| (*application, &*output.objects));
+        wrong = render::conflicts(&objects.collect::<Vec<_>>());
     }
-    if wrong.is_empty() { Ok(rendered) } else { Err(Gathered::Wrong(wrong)) }
+    if wrong.is_empty() { Ok(outputs) } else { Err(Gathered::Wrong(wrong)) }
 }

@@ -208,11 +208,8 @@ pub fn verify(
         }
         Ok(verified)
     });
-    result.map_err(|stopped| match stopped {
-        Stopped::Failed(error) => error,
-        // Nothing is moved, so nobody can be in the way.
-        Stopped::Raced(why) => HydrateError::Raced(why),
-    })
+    // Nothing is moved, so nobody can be in the way.
+    result.map_err(Stopped::into_error)
 }
 
 struct Verifier<'a> {

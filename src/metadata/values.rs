@@ -52,8 +52,6 @@ pub struct Origin<'a> {
 pub struct PathContent<'a> {
     /// The Applications that are rendered into it, each with its namespace; one, unless another hydrator calls us.
     pub applications: &'a [(&'a AppName, Option<&'a AppName>)],
-    /// `manifest.yaml`, as [`Writer::manifest`](super::Writer::manifest) makes it.
-    pub manifest: &'a [u8],
     /// The commands that render the same with the official tools.
     pub commands: &'a [String],
     /// Whether a promotion strategy promotes this very path on its own, and so reads its `hydrator.metadata`.

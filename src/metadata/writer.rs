@@ -66,7 +66,7 @@ impl Writer {
         manifest::encode(&manifests)
     }
 
-    /// The files of one destination path: `manifest.yaml`, `README.md`, `hydrator.metadata`.
+    /// The files of one destination path beside its `manifest.yaml`: `README.md`, `hydrator.metadata`.
     ///
     /// Fails only by the README template of the settings.
     pub fn files_for_path(&self, content: &PathContent<'_>, origin: &Origin<'_>) -> Result<Files, Diagnostic> {
@@ -74,7 +74,6 @@ impl Writer {
         let readme = self.readme.render(&values).map_err(|error| with_names(error, README_VALUES))?;
         let metadata = values::path_metadata(content, origin, self.settings.profile);
         Ok(files([
-            ("manifest.yaml", content.manifest.to_vec()),
             ("README.md", readme.into_bytes()),
             ("hydrator.metadata", Json::Object(metadata).without_empty().pretty()),
         ]))

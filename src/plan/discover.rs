@@ -15,6 +15,8 @@ pub struct Discovered {
     pub mistakes: Vec<(Option<BranchName>, Diagnostic)>,
     /// Files that cannot be read, although they seem to hold Applications.
     pub broken: Vec<Broken>,
+    /// The files that kustomizations name as patches.
+    pub patches: BTreeSet<RepoPath>,
 }
 
 /// A file that cannot be read: nobody knows which Applications it holds.
@@ -41,23 +43,38 @@ struct Directory {
     below: Vec<Arc<Directory>>,
 }
 
+/// Reads one file: the Applications in it, if there are any or should be, and the files that it names as patches.
+pub(super) fn read_file(
+    files: &dyn Files,
+    path: &RepoPath,
+    id: ContentId,
+) -> Result<(Option<application::File>, BTreeSet<RepoPath>), String> {
+    let is_kustomization = application::is_kustomization(path);
+    if !is_kustomization && !application::may_hold_applications(path) || files.size(path, id)? > FILE_BYTES_MAX {
+        return Ok((None, BTreeSet::new()));
+    }
+    let content = files.read(path, id)?;
+    let patches = if is_kustomization { application::patches(path, &content) } else { BTreeSet::new() };
+    let file = application::read(path, &content);
+    let found = !file.documents.is_empty() || !file.diagnostics.is_empty();
+    Ok((found.then_some(file), patches))
+}
+
+/// Whether a directory with these entries is a chart, whose `templates/` and `charts/` hold no Applications.
+pub(super) fn is_chart(entries: &[Entry]) -> bool {
+    entries.iter().any(|entry| entry.name == "Chart.yaml" && entry.kind == Kind::File)
+}
+
+/// Whether a directory of this name in a chart is part of it.
+pub(super) fn is_of_chart(name: &str) -> bool {
+    matches!(name, "templates" | "charts")
+}
+
 impl Directory {
     fn read(&mut self, files: &dyn Files, path: &RepoPath, entry: &Entry) -> Result<(), String> {
-        let is_kustomization = application::is_kustomization(path);
-        if !is_kustomization && !application::may_hold_applications(path) {
-            return Ok(());
-        }
-        if files.size(path, entry.id)? > FILE_BYTES_MAX {
-            return Ok(());
-        }
-        let content = files.read(path, entry.id)?;
-        if is_kustomization {
-            self.patches.extend(application::patches(path, &content));
-        }
-        let file = application::read(path, &content);
-        if !file.documents.is_empty() || !file.diagnostics.is_empty() {
-            self.files.push(file);
-        }
+        let (file, patches) = read_file(files, path, entry.id)?;
+        self.files.extend(file);
+        self.patches.extend(patches);
         Ok(())
     }
 
@@ -67,7 +84,7 @@ impl Directory {
 }
 
 /// How deep directories may nest: far more than any repository has, and no stack overflows.
-const DEPTH_MAX: usize = 128;
+pub(super) const DEPTH_MAX: usize = 128;
 
 /// A file above this is no list of Applications, whatever it holds.
 const FILE_BYTES_MAX: u64 = 4 << 20;
@@ -97,6 +114,7 @@ impl Discovery {
                 discovered.mistakes.extend(mistakes);
             }
         }
+        discovered.patches = patches;
         Ok(discovered)
     }
 
@@ -113,12 +131,12 @@ impl Discovery {
         }
         let mut directory = Directory::default();
         let entries = files.list(dir, id)?;
-        let is_chart = entries.iter().any(|entry| entry.name == "Chart.yaml" && entry.kind == Kind::File);
+        let is_chart = is_chart(&entries);
         for entry in entries.iter() {
             let Ok(path) = dir.child(&entry.name) else { continue };
             match entry.kind {
                 Kind::File => directory.read(files, &path, entry)?,
-                Kind::Directory if is_chart && matches!(entry.name.as_str(), "templates" | "charts") => {}
+                Kind::Directory if is_chart && is_of_chart(&entry.name) => {}
                 Kind::Directory if depth < DEPTH_MAX => {
                     let below = self.directory(files, &path, entry.id, depth + 1)?;
                     if !below.is_empty() {

@@ -44,19 +44,19 @@ const CLUSTER_KINDS: &[(&str, &str)] = &[
 /// Two clusters have objects of their own, so an environment of several regions may render the same into each.
 /// An object without a namespace is in that of its Application's destination, unless its kind is known to have none. In
 /// the order of the Applications; each pair of them is told once, with the first such object and how many more there are.
-pub(super) fn find(rendered: &[(&Application, &[Manifest])]) -> Vec<Diagnostic> {
-    let mut owners: BTreeMap<(Option<&str>, Key), usize> = BTreeMap::new();
-    let mut conflicts: BTreeMap<(usize, usize), Vec<Key>> = BTreeMap::new();
-    for (index, (application, manifests)) in rendered.iter().enumerate() {
-        for key in manifests.iter().filter_map(|manifest| key(manifest, application)) {
+pub(super) fn find(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
+    let mut owners: BTreeMap<(Option<&str>, &Key), usize> = BTreeMap::new();
+    let mut conflicts: BTreeMap<(usize, usize), Vec<&Key>> = BTreeMap::new();
+    for (index, (application, keys)) in rendered.iter().enumerate() {
+        for key in *keys {
             let cluster = application.destination_cluster.as_deref();
-            let owner = *owners.entry((cluster, key.clone())).or_insert(index);
+            let owner = *owners.entry((cluster, key)).or_insert(index);
             if owner != index {
                 conflicts.entry((index, owner)).or_default().push(key);
             }
         }
     }
-    let diagnostic = |((index, owner), keys): ((usize, usize), Vec<Key>)| {
+    let diagnostic = |((index, owner), keys): ((usize, usize), Vec<&Key>)| {
         let ((application, _), (other, _)) = (rendered.get(index)?, rendered.get(owner)?);
         let first = keys.first()?;
         let more = match keys.len() - 1 {
@@ -70,7 +70,8 @@ pub(super) fn find(rendered: &[(&Application, &[Manifest])]) -> Vec<Diagnostic> 
     conflicts.into_iter().filter_map(diagnostic).collect()
 }
 
-fn key(manifest: &Manifest, application: &Application) -> Option<Key> {
+/// The identity of an object once it is where its Application deploys to.
+pub(super) fn key(manifest: &Manifest, application: &Application) -> Option<Key> {
     let mut key = manifest.key()?;
     if key.namespace.is_empty() && !CLUSTER_KINDS.contains(&(&*key.group, &*key.kind)) {
         key.namespace = application.destination_namespace.clone().unwrap_or_default();

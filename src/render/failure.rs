@@ -3,7 +3,7 @@
 use crate::application::SourceError;
 use crate::diag::{Diagnostic, Span};
 use crate::view::ViewError;
-use crate::{directory, jsonnet, plugin};
+use crate::{directory, git, jsonnet, plugin};
 
 /// Why one Application has no manifests.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +22,9 @@ pub enum Error {
     /// The repository could not be read.
     #[error(transparent)]
     View(ViewError),
+    /// What was rendered could not be kept.
+    #[error(transparent)]
+    Store(git::Error),
     /// An official tool or a plugin could not be run.
     #[error(transparent)]
     Program(#[from] plugin::Error),

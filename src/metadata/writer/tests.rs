@@ -57,7 +57,7 @@ fn write(writer: &Writer, dry: &DryCommit, commands: &[&str], is_active_path: bo
     let commands: Vec<String> = commands.iter().map(|&command| command.to_owned()).collect();
     let name = AppName::new("dev-west").expect("a name");
     let applications = [(&name, None)];
-    let content = PathContent { applications: &applications, manifest: b"", commands: &commands, is_active_path };
+    let content = PathContent { applications: &applications, commands: &commands, is_active_path };
     (writer.files_for_path(&content, &origin).expect("templates that render"), writer.files_for_root(&origin))
 }
 
@@ -77,7 +77,7 @@ Hydrate-Engine: 1
 fn argocd_metadata() {
     // commitserver/commit/hydratorhelper_test.go, TestWriteForPaths and TestWriteMetadata.
     let (path, root) = write(&argocd(), &argocd_dry(), &["command1", "command2"], false);
-    assert_eq!(path.keys().collect::<Vec<_>>(), ["README.md", "hydrator.metadata", "manifest.yaml"]);
+    assert_eq!(path.keys().collect::<Vec<_>>(), ["README.md", "hydrator.metadata"]);
     assert_eq!(
         text(&path, "hydrator.metadata"),
         r#"{
@@ -163,8 +163,7 @@ fn the_readme_of_the_proposal() {
     let origin = Origin { repo_url: "https://github.com/argoproj/argocd-example-apps", branch: &main, commit: &dry };
     let commands =
         ["kustomize edit set image my-app:v0.0.2", "kustomize build environments/dev/west"].map(str::to_owned);
-    let content =
-        PathContent { applications: &[(&name, None)], manifest: b"", commands: &commands, is_active_path: false };
+    let content = PathContent { applications: &[(&name, None)], commands: &commands, is_active_path: false };
     let files = proposal().files_for_path(&content, &origin).expect("renders");
     // docs/proposals/manifest-hydrator.md, "Example output".
     assert_eq!(
@@ -372,8 +371,7 @@ fn templates_of_the_settings() {
         let (main, dry) = (branch("main"), dry("s"));
         let name = AppName::new("web").expect("a name");
         let origin = Origin { repo_url: REPOSITORY, branch: &main, commit: &dry };
-        let content =
-            PathContent { applications: &[(&name, None)], manifest: b"", commands: &[], is_active_path: false };
+        let content = PathContent { applications: &[(&name, None)], commands: &[], is_active_path: false };
         let files = Writer::new(settings).and_then(|writer| writer.files_for_path(&content, &origin));
         files.map(|files| text_of(&files)).map_err(|diagnostic| diagnostic.to_string())
     };

@@ -1,0 +1,29 @@
+//! What the last run found out about a dry branch, kept beside the repository.
+//!
+//! A [`State`] tells of one dry commit which Applications its tree has, what each of them read and rendered to, and where
+//! their environment branches stood when all of it was hydrated. From there the next run has to look only at what
+//! changed since. All of it can be found out again, so nothing here is ever needed: a file that is missing, cut off,
+//! damaged, or of another version is as good as none, and whoever doubts may delete the directory at any time.
+//!
+//! Two files for a dry branch: a [`table`](mod@table) that never changes once it is written, with an index of hashes,
+//! and a small overlay with the records that have changed since. A push reads a few pages of the one and all of the
+//! other, and writes the overlay again; a run that looked at everything, or one whose overlay has grown too large,
+//! writes both.
+//!
+//! Every page and record carries the hash of its content and is not believed without it. Files are written aside and
+//! renamed, never changed; nothing is flushed to disk, for nothing is lost with it.
+//!
+//! Leaves to others: what follows from a record. That a result still holds is told by [`View::confirms`], content id by
+//! content id; the index only says where to look.
+//!
+//! [`View::confirms`]: crate::view::View::confirms
+
+mod codec;
+mod record;
+mod state;
+mod store;
+mod table;
+
+pub use record::{Encoded, Record};
+pub use state::{Branch, Head, State, Unusable};
+pub use store::Cache;

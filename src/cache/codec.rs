@@ -1,0 +1,134 @@
+//! Numbers, texts and ids as bytes, and back.
+
+use sha2::{Digest, Sha256};
+
+use crate::path::RepoPath;
+use crate::view::{ContentId, Kind, Seen};
+
+/// How long the hash of a piece is: no accident gets past it.
+pub(super) const CHECK_BYTES: usize = 16;
+
+/// The hash that a piece carries.
+pub(super) fn check(piece: &[u8]) -> [u8; CHECK_BYTES] {
+    let digest = Sha256::digest(piece);
+    let mut check = [0; CHECK_BYTES];
+    check.copy_from_slice(&digest[..CHECK_BYTES]);
+    check
+}
+
+/// A piece without the hash at its end; none when the two do not belong together.
+pub(super) fn checked(bytes: &[u8]) -> Option<&[u8]> {
+    let (piece, found) = bytes.split_at_checked(bytes.len().checked_sub(CHECK_BYTES)?)?;
+    (check(piece) == found).then_some(piece)
+}
+
+/// Writes values one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Encoder(pub Vec<u8>);
+
+impl Encoder {
+    /// Seven bits at a time, the lowest first.
+    pub fn number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.0.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.0.push(number as u8);
+    }
+
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len() as u64);
+        self.0.extend(bytes);
+    }
+
+    pub fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    pub fn optional(&mut self, text: Option<&str>) {
+        self.number(u64::from(text.is_some()));
+        self.text(text.unwrap_or_default());
+    }
+
+    pub fn list<T>(&mut self, items: impl ExactSizeIterator<Item = T>, mut item: impl FnMut(&mut Self, T)) {
+        self.number(items.len() as u64);
+        items.for_each(|one| item(self, one));
+    }
+
+    pub fn seen(&mut self, seen: Seen) {
+        match seen {
+            Seen::Absent => self.number(0),
+            Seen::Present(kind) => self.number(1 + kind as u64),
+            Seen::Content(id) => {
+                self.number(8);
+                self.bytes(id.as_bytes());
+            }
+            Seen::Listed(id) => {
+                self.number(9);
+                self.bytes(id.as_bytes());
+            }
+        }
+    }
+}
+
+/// Reads what an [`Encoder`] wrote; none for anything else.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Decoder<'a>(pub &'a [u8]);
+
+impl<'a> Decoder<'a> {
+    pub fn number(&mut self) -> Option<u64> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let (&byte, rest) = self.0.split_first()?;
+            self.0 = rest;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    pub fn bytes(&mut self) -> Option<&'a [u8]> {
+        let len = usize::try_from(self.number()?).ok()?;
+        let (bytes, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+
+    pub fn text(&mut self) -> Option<String> {
+        String::from_utf8(self.bytes()?.to_vec()).ok()
+    }
+
+    pub fn optional(&mut self) -> Option<Option<String>> {
+        let is_some = self.number()? == 1;
+        let text = self.text()?;
+        Some(is_some.then_some(text))
+    }
+
+    pub fn path(&mut self) -> Option<RepoPath> {
+        let text = self.text()?;
+        if text.is_empty() { Some(RepoPath::root()) } else { RepoPath::new(&text).ok() }
+    }
+
+    pub fn id(&mut self) -> Option<ContentId> {
+        self.bytes().map(ContentId::new)
+    }
+
+    pub fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        (0..self.number()?).map(|_| item(self)).collect()
+    }
+
+    pub fn seen(&mut self) -> Option<Seen> {
+        Some(match self.number()? {
+            0 => Seen::Absent,
+            1 => Seen::Present(Kind::File),
+            2 => Seen::Present(Kind::Directory),
+            3 => Seen::Present(Kind::Link),
+            4 => Seen::Present(Kind::Submodule),
+            8 => Seen::Content(self.id()?),
+            9 => Seen::Listed(self.id()?),
+            _ => return None,
+        })
+    }
+}

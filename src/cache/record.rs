@@ -1,0 +1,155 @@
+use super::codec::{Decoder, Encoder};
+use crate::application::{Application, BranchName};
+use crate::manifest::Key;
+use crate::path::RepoPath;
+use crate::view::{ContentId, Reads};
+
+/// One Application of a dry tree, and what it rendered to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// The file that holds it.
+    pub file: RepoPath,
+    /// Which Application of the file it is.
+    pub index: usize,
+    /// [`Application::fingerprint`].
+    pub fingerprint: ContentId,
+    /// [`Application::placement`].
+    pub placement: ContentId,
+    /// The directory of its sources.
+    pub dry_path: RepoPath,
+    /// The environment branch that it writes.
+    pub branch: BranchName,
+    /// The cluster that its objects go to.
+    pub cluster: Option<String>,
+    /// Everything of the dry tree that its render looked at.
+    pub reads: Reads,
+    /// Whether its result names the dry commit, and so is another one each time.
+    pub names_the_commit: bool,
+    /// The blob of `manifest.yaml`.
+    pub manifest: ContentId,
+    /// The commands that render the same with the official tools.
+    pub commands: Vec<String>,
+    /// What the API server will know its objects by.
+    pub objects: Vec<Key>,
+}
+
+/// A [`Record`] as bytes, and the hashes that lead to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Encoded {
+    pub(super) bytes: Vec<u8>,
+    pub(super) hashes: Vec<u64>,
+}
+
+/// What may lead to a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Way<'a> {
+    /// The file that holds the Application.
+    File(&'a RepoPath),
+    /// Something that its render looked at, or the directory of its sources.
+    Read(&'a RepoPath),
+    /// One of its objects.
+    Object(&'a BranchName, Option<&'a str>, &'a Key),
+    /// Its result names the dry commit.
+    NamesTheCommit,
+    /// No record: a kustomization names the file as a patch.
+    Patch(&'a RepoPath),
+}
+
+impl Way<'_> {
+    /// FNV-1a, 64 bits. Two ways with one hash lead to a record too many, which then turns out to be none.
+    pub fn hash(self) -> u64 {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut add = |text: &str| {
+            for byte in text.bytes().chain([0xff]) {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+            }
+        };
+        match self {
+            Way::File(path) => ["file", path.as_str()].iter().for_each(|text| add(text)),
+            Way::Read(path) => ["read", path.as_str()].iter().for_each(|text| add(text)),
+            Way::Patch(path) => ["patch", path.as_str()].iter().for_each(|text| add(text)),
+            Way::NamesTheCommit => add("commit"),
+            Way::Object(branch, cluster, key) => {
+                let Key { group, kind, namespace, name } = key;
+                let parts = ["object", branch.as_str(), cluster.unwrap_or("\0"), group, kind, namespace, name];
+                parts.iter().for_each(|text| add(text));
+            }
+        }
+        // The last bytes of a text reach the high bits, by which pages are chosen, only so.
+        (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
+
+impl Encoded {
+    /// The record; none when it is damaged.
+    pub fn decode(&self) -> Option<Record> {
+        Record::decode(&self.bytes)
+    }
+}
+
+impl Record {
+    /// Whether it is about this Application.
+    pub fn is_of(&self, application: &Application) -> bool {
+        self.file == application.file && self.index == application.index
+    }
+
+    /// The record as bytes.
+    pub fn encode(&self) -> Encoded {
+        let mut bytes = Encoder::default();
+        bytes.text(self.file.as_str());
+        bytes.number(self.index as u64);
+        bytes.bytes(self.fingerprint.as_bytes());
+        bytes.bytes(self.placement.as_bytes());
+        bytes.text(self.dry_path.as_str());
+        bytes.text(self.branch.as_str());
+        bytes.optional(self.cluster.as_deref());
+        bytes.number(u64::from(self.names_the_commit));
+        bytes.bytes(self.manifest.as_bytes());
+        bytes.list(self.commands.iter(), |bytes, command| bytes.text(command));
+        bytes.list(self.objects.iter(), |bytes, Key { group, kind, namespace, name }| {
+            [group, kind, namespace, name].iter().for_each(|text| bytes.text(text));
+        });
+        bytes.list(self.reads.iter(), |bytes, ((path, way), seen)| {
+            bytes.text(path.as_str());
+            bytes.number(u64::from(*way));
+            bytes.seen(*seen);
+        });
+        Encoded { bytes: bytes.0, hashes: self.ways().map(Way::hash).collect() }
+    }
+
+    /// What leads to the record.
+    pub(super) fn ways(&self) -> impl Iterator<Item = Way<'_>> {
+        let reads = self.reads.keys().map(|(path, _)| Way::Read(path));
+        let objects = self.objects.iter().map(|key| Way::Object(&self.branch, self.cluster.as_deref(), key));
+        let commit = self.names_the_commit.then_some(Way::NamesTheCommit);
+        [Way::File(&self.file), Way::Read(&self.dry_path)].into_iter().chain(reads).chain(objects).chain(commit)
+    }
+
+    /// Reads a record; none when it is none.
+    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut bytes = Decoder(bytes);
+        Some(Self {
+            file: bytes.path()?,
+            index: usize::try_from(bytes.number()?).ok()?,
+            fingerprint: bytes.id()?,
+            placement: bytes.id()?,
+            dry_path: bytes.path()?,
+            branch: BranchName::new(&bytes.text()?).ok()?,
+            cluster: bytes.optional()?,
+            names_the_commit: bytes.number()? == 1,
+            manifest: bytes.id()?,
+            commands: bytes.list(Decoder::text)?,
+            objects: bytes.list(|bytes| {
+                let [group, kind, namespace, name] = [bytes.text()?, bytes.text()?, bytes.text()?, bytes.text()?];
+                Some(Key { group, kind, namespace, name })
+            })?,
+            reads: bytes
+                .list(|bytes| {
+                    let (path, way) = (bytes.path()?, u8::try_from(bytes.number()?).ok()?);
+                    Some(((path, way), bytes.seen()?))
+                })?
+                .into_iter()
+                .collect(),
+        })
+    }
+}

@@ -1,0 +1,221 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::codec::{Decoder, Encoder, check, checked};
+use super::record::{Encoded, Record, Way};
+use super::table::{Damaged, Place, Table};
+use crate::application::BranchName;
+use crate::diag::Diagnostic;
+use crate::manifest::Key;
+use crate::path::RepoPath;
+
+/// The first bytes of an overlay; the last of them is the version of the format.
+const MAGIC: &[u8; 16] = b"hydrate state\0\0\x01";
+
+/// How many records an overlay may have, and one more for so many of the table: it is read and written by every push.
+const CHANGED_MAX: usize = 128;
+const CHANGED_SHARE: usize = 64;
+
+/// The cache cannot tell: it is damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the cache is damaged")]
+pub struct Unusable;
+
+impl From<Damaged> for Unusable {
+    fn from(_: Damaged) -> Self {
+        Unusable
+    }
+}
+
+/// What a state says as a whole. Ids are in hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// The dry commit whose tree it tells of.
+    pub dry_commit: String,
+    /// An id of all else that the Applications and their results depend on: another one, and nothing here holds.
+    pub context: String,
+    /// The environment branches, hydrated from that commit without a fault.
+    pub branches: Vec<Branch>,
+    /// The branches that Applications are hydrated from, and what else they have for a revision.
+    pub revisions: BTreeSet<String>,
+    /// The branches that Applications name to be written. What other branches there are matters for these two alone.
+    pub destinations: BTreeSet<String>,
+    /// What is odd, and told each time.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// An environment branch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Branch {
+    /// Its name.
+    pub name: String,
+    /// The branch that is deployed.
+    pub sync: String,
+    /// The commit that it was left at, whose tree is just what hydration makes.
+    pub tip: String,
+    /// How many Applications write to it.
+    pub applications: usize,
+    /// The repository, as the first of them names it.
+    pub repo_url: String,
+}
+
+/// All Applications of a dry tree, and what each of them rendered to.
+#[derive(Debug)]
+pub struct State {
+    /// What it says as a whole.
+    pub head: Head,
+    table: Table,
+    table_name: String,
+    table_len: usize,
+    superseded: BTreeSet<Place>,
+    changed: BTreeMap<(RepoPath, usize), Record>,
+    ways: HashMap<u64, Vec<(RepoPath, usize)>>,
+    patches: BTreeSet<RepoPath>,
+}
+
+impl State {
+    /// Reads an overlay and opens the table that it names; none when anything is missing or damaged.
+    pub(super) fn read(dir: &Path, overlay: &[u8]) -> Option<Self> {
+        let mut bytes = Decoder(checked(overlay)?.strip_prefix(MAGIC)?);
+        let table_name = bytes.text()?;
+        let head = serde_json::from_slice(bytes.bytes()?).ok()?;
+        let table_len = usize::try_from(bytes.number()?).ok()?;
+        let superseded = bytes.list(Decoder::number)?.into_iter().collect();
+        let patches = bytes.list(Decoder::path)?.into_iter().collect();
+        let records = bytes.list(|bytes| Record::decode(bytes.bytes()?))?;
+        let table = Table::open(dir, &table_name)?;
+        let (changed, ways) = (BTreeMap::new(), HashMap::new());
+        let mut state = Self { head, table, table_name, table_len, superseded, changed, ways, patches };
+        records.into_iter().for_each(|record| state.insert(record));
+        Some(state)
+    }
+
+    /// The name of the table that an overlay needs.
+    pub(super) fn table_of(overlay: &[u8]) -> Option<String> {
+        Decoder(checked(overlay)?.strip_prefix(MAGIC)?).text()
+    }
+
+    /// The bytes of an overlay over a table as it is.
+    pub(super) fn plain_overlay(head: &Head, table_name: &str, table_len: usize) -> Vec<u8> {
+        overlay(head, table_name, table_len, &BTreeSet::new(), &BTreeSet::new(), std::iter::empty())
+    }
+
+    /// The bytes of the overlay.
+    pub(super) fn overlay(&self) -> Vec<u8> {
+        let Self { head, table_name, table_len, superseded, patches, changed, .. } = self;
+        overlay(head, table_name, *table_len, superseded, patches, changed.values())
+    }
+
+    /// Whether the overlay has grown so large that a new table is worth its while.
+    pub(super) fn is_heavy(&self) -> bool {
+        self.changed.len() + self.superseded.len() + self.patches.len() > CHANGED_MAX + self.table_len / CHANGED_SHARE
+    }
+
+    /// All records, those of the table first.
+    pub fn records(&self) -> impl Iterator<Item = Result<Record, Unusable>> {
+        let old = self.table.records().filter_map(|record| match record {
+            Ok((place, _)) if self.superseded.contains(&place) => None,
+            Ok((_, bytes)) => Some(Record::decode(&bytes).ok_or(Unusable)),
+            Err(Damaged) => Some(Err(Unusable)),
+        });
+        old.chain(self.changed.values().cloned().map(Ok))
+    }
+
+    /// The Applications of a file.
+    pub fn of_file(&self, file: &RepoPath) -> Result<Vec<Record>, Unusable> {
+        self.along([Way::File(file)])
+    }
+
+    /// The Applications whose renders looked at one of these paths, and those whose results name the dry commit.
+    pub fn readers<'p>(&self, paths: impl IntoIterator<Item = &'p RepoPath>) -> Result<Vec<Record>, Unusable> {
+        self.along(paths.into_iter().map(Way::Read).chain([Way::NamesTheCommit]))
+    }
+
+    /// The Applications that write an object to a branch.
+    pub fn owners(&self, branch: &BranchName, cluster: Option<&str>, key: &Key) -> Result<Vec<Record>, Unusable> {
+        self.along([Way::Object(branch, cluster, key)])
+    }
+
+    /// Whether a kustomization names this file as a patch.
+    pub fn is_patch(&self, path: &RepoPath) -> Result<bool, Unusable> {
+        Ok(self.patches.contains(path) || !self.table.find(Way::Patch(path).hash())?.is_empty())
+    }
+
+    /// Notes that a kustomization names this file as a patch.
+    pub fn add_patch(&mut self, path: RepoPath) {
+        self.patches.insert(path);
+    }
+
+    /// Puts a record in place of the one that was there for its Application.
+    pub fn put(&mut self, record: Record) -> Result<(), Unusable> {
+        for place in self.table.find(Way::File(&record.file).hash())? {
+            let old = Record::decode(&self.table.record(place)?).ok_or(Unusable)?;
+            if old.file == record.file && old.index == record.index {
+                self.superseded.insert(place);
+            }
+        }
+        self.insert(record);
+        Ok(())
+    }
+
+    fn insert(&mut self, record: Record) {
+        let identity = (record.file.clone(), record.index);
+        for way in record.ways() {
+            let found = self.ways.entry(way.hash()).or_default();
+            if !found.contains(&identity) {
+                found.push(identity.clone());
+            }
+        }
+        self.changed.insert(identity, record);
+    }
+
+    /// The records that at least one of the ways leads to, each once.
+    fn along<'w>(&self, ways: impl IntoIterator<Item = Way<'w>>) -> Result<Vec<Record>, Unusable> {
+        let ways: Vec<Way<'w>> = ways.into_iter().collect();
+        let mut places = BTreeSet::new();
+        let mut identities = BTreeSet::new();
+        for way in &ways {
+            let hash = way.hash();
+            places.extend(self.table.find(hash)?.into_iter().filter(|place| *place > 0));
+            identities.extend(self.ways.get(&hash).into_iter().flatten());
+        }
+        let mut found = Vec::new();
+        for place in places.difference(&self.superseded) {
+            found.push(Record::decode(&self.table.record(*place)?).ok_or(Unusable)?);
+        }
+        found.extend(identities.into_iter().filter_map(|identity| self.changed.get(identity).cloned()));
+        let wanted: BTreeSet<Way<'_>> = ways.iter().copied().collect();
+        found.retain(|record| record.ways().any(|way| wanted.contains(&way)));
+        Ok(found)
+    }
+
+    /// What a new table needs to say all of this: records, and the hashes of patches.
+    pub(super) fn flatten(&self) -> Result<(Vec<Encoded>, Vec<u64>), Unusable> {
+        let records = self.records().map(|record| record.map(|record| record.encode()));
+        let mut marks = self.table.marks()?;
+        marks.extend(self.patches.iter().map(|path| Way::Patch(path).hash()));
+        Ok((records.collect::<Result<_, _>>()?, marks))
+    }
+}
+
+fn overlay<'r>(
+    head: &Head,
+    table_name: &str,
+    table_len: usize,
+    superseded: &BTreeSet<Place>,
+    patches: &BTreeSet<RepoPath>,
+    changed: impl ExactSizeIterator<Item = &'r Record>,
+) -> Vec<u8> {
+    let mut bytes = Encoder(MAGIC.to_vec());
+    bytes.text(table_name);
+    bytes.bytes(&serde_json::to_vec(head).expect("texts and numbers are JSON"));
+    bytes.number(table_len as u64);
+    bytes.list(superseded.iter(), |bytes, place| bytes.number(*place));
+    bytes.list(patches.iter(), |bytes, path| bytes.text(path.as_str()));
+    bytes.list(changed, |bytes, record| bytes.bytes(&record.encode().bytes));
+    let mut bytes = bytes.0;
+    bytes.extend(check(&bytes));
+    bytes
+}

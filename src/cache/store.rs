@@ -1,0 +1,136 @@
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::record::{Encoded, Way};
+use super::state::{Head, State};
+use super::table::{PREFIX as TABLE, TEMPORARY, Table};
+use crate::git::Shared;
+use crate::path::RepoPath;
+
+/// What the names of overlays start with.
+const OVERLAY: &str = "state-";
+
+/// How many dry branches are remembered: those that were hydrated last.
+const STATES_MAX: usize = 32;
+
+/// More than this is not remembered of one dry branch, in bytes: some 80,000 Applications.
+const STATE_BYTES_MAX: usize = 128 << 20;
+
+/// From when on a file that somebody began to write is taken for left behind.
+const WRITING_MAX: Duration = Duration::from_secs(3600);
+
+/// The directory of all states of a repository.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    dir: PathBuf,
+    shared: Shared,
+}
+
+impl Cache {
+    /// The cache in a directory that need not exist; `shared` says who else may use it.
+    pub fn new(dir: PathBuf, shared: Shared) -> Self {
+        Self { dir, shared }
+    }
+
+    /// What is remembered under a name; none when it is nothing, or damaged.
+    pub fn load(&self, name: &str) -> Option<State> {
+        State::read(&self.dir, &fs::read(self.overlay(name)).ok()?)
+    }
+
+    /// Remembers a state that was loaded and changed since.
+    pub fn save(&self, name: &str, state: &State) -> io::Result<()> {
+        if !state.is_heavy() {
+            return self.place(name, &state.overlay());
+        }
+        let (records, marks) = state.flatten().map_err(io::Error::other)?;
+        self.save_new(name, &state.head, records, marks)
+    }
+
+    /// Remembers all that is known of a dry tree. `patches` are the files that its kustomizations name as patches.
+    pub fn save_all<'p>(
+        &self,
+        name: &str,
+        head: &Head,
+        records: Vec<Encoded>,
+        patches: impl IntoIterator<Item = &'p RepoPath>,
+    ) -> io::Result<()> {
+        self.save_new(name, head, records, patches.into_iter().map(|path| Way::Patch(path).hash()).collect())
+    }
+
+    fn save_new(&self, name: &str, head: &Head, records: Vec<Encoded>, marks: Vec<u64>) -> io::Result<()> {
+        if records.iter().map(|record| record.bytes.len()).sum::<usize>() > STATE_BYTES_MAX {
+            return Ok(());
+        }
+        self.make_dir()?;
+        let len = records.len();
+        let table = Table::write(&self.dir, records, marks)?;
+        self.share(&self.dir.join(&table))?;
+        self.place(name, &State::plain_overlay(head, &table, len))?;
+        self.clean()
+    }
+
+    fn overlay(&self, name: &str) -> PathBuf {
+        self.dir.join(format!("{OVERLAY}{name}"))
+    }
+
+    fn make_dir(&self) -> io::Result<()> {
+        if self.dir.is_dir() {
+            return Ok(());
+        }
+        fs::create_dir_all(&self.dir)?;
+        for dir in [Some(&*self.dir), self.dir.parent()].into_iter().flatten() {
+            let mode = fs::metadata(dir)?.permissions().mode() & 0o7777;
+            fs::set_permissions(dir, Permissions::from_mode(self.shared.directory_mode(mode)))?;
+        }
+        Ok(())
+    }
+
+    fn place(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(&self.dir)?;
+        file.write_all(bytes)?;
+        let path = self.overlay(name);
+        file.persist(&path)?;
+        self.share(&path)
+    }
+
+    fn share(&self, path: &Path) -> io::Result<()> {
+        if self.shared == Shared::Umask {
+            return Ok(());
+        }
+        let file = File::open(path)?;
+        let mode = file.metadata()?.permissions().mode() & 0o7777;
+        file.set_permissions(Permissions::from_mode(self.shared.file_mode(mode)))
+    }
+
+    /// Deletes the oldest states, and files that no state needs.
+    fn clean(&self) -> io::Result<()> {
+        let mut overlays = Vec::new();
+        let mut others = Vec::new();
+        for entry in fs::read_dir(&self.dir)? {
+            let path = entry?.path();
+            let Ok(changed) = fs::metadata(&path).and_then(|metadata| metadata.modified()) else { continue };
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            if name.starts_with(OVERLAY) {
+                overlays.push((changed, path));
+            } else if name.starts_with(TABLE) || name.starts_with(TEMPORARY) {
+                others.push((changed, path, name));
+            }
+        }
+        overlays.sort();
+        for (_, path) in overlays.drain(..overlays.len().saturating_sub(STATES_MAX)) {
+            fs::remove_file(path)?;
+        }
+        let needed: Vec<String> =
+            overlays.iter().filter_map(|(_, path)| State::table_of(&fs::read(path).ok()?)).collect();
+        for (changed, path, name) in others {
+            let age = SystemTime::now().duration_since(changed).unwrap_or_default();
+            if !needed.contains(&name) && (name.starts_with(TABLE) || age > WRITING_MAX) {
+                fs::remove_file(path)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,62 @@
+use super::branch::PathOutput;
+use crate::application::{Application, Variable};
+use crate::cache::{Encoded, Record};
+use crate::git::{ObjectBuffer, ObjectId};
+use crate::manifest::Key;
+use crate::metadata::Writer;
+use crate::render::{self, Failure, Rendered};
+use crate::view::ContentId;
+
+/// What is kept of a rendered Application: its manifests are bytes in the buffer by now.
+#[derive(Debug, Clone)]
+pub(super) struct Output {
+    /// The blob of `manifest.yaml`.
+    pub manifest: ObjectId,
+    /// The commands that render the same with the official tools.
+    pub commands: Vec<String>,
+    /// What the API server will know its objects by.
+    pub objects: Vec<Key>,
+    /// All of it, and what it rests on, for the cache.
+    pub record: Encoded,
+}
+
+impl Output {
+    /// Encodes what an Application renders to, and keeps the bytes.
+    pub fn new(
+        application: &Application,
+        rendered: Rendered,
+        writer: &Writer,
+        buffer: &ObjectBuffer<'_>,
+    ) -> Result<Self, Failure> {
+        let Rendered { manifests, commands, reads, variables, .. } = rendered;
+        let objects = render::objects(application, &manifests);
+        let manifest = buffer.hold_blob(writer.manifest(manifests)).map_err(render::Error::Store)?;
+        let record = Record {
+            file: application.file.clone(),
+            index: application.index,
+            fingerprint: application.fingerprint(),
+            placement: application.placement(),
+            dry_path: application.dry.path.clone(),
+            branch: application.environment_branch().clone(),
+            cluster: application.destination_cluster.clone(),
+            reads,
+            names_the_commit: variables.into_iter().any(Variable::names_the_commit),
+            manifest: ContentId::new(manifest.as_bytes()),
+            commands,
+            objects,
+        };
+        let encoded = record.encode();
+        Ok(Self { manifest, commands: record.commands, objects: record.objects, record: encoded })
+    }
+
+    /// The same as what is written for `application`.
+    pub fn at<'o>(&'o self, application: &'o Application) -> PathOutput<'o> {
+        PathOutput {
+            dir: &application.sync_path,
+            applications: vec![(&application.name, application.namespace.as_ref())],
+            manifest: self.manifest,
+            commands: &self.commands,
+            readme: None,
+        }
+    }
+}

@@ -1,0 +1,202 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::discover::{DEPTH_MAX, is_chart, is_of_chart, read_file};
+use crate::application;
+use crate::path::RepoPath;
+use crate::view::{ContentId, Entry, Files, Kind};
+
+/// What differs between two dry trees, as far as it can touch an Application.
+#[derive(Debug, Default, PartialEq)]
+pub struct Changes {
+    /// Every file, link and submodule that differs, and every directory above one, the root left out.
+    pub paths: BTreeSet<RepoPath>,
+    /// The files that hold Applications in one of the trees, or seem to, and differ: as they were and as they are.
+    pub files: Vec<(Option<application::File>, Option<application::File>)>,
+    /// The files that a changed kustomization names as patches.
+    pub patches: BTreeSet<RepoPath>,
+    /// The files that a changed kustomization named as patches before, and no changed one now.
+    pub unpatched: BTreeSet<RepoPath>,
+}
+
+impl Changes {
+    /// Compares two trees. Directories with one id are not opened.
+    ///
+    /// None when a directory became a chart or is none any more: what is below may hold Applications where there were
+    /// none, or the other way round, although it did not change. Nor when directories nest too deep to be followed.
+    ///
+    /// Errors: a repository that cannot be read, or a name that is no UTF-8.
+    pub fn between(old: &dyn Files, new: &dyn Files) -> Result<Option<Self>, String> {
+        let sides = [old, new];
+        let mut comparison = Comparison { sides, changes: Self::default(), is_unclear: false };
+        let roots = [Some(old.root()), Some(new.root())];
+        comparison.directories(&RepoPath::root(), roots, [true, true], 0)?;
+        let Comparison { mut changes, is_unclear, .. } = comparison;
+        changes.unpatched = changes.unpatched.difference(&changes.patches).cloned().collect();
+        let above: BTreeSet<RepoPath> =
+            changes.paths.iter().flat_map(|path| std::iter::successors(path.parent(), RepoPath::parent)).collect();
+        changes.paths.extend(above.into_iter().filter(|path| !path.is_root()));
+        Ok((!is_unclear).then_some(changes))
+    }
+}
+
+/// Of two trees: the old one, then the new one.
+type Sides<T> = [T; 2];
+
+struct Comparison<'a> {
+    sides: Sides<&'a dyn Files>,
+    changes: Changes,
+    is_unclear: bool,
+}
+
+impl Comparison<'_> {
+    /// Compares a directory that may be in one of the trees only. `searched` says where it may hold Applications.
+    fn directories(
+        &mut self,
+        dir: &RepoPath,
+        ids: Sides<Option<ContentId>>,
+        searched: Sides<bool>,
+        depth: usize,
+    ) -> Result<(), String> {
+        let mut entries: BTreeMap<String, Sides<Option<Entry>>> = BTreeMap::new();
+        let mut charts = [false, false];
+        let [old, new] = self.sides;
+        let listed = [ids[0].map(|id| old.list(dir, id)), ids[1].map(|id| new.list(dir, id))];
+        let listed = listed.map(Option::transpose);
+        let [old, new] = listed;
+        let listings = [old?, new?];
+        for (side, listing) in listings.iter().enumerate() {
+            charts[side] = listing.as_ref().is_some_and(|listing| is_chart(listing));
+        }
+        let empty: &[Entry] = &[];
+        let [old, new] = listings.each_ref().map(|listing| listing.as_deref().unwrap_or(empty));
+        for_each_difference(old, new, |name, pair| {
+            entries.insert(name.to_owned(), pair.map(Option::<&Entry>::cloned));
+        });
+        if ids.iter().all(Option::is_some) && charts[0] != charts[1] && searched != [false, false] {
+            let parts = |entries: &[Entry]| {
+                entries.iter().any(|entry| entry.kind == Kind::Directory && is_of_chart(&entry.name))
+            };
+            self.is_unclear |= parts(old) || parts(new);
+        }
+        for (name, pair) in entries {
+            let Ok(path) = dir.child(&name) else { continue };
+            let directory = |entry: &Option<Entry>| entry.as_ref().filter(|e| e.kind == Kind::Directory).map(|e| e.id);
+            let below = [directory(&pair[0]), directory(&pair[1])];
+            if below.iter().any(Option::is_some) {
+                if depth >= DEPTH_MAX {
+                    self.is_unclear = true;
+                    continue;
+                }
+                let searched = [0, 1].map(|side| searched[side] && !(charts[side] && is_of_chart(&name)));
+                self.directories(&path, below, searched, depth + 1)?;
+            }
+            let leaf = |entry: &Option<Entry>| entry.as_ref().filter(|e| e.kind != Kind::Directory).cloned();
+            let leaves = [leaf(&pair[0]), leaf(&pair[1])];
+            if leaves.iter().any(Option::is_some) {
+                self.leaves(&path, leaves, searched)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn leaves(&mut self, path: &RepoPath, leaves: Sides<Option<Entry>>, searched: Sides<bool>) -> Result<(), String> {
+        self.changes.paths.insert(path.clone());
+        let mut found = [(None, BTreeSet::new()), (None, BTreeSet::new())];
+        for (side, leaf) in leaves.iter().enumerate() {
+            if let Some(file) = leaf.as_ref().filter(|leaf| searched[side] && leaf.kind == Kind::File) {
+                found[side] = read_file(self.sides[side], path, file.id)?;
+            }
+        }
+        let [(old, unpatched), (new, patches)] = found;
+        if old.is_some() || new.is_some() {
+            self.changes.files.push((old, new));
+        }
+        self.changes.patches.extend(patches);
+        self.changes.unpatched.extend(unpatched);
+        Ok(())
+    }
+}
+
+/// The names that two listings, each in the order of names, do not have in common with one id and kind.
+fn for_each_difference<'e>(
+    old: &'e [Entry],
+    new: &'e [Entry],
+    mut found: impl FnMut(&'e str, Sides<Option<&'e Entry>>),
+) {
+    let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
+    loop {
+        match (old.peek(), new.peek()) {
+            (None, None) => return,
+            (Some(before), Some(after)) if before.name == after.name => {
+                if before != after {
+                    found(&before.name, [Some(before), Some(after)]);
+                }
+                old.next();
+                new.next();
+            }
+            (Some(before), after) if after.is_none_or(|after| before.name < after.name) => {
+                found(&before.name, [Some(before), None]);
+                old.next();
+            }
+            (_, Some(after)) => {
+                found(&after.name, [None, Some(after)]);
+                new.next();
+            }
+            (Some(_), None) => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::MemoryFiles;
+
+    const APP: &str = "
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: web}
+spec:
+  sourceHydrator:
+    drySource: {repoURL: https://example.com/dry, targetRevision: main, path: web}
+    syncSource: {targetBranch: environments/dev, path: web}
+";
+
+    fn files() -> MemoryFiles {
+        MemoryFiles::new().file("apps/web.yaml", APP).file("web/a.yaml", "a").file("web/templates/t.yaml", APP)
+    }
+
+    fn changes(new: MemoryFiles) -> Option<(Vec<String>, usize)> {
+        let changes = Changes::between(&files(), &new).expect("readable")?;
+        let names = changes.paths.iter().map(|path| path.as_str().to_owned()).collect();
+        Some((names, changes.files.len()))
+    }
+
+    #[test]
+    fn what_differs() {
+        let all = |names: &[&str], files| Some((names.iter().map(|&name| name.to_owned()).collect(), files));
+        let rows = [
+            ("nothing", files(), all(&[], 0)),
+            ("a file", files().file("web/a.yaml", "b"), all(&["web", "web/a.yaml"], 0)),
+            ("an Application", files().file("apps/web.yaml", "kind: A"), all(&["apps", "apps/web.yaml"], 1)),
+            ("a new one", files().file("b/c/d.yaml", APP), all(&["b", "b/c", "b/c/d.yaml"], 1)),
+            ("a chart", files().file("x/Chart.yaml", "").file("x/templates/a.yaml", APP), {
+                all(&["x", "x/Chart.yaml", "x/templates", "x/templates/a.yaml"], 0)
+            }),
+            ("what was none is a chart", files().file("web/Chart.yaml", ""), None),
+        ];
+        for (name, new, expected) in rows {
+            assert_eq!(changes(new), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn patches_that_come_and_go() {
+        let old = files().file("web/kustomization.yaml", "patches: [{path: p.yaml}, {path: q.yaml}]");
+        let new = files().file("web/kustomization.yaml", "patches: [{path: p.yaml}, {path: ../apps/web.yaml}]");
+        let changes = Changes::between(&old, &new).expect("readable").expect("no chart");
+        let names = |paths: &BTreeSet<RepoPath>| paths.iter().map(|path| path.as_str().to_owned()).collect::<Vec<_>>();
+        assert_eq!(names(&changes.patches), ["apps/web.yaml", "web/p.yaml"]);
+        assert_eq!(names(&changes.unpatched), ["web/q.yaml"]);
+    }
+}

@@ -1,0 +1,302 @@
+//! What is hydrated from what changed is what would be hydrated from everything, to the last commit id.
+//!
+//! Two repositories get the same random edits, with the same seed in each run. One remembers what earlier runs found
+//! out, and its cache is damaged now and then; the other looks at everything each time.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use git_hydrate::git::{
+    Expected, Location, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TreeEdit, update_refs,
+};
+use git_hydrate::hydrate::{Observer, RefNames, Report, Setup, Wake, hydrate};
+use git_hydrate::render::{Machine, Renderers};
+
+use super::support::{BINARY, Lab};
+
+/// Counts what is rendered.
+#[derive(Default)]
+struct Counter(AtomicUsize);
+
+impl Observer for Counter {
+    fn rendering(&self, _dry_commit: &str, total: usize) {
+        self.0.fetch_add(total, Ordering::Relaxed);
+    }
+
+    fn rendered(&self, _done: usize) {}
+}
+
+/// A repository that is hydrated without a push.
+struct Server {
+    path: PathBuf,
+    rendered: Counter,
+}
+
+impl Server {
+    fn new(lab: &Lab, name: &str, config: &str) -> Self {
+        let path = lab.path(name);
+        let made = lab.command("git", &lab.path("")).args(["init", "-q", "--bare", name]).status().expect("git runs");
+        assert!(made.success());
+        let mut text = fs::read_to_string(path.join("config")).expect("readable");
+        text.push_str(config);
+        fs::write(path.join("config"), text).expect("writable");
+        Self { path, rendered: Counter::default() }
+    }
+
+    fn open(&self) -> Repository {
+        Repository::open(&self.path, Location::Hook).expect("opens")
+    }
+
+    /// Makes a commit of these files and points a ref at it.
+    fn commit(&self, name: &str, parent: Option<ObjectId>, files: &BTreeMap<String, String>, seconds: i64) -> ObjectId {
+        let repository = self.open();
+        let buffer = ObjectBuffer::new(&repository);
+        let put = |content: &String| TreeEdit::Put(Mode::File, buffer.write_blob(content.as_bytes()).expect("hashed"));
+        let edits: BTreeMap<String, TreeEdit> =
+            files.iter().map(|(path, content)| (path.clone(), put(content))).collect();
+        let tree = buffer.edit_tree(buffer.empty_tree_id(), &edits).expect("edited");
+        let somebody = Signature { name: "Dev".to_owned(), email: "dev@example.com".to_owned(), seconds, offset: 0 };
+        let commit = NewCommit {
+            tree,
+            parents: parent.into_iter().collect(),
+            author: somebody.clone(),
+            committer: somebody,
+            message: format!("Edit {seconds}\n\nHydrate-Allow-Removal: environments/dev\n"),
+        };
+        let id = buffer.write_commit(&commit).expect("hashed");
+        let kept = buffer.flush().expect("written");
+        let expected = Expected::from(repository.refs().expect("readable").get(name));
+        let edit = RefEdit { name: name.to_owned(), new: Some(id), expected };
+        update_refs(&repository, &[edit], "test").expect("moved");
+        drop(kept);
+        id
+    }
+
+    fn hydrate(&self, pushed: &str) -> Report {
+        let repository = self.open();
+        let machine = Machine {
+            program: BINARY.into(),
+            search_path: "/usr/bin:/bin".into(),
+            temp_dir: std::env::temp_dir(),
+            cores: 2,
+        };
+        let renderers = Renderers::from_config(&repository, &machine).expect("readable");
+        let setup = Setup {
+            repository: &repository,
+            refs: RefNames::server(),
+            wake: Wake::Pushed(vec![pushed.to_owned()]),
+            renderers: &renderers,
+            out_of_time: &|| false,
+            observer: &self.rendered,
+        };
+        hydrate(&setup).expect("the world is fine")
+    }
+
+    fn refs(&self) -> BTreeMap<String, ObjectId> {
+        self.open().refs().expect("readable").below("refs/").map(|(name, id)| (name.to_owned(), id)).collect()
+    }
+}
+
+/// Numbers that are the same in each run: splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % limit as u64) as usize
+    }
+}
+
+/// The files of a dry branch, and what may be done to them.
+#[derive(Clone, Default)]
+struct Dry(BTreeMap<String, String>);
+
+const KINDS: [&str; 3] = ["helm", "kustomize", "directory"];
+
+impl Dry {
+    fn put(&mut self, path: &str, content: impl Into<String>) {
+        self.0.insert(path.to_owned(), content.into());
+    }
+
+    /// Application `n`, which writes `path` of `environment`.
+    fn application(&mut self, n: usize, environment: &str, path: &str, options: &str) {
+        let source = match KINDS[n % 3] {
+            "helm" => "charts/web".to_owned(),
+            "kustomize" => format!("overlays/{n}"),
+            _ => format!("plain/{n}"),
+        };
+        let text = format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata:\n  name: app-{n}\nspec:\n  destination:\n    \
+             namespace: ns-{n}\n  sourceHydrator:\n    drySource:\n      repoURL: https://git.example.com/dry.git\n      \
+             targetRevision: main\n      path: {source}\n{options}    syncSource:\n      targetBranch: \
+             environments/{environment}\n      path: {path}\n"
+        );
+        self.put(&format!("applications/app-{n}.yaml"), text);
+    }
+
+    fn start() -> Self {
+        let mut dry = Self::default();
+        dry.put("charts/web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n");
+        dry.put("charts/web/values.yaml", "replicas: 1\n");
+        dry.put(
+            "charts/web/templates/web.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\ndata:\n  replicas: {{ \
+             .Values.replicas | quote }}\n  extra: {{ .Values.extra | default \"none\" | quote }}\n",
+        );
+        dry.put("base/kustomization.yaml", "resources: [map.yaml]\n");
+        dry.put("base/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: base}\ndata: {a: '1'}\n");
+        for n in 0..12 {
+            dry.sources(n);
+            dry.application(n, ["dev", "prod"][n / 3 % 2], &format!("app-{n}"), &Self::options(n, 0));
+        }
+        dry
+    }
+
+    fn sources(&mut self, n: usize) {
+        match KINDS[n % 3] {
+            "kustomize" => {
+                self.put(
+                    &format!("overlays/{n}/kustomization.yaml"),
+                    format!("namePrefix: app-{n}-\nresources: [../../base]\npatches: [{{path: patch.yaml}}]\n"),
+                );
+                self.put(
+                    &format!("overlays/{n}/patch.yaml"),
+                    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: base}\ndata: {b: '2'}\n",
+                );
+            }
+            "directory" => self.put(
+                &format!("plain/{n}/map.yaml"),
+                format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: plain-{n}}}\n"),
+            ),
+            _ => {}
+        }
+    }
+
+    fn options(n: usize, value: usize) -> String {
+        match KINDS[n % 3] {
+            "helm" if value % 5 == 4 => {
+                "      helm:\n        parameters:\n        - {name: extra, value: $ARGOCD_APP_REVISION}\n".to_owned()
+            }
+            "helm" => format!(
+                "      helm:\n        ignoreMissingValueFiles: true\n        valueFiles: [values-{n}.yaml]\n        \
+                 parameters: [{{name: extra, value: x{value}}}]\n"
+            ),
+            "kustomize" => format!("      kustomize:\n        commonAnnotations: {{value: x{value}}}\n"),
+            _ => String::new(),
+        }
+    }
+
+    /// One edit. Most are the everyday ones, that touch a single Application.
+    fn edit(&mut self, random: &mut Random) {
+        let (n, value) = (random.below(14), random.below(1000));
+        let text = value.to_string();
+        match random.below(24) {
+            0..=3 => self.put(&format!("plain/{}/map.yaml", n / 3 * 3 + 2), format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: plain-{}}}\ndata: {{v: '{text}'}}\n", n / 3 * 3 + 2
+            )),
+            4 | 5 => self.put(&format!("charts/web/values-{}.yaml", n / 3 * 3), format!("replicas: {text}\n")),
+            6 => drop(self.0.remove(&format!("charts/web/values-{}.yaml", n / 3 * 3))),
+            7 => self.put("charts/web/values.yaml", format!("replicas: {text}\n")),
+            8 => self.put("base/map.yaml", format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: base}}\ndata: {{a: '{text}'}}\n"
+            )),
+            9 | 10 => self.application(n, ["dev", "prod"][n / 3 % 2], &format!("app-{n}"), &Self::options(n, value)),
+            11 => {
+                self.sources(n);
+                self.application(n, ["dev", "prod"][value % 2], &format!("app-{n}"), &Self::options(n, value));
+            }
+            12 => drop(self.0.remove(&format!("applications/app-{n}.yaml"))),
+            13 => self.application(n, ["dev", "prod"][n / 3 % 2], &format!("moved/{value}"), &Self::options(n, 0)),
+            14 => self.put(&format!("docs/{text}.md"), text),
+            15 => self.put(&format!("plain/{}/more-{}.yaml", n / 3 * 3 + 2, value % 3), format!(
+                "apiVersion: v1\nkind: Secret\nmetadata: {{name: more-{}-{}}}\n", n, value % 3
+            )),
+            16 => self.0.retain(|path, _| !path.contains("/more-")),
+            17 => self.put(&format!("overlays/{}/patch.yaml", n / 3 * 3 + 1), "apiVersion: [broken\n"),
+            18 | 19 => (0..14).for_each(|n| self.sources(n)),
+            20 => self.put("charts/web/templates/more.yaml", format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{{{ .Release.Name }}}}-more\ndata: {{v: '{text}'}}\n"
+            )),
+            21 => drop(self.0.remove("charts/web/templates/more.yaml")),
+            // A copy elsewhere, a name taken twice.
+            22 => self.put("plain/2/twice.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain-8, namespace: ns-8}\n"),
+            _ => drop(self.0.remove("plain/2/twice.yaml")),
+        }
+    }
+}
+
+/// Does to a cache what disks, crashes and people do.
+fn damage(dir: &Path, random: &mut Random) {
+    let how = random.below(4);
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let mut bytes = fs::read(entry.path()).expect("readable");
+        match how {
+            0 => fs::remove_file(entry.path()).expect("removed"),
+            1 => fs::write(entry.path(), &bytes[..random.below(bytes.len().max(1))]).expect("written"),
+            2 if !bytes.is_empty() => {
+                let at = random.below(bytes.len());
+                bytes[at] ^= 1 << random.below(8);
+                fs::write(entry.path(), &bytes).expect("written");
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn incremental_is_from_scratch() {
+    let lab = Lab::new();
+    let warm = Server::new(&lab, "warm.git", "");
+    let cold = Server::new(&lab, "cold.git", "[hydrate]\n\tcache = false\n");
+    let servers = [&warm, &cold];
+    let mut random = Random(20);
+    let mut dry = Dry::start();
+    let (mut seconds, mut tip, mut older) = (1_700_000_000, None, Vec::new());
+    for round in 0..40 {
+        for _ in 0..[1, 1, 1, 3][random.below(4)] {
+            if round > 0 {
+                dry.edit(&mut random);
+            }
+            seconds += 60;
+            let parent = tip;
+            tip = servers.map(|server| server.commit("refs/heads/main", parent, &dry.0, seconds)).first().copied();
+            older.push((tip, dry.clone()));
+        }
+        match random.below(12) {
+            0 => {
+                let text = format!("# {}\n{{{{ drySha }}}}\n", random.below(3));
+                let files = BTreeMap::from([("README.md.j2".to_owned(), text)]);
+                for server in servers {
+                    server.commit("refs/hydrate/config", None, &files, seconds);
+                }
+            }
+            1 => {
+                for server in servers {
+                    server.commit("refs/heads/feature/x", tip, &dry.0, seconds);
+                }
+            }
+            2 if older.len() > 3 => {
+                let (back, files) = older[older.len() - 3].clone();
+                (tip, dry) = (back, files);
+                seconds += 60;
+                let parent = tip;
+                tip = servers.map(|server| server.commit("refs/heads/main", parent, &dry.0, seconds)).first().copied();
+            }
+            _ => {}
+        }
+        if random.below(6) == 0 {
+            damage(&warm.path.join("hydrate/cache"), &mut random);
+        }
+        let [with, without] = servers.map(|server| server.hydrate("main"));
+        assert_eq!(with, without, "round {round}");
+        assert_eq!(warm.refs(), cold.refs(), "round {round}");
+    }
+    let [with, without] = servers.map(|server| server.rendered.0.load(Ordering::Relaxed));
+    assert!(with * 3 < without * 2, "{with} renders with what is remembered, {without} without");
+    assert!(warm.refs().contains_key("heads/environments/dev"), "nothing was hydrated");
+}
