@@ -19,6 +19,7 @@ mod preview;
 mod report;
 mod request;
 mod run;
+mod shares;
 mod single;
 mod standing;
 mod status;

@@ -34,10 +34,13 @@ impl From<Damaged> for Unusable {
 pub struct Head {
     /// The dry commit whose tree it tells of.
     pub dry_commit: String,
-    /// An id of all else that the Applications and their results depend on: another one, and nothing here holds.
+    /// An id of all that results depend on beside Applications and dry trees: another one, and nothing here holds.
     pub context: String,
-    /// The environment branches, hydrated from that commit without a fault.
-    pub branches: Vec<Branch>,
+    /// An id of what else decides which Applications are hydrated, and whether anything is wrong with them.
+    pub facts: String,
+    /// The environment branches, hydrated from that commit without a fault; none when there was one, and the records
+    /// are only those of Applications that have rendered.
+    pub branches: Option<Vec<Branch>>,
     /// The branches that Applications are hydrated from, and what else they have for a revision.
     pub revisions: BTreeSet<String>,
     /// The branches that Applications name to be written. What other branches there are matters for these two alone.

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::branch::PathOutput;
+use super::branch::{Branch, PathOutput};
 use super::heads::DryHead;
 use super::output::Output;
 use super::run::{BACKLOG_MAX, Run};
@@ -28,17 +28,21 @@ use crate::view::{Kind, TreeFiles, View};
 /// The file and the index of an Application.
 type Identity = (RepoPath, usize);
 
+/// Where to go on: a dry commit, those that follow, and the branches as they stand.
+type Start = (ObjectId, Vec<ObjectId>, BTreeMap<BranchName, Branch>);
+
 impl Run<'_> {
     /// Brings all environment branches of a dry branch up to its tip; false when the cache knows too little, and
     /// nothing was done.
     pub(super) fn advance(&mut self, head: &DryHead, heads: &[DryHead]) -> Result<bool, Stopped> {
-        let Some(mut state) = self.recall(head, heads) else { return Ok(false) };
-        let Some(known) = object_id(&state.head.dry_commit) else { return Ok(false) };
-        let Some(commits) = self.line(known, head)? else { return Ok(false) };
-        let Some(branches) = self.open_known(&state, known, head)? else { return Ok(false) };
-        if branches.keys().any(|name| commits.iter().any(|dry| self.known_failure(name, *dry).is_some())) {
+        let Some(mut state) = self.recall(head) else { return Ok(false) };
+        let start = if self.is_start(&state, head, heads) { self.start(&state, head)? } else { None };
+        let Some((known, commits, branches)) = start else {
+            if let Some(memory) = &mut self.memory {
+                memory.recalled = Some(state);
+            }
             return Ok(false);
-        }
+        };
         let names: Vec<BranchName> = branches.keys().cloned().collect();
         self.branches.extend(branches);
         let (mut reached, mut tree) = (known, self.setup.repository.commit(known)?.tree);
@@ -55,6 +59,16 @@ impl Run<'_> {
             self.keep(state, head, reached);
         }
         Ok(true)
+    }
+
+    /// The dry commit that the state tells of, those that follow, and the branches; none when the branches stand
+    /// elsewhere by now, or a dry commit is known to fail.
+    fn start(&mut self, state: &State, head: &DryHead) -> Result<Option<Start>, Stopped> {
+        let Some(known) = object_id(&state.head.dry_commit) else { return Ok(None) };
+        let Some(commits) = self.line(known, head)? else { return Ok(None) };
+        let Some(branches) = self.open_known(state, known, head)? else { return Ok(None) };
+        let fails = branches.keys().any(|name| commits.iter().any(|dry| self.known_failure(name, *dry).is_some()));
+        Ok((!fails).then_some((known, commits, branches)))
     }
 
     /// The dry commits after `known` up to the tip; none when the dry branch was rewound.
@@ -76,9 +90,9 @@ impl Run<'_> {
         state: &State,
         known: ObjectId,
         head: &DryHead,
-    ) -> Result<Option<BTreeMap<BranchName, super::branch::Branch>>, Stopped> {
+    ) -> Result<Option<BTreeMap<BranchName, Branch>>, Stopped> {
         let mut branches = BTreeMap::new();
-        for cache::Branch { name, sync, tip, applications, .. } in &state.head.branches {
+        for cache::Branch { name, sync, tip, applications, .. } in state.head.branches.iter().flatten() {
             let (Ok(name), Ok(sync)) = (BranchName::new(name), BranchName::new(sync)) else { return Ok(None) };
             let mut branch = self.open(&name, &sync, head)?;
             branch.applications = *applications;
@@ -120,7 +134,7 @@ impl Run<'_> {
         for name in names {
             let on_branch = applications.iter().zip(&outputs).filter(|(app, _)| app.environment_branch() == name);
             let paths: Vec<PathOutput<'_>> = on_branch.map(|(application, output)| output.at(application)).collect();
-            let known = state.head.branches.iter().find(|branch| branch.name == name.as_str());
+            let known = state.head.branches.iter().flatten().find(|branch| branch.name == name.as_str());
             let repo_url = known.map(|branch| branch.repo_url.clone()).unwrap_or_default();
             let mut branch = self.branches.remove(name).expect("every branch of the state was opened");
             self.write(&mut branch, &dry_commit, &repo_url, &paths, &[])?;

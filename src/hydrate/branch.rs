@@ -1,12 +1,12 @@
 //! One environment branch during a run: where it stands, and the commits that are made on it.
 
 use std::collections::BTreeSet;
-use std::thread;
 
 use super::HydrateError;
 use super::heads::{DryHead, RefNames};
 use super::report::{BranchReport, HydratedCommit, Outcome, Skipped};
 use super::run::Rules;
+use super::shares::in_shares;
 use super::standing::{self, Standing, metadata_dir};
 use crate::application::{AppName, Application, BranchName};
 use crate::diag::Diagnostic;
@@ -197,8 +197,9 @@ impl Branch {
         let mut edits = Edits::default();
         let mut changed = Vec::new();
         let mut touched = BTreeSet::new();
-        for (path, made) in paths.iter().zip(self.make_all(&tree, buffer, rules, &origin, paths)?) {
-            let Some(Made { same, files }) = made else { continue };
+        let make = |path: &PathOutput<'_>| self.make(&tree, buffer, rules, &origin, path);
+        for (path, made) in paths.iter().zip(in_shares(paths, make)) {
+            let Some(Made { same, files }) = made? else { continue };
             if !same {
                 changed.push(path.dir.clone());
             }
@@ -233,30 +234,6 @@ impl Branch {
         });
         self.tip = Some(commit);
         Ok(())
-    }
-
-    /// What [`Branch::make`] answers for each path, on all cores when there are many.
-    fn make_all(
-        &self,
-        tree: &HydratedTree<'_>,
-        buffer: &ObjectBuffer<'_>,
-        rules: &Rules,
-        origin: &Origin<'_>,
-        paths: &[PathOutput<'_>],
-    ) -> Result<Vec<Option<Made>>, HydrateError> {
-        let make = |paths: &[PathOutput<'_>]| {
-            paths.iter().map(|path| self.make(tree, buffer, rules, origin, path)).collect::<Result<Vec<_>, _>>()
-        };
-        if paths.len() < PARALLEL_MIN {
-            return make(paths);
-        }
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        let made: Vec<_> = thread::scope(|scope| {
-            let shares = paths.chunks(paths.len().div_ceil(threads));
-            let workers: Vec<_> = shares.map(|share| scope.spawn(move || make(share))).collect();
-            workers.into_iter().map(|worker| worker.join().expect("no path panics")).collect()
-        });
-        made.into_iter().collect::<Result<Vec<_>, _>>().map(|shares| shares.into_iter().flatten().collect())
     }
 
     /// The files to write into a path; none when all of them stand there already.
@@ -414,9 +391,6 @@ fn write(
     };
     Ok(buffer.commit(buffer.write_commit(&commit)?)?)
 }
-
-/// From how many paths on threads are worth their start.
-const PARALLEL_MIN: usize = 32;
 
 /// The files of one destination path, ready to be written.
 struct Made {

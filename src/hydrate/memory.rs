@@ -1,26 +1,35 @@
 //! What a run takes over from the one before, and what it leaves for the next.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
 
+use super::branch::MANIFEST;
 use super::heads::DryHead;
+use super::output::Output;
 use super::run::{DryTree, Run};
-use crate::application::{BranchName, Context};
-use crate::cache::{self, Cache, Encoded, Head, State};
+use super::shares::in_shares;
+use crate::application::{Application, BranchName, Context};
+use crate::cache::{self, Cache, Encoded, Head, Record, State};
 use crate::diag::Diagnostic;
-use crate::git::ObjectId;
+use crate::git::{ObjectId, Repository};
 use crate::metadata::ENGINE_REVISION;
+use crate::path::RepoPath;
+use crate::publish::HydratedTree;
 use crate::render::Limits;
+use crate::view::{TreeFiles, View};
 
 /// The cache of a repository, and what this run will leave there.
 #[derive(Debug)]
 pub(super) struct Memory {
     cache: Cache,
-    /// Whether what stands there may be used.
+    /// Whether what stands there may be started from.
     pub trusted: bool,
-    /// What was rendered of the tip of a dry branch.
-    pub rendered: Vec<Encoded>,
+    /// What earlier runs knew of the dry branch at hand.
+    pub recalled: Option<State>,
+    /// What was rendered of the tip of the dry branch at hand.
+    pub rendered: BTreeMap<(RepoPath, usize), Encoded>,
     kept: Vec<(String, Kept)>,
 }
 
@@ -29,16 +38,16 @@ enum Kept {
     /// A state that was loaded and goes on.
     Advanced(Box<State>),
     /// One that was found out without the cache, with the files that are patches.
-    New(Head, Vec<Encoded>, BTreeSet<crate::path::RepoPath>),
+    New(Box<Head>, Vec<Encoded>, BTreeSet<RepoPath>),
 }
 
 impl Memory {
     /// The cache of the repository, unless git config `hydrate.cache` is false.
-    pub fn new(repository: &crate::git::Repository, trusted: bool) -> Option<Self> {
+    pub fn new(repository: &Repository, trusted: bool) -> Option<Self> {
         let wanted = repository.config_bool("hydrate.cache").unwrap_or(true);
         let dir = repository.common_dir().join("hydrate").join("cache");
         let cache = || Cache::new(dir, repository.shared());
-        wanted.then(|| Self { cache: cache(), trusted, rendered: Vec::new(), kept: Vec::new() })
+        wanted.then(|| Self { cache: cache(), trusted, recalled: None, rendered: BTreeMap::new(), kept: Vec::new() })
     }
 
     /// Leaves for the next run what this one found out. Only when all refs have moved, it is true.
@@ -54,18 +63,24 @@ impl Memory {
 }
 
 impl Run<'_> {
-    /// What is known of a dry branch, if it still holds.
-    pub(super) fn recall(&self, head: &DryHead, heads: &[DryHead]) -> Option<State> {
-        let memory = self.memory.as_ref().filter(|memory| memory.trusted)?;
-        let state = memory.cache.load(&self.state_name(head))?;
-        let Head { context, revisions, destinations, .. } = &state.head;
-        (*context == self.state_context(head, heads, revisions, destinations)).then_some(state)
+    /// What is known of a dry branch, as far as results go.
+    pub(super) fn recall(&self, head: &DryHead) -> Option<State> {
+        let state = self.memory.as_ref()?.cache.load(&self.state_name(head))?;
+        (state.head.context == self.state_context()).then_some(state)
+    }
+
+    /// Whether a state tells of the branches as well: whoever starts there needs to look only at what changed since.
+    pub(super) fn is_start(&self, state: &State, head: &DryHead, heads: &[DryHead]) -> bool {
+        let Head { facts, revisions, destinations, branches, .. } = &state.head;
+        self.memory.as_ref().is_some_and(|memory| memory.trusted)
+            && branches.is_some()
+            && *facts == self.state_facts(head, heads, revisions, destinations)
     }
 
     /// Keeps a state that was brought up to `dry`, and the tips that its branches have now.
     pub(super) fn keep(&mut self, mut state: State, head: &DryHead, dry: ObjectId) {
         state.head.dry_commit = dry.to_string();
-        for branch in &mut state.head.branches {
+        for branch in state.head.branches.iter_mut().flatten() {
             let now = BranchName::new(&branch.name).ok().and_then(|name| self.branches.get(&name)?.tip.as_ref());
             branch.tip = now.map(|tip| tip.id.to_string()).unwrap_or_default();
         }
@@ -75,8 +90,7 @@ impl Run<'_> {
         }
     }
 
-    /// Keeps what is known of the tip of a dry branch now, if all of it was rendered and nothing is wrong with it.
-    /// `names` are its environment branches.
+    /// Keeps what is known of the tip of a dry branch now. `names` are its environment branches.
     pub(super) fn keep_all(
         &mut self,
         head: &DryHead,
@@ -86,29 +100,66 @@ impl Run<'_> {
         warnings: Vec<Diagnostic>,
     ) {
         let Some(memory) = &mut self.memory else { return };
-        let records = std::mem::take(&mut memory.rendered);
-        if !tree.is_sound() || records.len() != tree.hydrated().count() {
+        let mut rendered = std::mem::take(&mut memory.rendered);
+        let earlier = memory.recalled.take();
+        let count = tree.hydrated().count();
+        if rendered.is_empty() && count > 0 {
             return;
         }
-        let mut branches = Vec::new();
-        for name in names.keys() {
-            let Some(branch) = self.branches.get(name).filter(|branch| branch.has_reached(head.tip)) else { return };
-            branches.push(cache::Branch {
-                name: name.to_string(),
-                sync: branch.sync.to_string(),
-                tip: branch.tip.as_ref().map(|tip| tip.id.to_string()).unwrap_or_default(),
-                applications: branch.applications,
-                repo_url: self.repo_url(tree.applications(name).next()).to_owned(),
-            });
+        let is_whole = tree.is_sound() && rendered.len() == count;
+        let branches: Option<Vec<_>> = names.keys().map(|name| self.known_branch(name, head, tree)).collect();
+        // What was not tried now, because something else is wrong, may serve again.
+        for application in tree.hydrated().filter(|_| !is_whole) {
+            if let Entry::Vacant(vacant) = rendered.entry((application.file.clone(), application.index)) {
+                let known = earlier.as_ref().and_then(|state| known_record(state, application));
+                known.map(|record| vacant.insert(record.encode()));
+            }
         }
         let (revisions, destinations) = tree.branch_names();
-        let context = self.state_context(head, heads, &revisions, &destinations);
-        let dry_commit = head.tip.to_string();
-        let state = Head { dry_commit, context, branches, revisions, destinations, warnings };
+        let state = Head {
+            dry_commit: head.tip.to_string(),
+            context: self.state_context(),
+            facts: self.state_facts(head, heads, &revisions, &destinations),
+            branches: branches.filter(|_| is_whole),
+            revisions,
+            destinations,
+            warnings,
+        };
         let (name, patches) = (self.state_name(head), tree.patches().clone());
         if let Some(memory) = &mut self.memory {
-            memory.kept.push((name, Kept::New(state, records, patches)));
+            memory.kept.push((name, Kept::New(Box::new(state), rendered.into_values().collect(), patches)));
         }
+    }
+
+    /// A branch as a state has it; none when it is not just what hydration makes of the tip.
+    fn known_branch(&self, name: &BranchName, head: &DryHead, tree: &DryTree) -> Option<cache::Branch> {
+        let branch = self.branches.get(name).filter(|branch| branch.has_reached(head.tip))?;
+        Some(cache::Branch {
+            name: name.to_string(),
+            sync: branch.sync.to_string(),
+            tip: branch.tip.as_ref()?.id.to_string(),
+            applications: branch.applications,
+            repo_url: self.repo_url(tree.applications(name).next()).to_owned(),
+        })
+    }
+
+    /// For each Application what it renders to, when that is known: its record is confirmed by `files`, and the manifest
+    /// stands in its branch already.
+    pub(super) fn known_outputs(&self, applications: &[&Application], files: &TreeFiles<'_>) -> Vec<Option<Output>> {
+        let Some(state) = self.memory.as_ref().and_then(|memory| memory.recalled.as_ref()) else {
+            return applications.iter().map(|_| None).collect();
+        };
+        let tips = self.branches.iter().filter_map(|(name, branch)| Some((name, branch.tip.as_ref()?.tree)));
+        let trees: BTreeMap<&BranchName, HydratedTree<'_>> =
+            tips.map(|(name, tree)| (name, HydratedTree::new(self.buffer(), tree))).collect();
+        in_shares(applications, |application| {
+            let record = known_record(state, application).filter(|record| !record.names_the_commit)?;
+            let path = application.sync_path.child(MANIFEST).ok()?;
+            let (_, manifest) = trees.get(&record.branch)?.entry(&path).ok().flatten()?;
+            let stands = record.manifest.as_bytes() == manifest.as_bytes();
+            let holds = stands && View::new(files).confirms(&record.reads).unwrap_or(false);
+            holds.then(|| Output::known(record, manifest))
+        })
     }
 
     /// The name of the state of a dry branch: a clone has one for each place that it writes to.
@@ -118,23 +169,35 @@ impl Run<'_> {
         hex(&Sha256::digest(text)[..16])
     }
 
-    /// An id of everything but the dry tree that Applications and their results depend on.
-    fn state_context(
+    /// An id of all that results depend on beside Applications and dry trees.
+    fn state_context(&self) -> String {
+        let limits = Limits { jobs: 0, ..self.setup.renderers.limits() };
+        let settings = self.rules.id.map(|id| id.to_string());
+        let version = env!("CARGO_PKG_VERSION");
+        hex(&Sha256::digest(format!("{version} {ENGINE_REVISION} {settings:?} {limits:?}"))[..16])
+    }
+
+    fn state_facts(
         &self,
         head: &DryHead,
         heads: &[DryHead],
         revisions: &BTreeSet<String>,
         destinations: &BTreeSet<String>,
     ) -> String {
-        let limits = Limits { jobs: 0, ..self.setup.renderers.limits() };
-        let settings = self.rules.id.map(|id| id.to_string());
-        let facts = self.with_context(head, heads, &|_| false, |context: &Context<'_>| {
+        self.with_context(head, heads, &|_| false, |context: &Context<'_>| {
             context.fingerprint(revisions, destinations).to_string()
-        });
-        let version = env!("CARGO_PKG_VERSION");
-        let text = format!("{version} {ENGINE_REVISION} {settings:?} {limits:?} {facts}");
-        hex(&Sha256::digest(text)[..16])
+        })
     }
+}
+
+/// What is known of an Application, when its document still says the same.
+fn known_record(state: &State, application: &Application) -> Option<Record> {
+    let records = state.of_file(&application.file).ok()?;
+    records.into_iter().find(|record| {
+        record.is_of(application)
+            && record.fingerprint == application.fingerprint()
+            && record.branch == *application.environment_branch()
+    })
 }
 
 fn hex(bytes: &[u8]) -> String {

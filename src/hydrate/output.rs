@@ -45,8 +45,13 @@ impl Output {
             commands,
             objects,
         };
+        Ok(Self::known(record, manifest))
+    }
+
+    /// What an earlier run made. The blob of its manifest stands in the branch.
+    pub fn known(record: Record, manifest: ObjectId) -> Self {
         let encoded = record.encode();
-        Ok(Self { manifest, commands: record.commands, objects: record.objects, record: encoded })
+        Self { manifest, commands: record.commands, objects: record.objects, record: encoded }
     }
 
     /// The same as what is written for `application`.

@@ -152,7 +152,7 @@ pub(super) struct Run<'a> {
     trees: HashMap<ObjectId, Rc<DryTree>>,
     pub branches: BTreeMap<BranchName, Branch>,
     pub report: Report,
-    /// What earlier runs found out; none for those that move no refs.
+    /// What earlier runs found out; none where all of it shall be found out again.
     pub memory: Option<Memory>,
     newest_dry: Option<Time>,
 }
@@ -198,6 +198,7 @@ impl<'a> Run<'a> {
     /// Hydrates the tips alone and moves nothing: what it made stands in the buffer.
     pub fn rehearse(mut self) -> Result<Rehearsal<'a>, Stopped> {
         self.rules.settings.history = History::Tip;
+        self.memory = Memory::new(self.setup.repository, false);
         self.hydrate_heads()?;
         let Self { buffer, branches, report, trees, .. } = self;
         Ok(Rehearsal { buffer, branches, report, trees })
@@ -425,13 +426,17 @@ impl<'a> Run<'a> {
         let mut results = self.render(&all, &files, dry).into_iter();
         for (name, applications) in work {
             let results: Vec<_> = results.by_ref().take(applications.len()).collect();
+            if let Some(memory) = self.memory.as_mut().filter(|_| dry == head.tip) {
+                let rendered = applications.iter().zip(&results);
+                let record = |(application, result): (&&Application, &Result<Output, render::Failure>)| {
+                    Some(((application.file.clone(), application.index), result.as_ref().ok()?.record.clone()))
+                };
+                memory.rendered.extend(rendered.filter_map(record));
+            }
             match gather(results, &applications) {
                 Ok(outputs) => {
                     let removals = removals.remove(&name).unwrap_or_default();
                     self.publish(&name, tree, &applications, &outputs, &removals)?;
-                    if let Some(memory) = self.memory.as_mut().filter(|_| dry == head.tip) {
-                        memory.rendered.extend(outputs.into_iter().map(|output| output.record));
-                    }
                 }
                 Err(Gathered::Wrong(diagnostics)) => drop(wrong.insert(name, diagnostics)),
                 Err(Gathered::Machine(why)) => return Err(HydrateError::Machine(why).into()),
@@ -444,14 +449,18 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Renders Applications of a dry commit on all cores, each result in the place of its Application.
+    /// Renders Applications of a dry commit on all cores, each result in the place of its Application. What is known
+    /// to render to the same as before is not rendered.
     pub fn render(
         &self,
         applications: &[&Application],
         files: &TreeFiles<'_>,
         dry: ObjectId,
     ) -> Vec<Result<Output, render::Failure>> {
-        self.setup.observer.rendering(&dry.to_hex_with_len(7).to_string(), applications.len());
+        let known = self.known_outputs(applications, files);
+        let unknown = applications.iter().zip(&known).filter(|(_, known)| known.is_none());
+        let unknown: Vec<&Application> = unknown.map(|(application, _)| *application).collect();
+        self.setup.observer.rendering(&dry.to_hex_with_len(7).to_string(), unknown.len());
         let done = |count| self.setup.observer.rendered(count);
         let context = render::Context {
             files,
@@ -462,7 +471,9 @@ impl<'a> Run<'a> {
         };
         let (writer, buffer) = (&self.rules.writer, &self.buffer);
         let take = |application: &Application, rendered| Output::new(application, rendered, writer, buffer);
-        self.setup.renderers.render_into(applications, &context, &take, &done)
+        let mut rendered = self.setup.renderers.render_into(&unknown, &context, &take, &done).into_iter();
+        let result = |known: Option<Output>| known.map(Ok).or_else(|| rendered.next());
+        known.into_iter().map(result).map(|result| result.expect("each Application is known or rendered")).collect()
     }
 
     /// The URL of this repository, as the first Application of a branch names it.
