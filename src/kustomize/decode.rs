@@ -2,7 +2,8 @@
 //!
 //! Names of fields match in any case, null leaves a field as it is, and errors are worded as Go does. Two switches cover
 //! the ways in which Kustomize reads: whether an unknown field is an error, and whether numbers and booleans may stand
-//! where a string is wanted (`sigs.k8s.io/yaml` turns them into text; a kustomization file itself is read without it).
+//! where a string is wanted (`sigs.k8s.io/yaml` turns them into text, except in fields that Go finds in an embedded
+//! struct; a kustomization file itself is read without it).
 
 use std::collections::BTreeMap;
 
@@ -24,6 +25,10 @@ pub(crate) enum Mode {
 /// Where in a value the decoder is.
 pub(crate) struct At {
     mode: Mode,
+    /// Whether numbers and booleans become text where a string is wanted.
+    converts: bool,
+    /// The embedded struct that is read alone, if one is: its fields are not in an embedded struct then.
+    alone: &'static str,
     /// Go's name of the record, and the path of fields to here.
     record: &'static str,
     path: Vec<&'static str>,
@@ -55,9 +60,13 @@ impl At {
         value: &Value,
     ) -> Result<()> {
         let (outer, depth) = (std::mem::replace(&mut self.record, record), self.path.len());
+        let path = path.strip_prefix(&[self.alone]).unwrap_or(path);
+        let converts = self.converts;
+        self.converts &= path.len() == 1;
         self.path.extend(path);
         field.decode(value, self)?;
         self.path.truncate(depth);
+        self.converts = converts;
         self.record = outer;
         Ok(())
     }
@@ -73,8 +82,22 @@ pub(crate) trait Decode: Default {
 
 /// Decodes a whole document.
 pub(crate) fn decode<T: Decode>(value: &Value, mode: Mode) -> Result<T> {
+    start(value, At { mode, converts: mode != Mode::Kustomization, alone: "", record: "", path: Vec::new() })
+}
+
+/// Decodes the configuration of a plugin into what Go embeds in the plugin.
+pub(crate) fn decode_embedded<T: Decode>(value: &Value) -> Result<T> {
+    start(value, At { mode: Mode::Plugin, converts: false, alone: "", record: "", path: Vec::new() })
+}
+
+/// Decodes what a plugin loads, where Go reads only the struct `alone` that it embeds elsewhere.
+pub(crate) fn decode_alone<T: Decode>(value: &Value, alone: &'static str) -> Result<T> {
+    start(value, At { mode: Mode::Plugin, converts: true, alone, record: "", path: Vec::new() })
+}
+
+fn start<T: Decode>(value: &Value, mut at: At) -> Result<T> {
     let mut target = T::default();
-    target.decode(value, &mut At { mode, record: "", path: Vec::new() })?;
+    target.decode(value, &mut at)?;
     Ok(target)
 }
 
@@ -98,9 +121,9 @@ impl Decode for String {
         *self = match value {
             Value::Null => return Ok(()),
             Value::String(text) => text.clone(),
-            Value::Bool(truth) if at.mode != Mode::Kustomization => truth.to_string(),
-            Value::Float(number) if at.mode != Mode::Kustomization => yaml::format_float(*number),
-            Value::Int(_) | Value::Uint(_) if at.mode != Mode::Kustomization => text::to_json(value),
+            Value::Bool(truth) if at.converts => truth.to_string(),
+            Value::Float(number) if at.converts => yaml::format_float(*number),
+            Value::Int(_) | Value::Uint(_) if at.converts => text::to_json(value),
             other => return Err(at.mismatch(found(other), &Self::go_type())),
         };
         Ok(())

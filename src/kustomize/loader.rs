@@ -21,12 +21,12 @@ pub(crate) struct Loader {
 /// The error of Go's `filepath.EvalSymlinks`, or the view's own.
 fn unresolved(path: &str, error: ViewError) -> Error {
     let reason = match &error {
-        ViewError::Missing(_) => "no such file or directory",
-        ViewError::NotDirectory(_) => "not a directory",
-        ViewError::LinkLoop(_) => "too many links",
+        ViewError::Missing(_) => format!("lstat {path}: no such file or directory"),
+        ViewError::NotDirectory(_) => format!("lstat {path}: not a directory"),
+        ViewError::LinkLoop(_) => "EvalSymlinks: too many links".to_owned(),
         _ => return error.into(),
     };
-    Error::new(format!("evalsymlink failure on '{path}' : lstat {path}: {reason}"))
+    Error::new(format!("evalsymlink failure on '{path}' : {reason}"))
 }
 
 impl Loader {

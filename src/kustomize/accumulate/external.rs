@@ -201,12 +201,12 @@ impl Target {
     fn generator(&self, session: &mut Session<'_>, kind: &str, value: &Value) -> Result<Generator> {
         match kind {
             "HelmChartInflationGenerator" => {
-                let (globals, chart): (HelmGlobals, HelmChart) = (read_config(value)?, read_config(value)?);
+                let (globals, chart): (HelmGlobals, HelmChart) = (read_embedded(value)?, read_embedded(value)?);
                 Ok(Generator::Chart(Chart::configure(session, &self.loader, &globals, chart)?))
             }
             "IAMPolicyGenerator" => policy(session, &read_config(value)?),
             _ => {
-                let mut args: GeneratorArgs = read_config(value)?;
+                let mut args: GeneratorArgs = read_embedded(value)?;
                 let MetadataConfig { metadata } = read_config(value)?;
                 if args.name.is_empty() {
                     args.name = metadata.name;
@@ -350,7 +350,15 @@ fn config_value(session: &Session<'_>, root: NodeId) -> Result<Value> {
 }
 
 fn read_config<T: Decode>(value: &Value) -> Result<T> {
-    decode::decode(value, Mode::Plugin).map_err(|error| error.prefix("error unmarshaling JSON: while decoding JSON"))
+    decode::decode(value, Mode::Plugin).map_err(in_json)
+}
+
+fn read_embedded<T: Decode>(value: &Value) -> Result<T> {
+    decode::decode_embedded(value).map_err(in_json)
+}
+
+fn in_json(error: Error) -> Error {
+    error.prefix("error unmarshaling JSON: while decoding JSON")
 }
 
 fn in_plugin(error: Error, session: &Session<'_>, root: NodeId) -> Error {

@@ -112,6 +112,10 @@ impl Chart {
                 "set `releaseName`",
             ));
         }
+        if !chart.release_name.is_empty() && !chart.name_template.is_empty() {
+            return Err(Error::new("cannot set --name-template and also specify a name")
+                .hint("keep one of `releaseName` and `nameTemplate`"));
+        }
         Ok(Self {
             request: ChartRequest {
                 chart: chart_dir,

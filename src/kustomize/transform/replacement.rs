@@ -1,4 +1,4 @@
-use crate::kustomize::decode::{self, Mode};
+use crate::kustomize::decode;
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::id::{Gvk, ResId};
 use crate::kustomize::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
@@ -35,10 +35,13 @@ impl Replacements {
             let in_json = |error: Error| error.prefix("error unmarshaling JSON: while decoding JSON");
             match text::unmarshal(&blob.data)? {
                 value @ Value::Sequence(_) => {
-                    let list: Option<Vec<Replacement>> = decode::decode(&value, Mode::Plugin).map_err(in_json)?;
+                    let list: Option<Vec<Replacement>> =
+                        decode::decode_alone(&value, "Replacement").map_err(in_json)?;
                     replacements.extend(list.unwrap_or_default());
                 }
-                value @ Value::Mapping(_) => replacements.push(decode::decode(&value, Mode::Plugin).map_err(in_json)?),
+                value @ Value::Mapping(_) => {
+                    replacements.push(decode::decode_alone(&value, "Replacement").map_err(in_json)?);
+                }
                 other => {
                     let kind = match other {
                         Value::Null => "invalid",
