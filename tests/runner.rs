@@ -12,6 +12,7 @@ mod incremental;
 mod install;
 mod install_sh;
 mod isolation;
+mod kustomize;
 mod layers;
 mod plugin;
 mod push;
