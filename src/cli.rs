@@ -13,6 +13,7 @@ mod doctor;
 mod hook;
 mod hydrate;
 mod install;
+mod log;
 mod man;
 mod output;
 mod remote_helper;
@@ -57,6 +58,8 @@ enum Command {
     Render(render::Arguments),
     /// Show how each environment branch stands, and what failed.
     Status(status::Arguments),
+    /// Show hydrated history with the dry commits behind it.
+    Log(log::Arguments),
     /// Make hydrated commits again and compare their ids with what is there.
     Verify(verify::Arguments),
     /// Hydrate what a crash, an import or a new setting left behind.
@@ -140,6 +143,7 @@ fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Command::Doctor(arguments)) => doctor::run(&arguments, json),
         Some(Command::Render(arguments)) => render::run(&arguments),
         Some(Command::Status(arguments)) => status::run(&arguments, json),
+        Some(Command::Log(arguments)) => log::run(&arguments, json),
         Some(Command::Verify(arguments)) => verify::run(&arguments, json),
         Some(Command::CatchUp(arguments)) => catch_up::run(&arguments, json),
         Some(Command::Commit(arguments)) => commit::run(&arguments, json),

@@ -14,6 +14,7 @@ mod install_sh;
 mod isolation;
 mod kustomize;
 mod layers;
+mod log;
 mod plugin;
 mod push;
 mod readme;

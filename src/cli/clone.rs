@@ -5,7 +5,7 @@ use anyhow::{Context, bail};
 use super::WrongUse;
 use crate::application::BranchName;
 use crate::git::{ObjectId, Repository};
-use crate::hydrate::{self, HydrateError, RefNames};
+use crate::hydrate::{self, HydrateError, Line, RefNames};
 use crate::metadata::NOTES_REF;
 
 #[derive(Debug, clap::Args)]
@@ -95,9 +95,19 @@ impl Clone {
         Ok(default.or_else(|| hydrated.first().filter(|_| hydrated.len() == 1).cloned()))
     }
 
+    /// The commits that `FROM..TO`, an environment branch or a commit stand for.
+    pub fn line(&self, range: &str) -> anyhow::Result<Line> {
+        let (after, tip) = match range.split_once("..") {
+            Some((after, tip)) => (Some(self.commit(after)?), if tip.is_empty() { "HEAD" } else { tip }),
+            None => (None, range),
+        };
+        Ok(Line { name: tip.to_owned(), tip: self.commit(tip)?, after })
+    }
+
     /// The commit that `rev` names; an environment branch of the remote goes before anything else of its name.
     pub fn commit(&self, rev: &str) -> anyhow::Result<ObjectId> {
-        match self.repository.refs()?.get(&format!("{}{rev}", self.refs.read)) {
+        let refs = self.repository.refs()?;
+        match refs.get(&format!("{}{rev}", self.refs.read)) {
             Some(tip) => Ok(tip),
             None => Ok(self.repository.rev_parse(rev).map_err(|error| WrongUse(error.chain()))?),
         }

@@ -7,7 +7,7 @@ use anyhow::bail;
 use super::clone::{self, Clone};
 use super::{Outcome, WrongUse, output};
 use crate::diag::printable;
-use crate::hydrate::{self, Line, Setup, Verified, Wake};
+use crate::hydrate::{self, Setup, Verified, Wake};
 use crate::render::Renderers;
 use crate::report::Progress;
 use crate::settings::RendererName;
@@ -53,8 +53,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         observer: &progress,
     };
     let lines = match &arguments.range {
-        Some(range) => vec![line(&clone, range)?],
-        None => hydrate::lines(&setup)?,
+        Some(range) => vec![clone.line(range)?],
+        None => hydrate::lines(&clone.repository, &clone.refs)?,
     };
     let renderer = arguments.renderer.map(|renderer| match renderer {
         Renderer::Native => RendererName::Native,
@@ -76,15 +76,6 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         output::print(text(&verified))?;
     }
     Ok(if verified.iter().all(Verified::is_success) { Outcome::Done } else { Outcome::Found })
-}
-
-/// What `FROM..TO`, a branch or a commit stand for.
-fn line(clone: &Clone, range: &str) -> anyhow::Result<Line> {
-    let (after, tip) = match range.split_once("..") {
-        Some((after, tip)) => (Some(clone.commit(after)?), if tip.is_empty() { "HEAD" } else { tip }),
-        None => (None, range),
-    };
-    Ok(Line { name: tip.to_owned(), tip: clone.commit(tip)?, after })
 }
 
 fn text(verified: &[Verified]) -> String {

@@ -91,15 +91,25 @@ impl Standing {
     }
 }
 
-/// The nearest commit of ours on the first-parent line from `tip`, and its trailers.
+/// The trailers of the nearest commit of ours on the first-parent line from `tip`.
 pub(super) fn nearest(
     tip: &Commit,
     buffer: &ObjectBuffer<'_>,
     wanted: impl Fn(&Trailers) -> bool,
 ) -> Result<Option<Trailers>, Error> {
+    Ok(nearest_commit(tip, buffer, wanted)?.map(|(_, trailers)| trailers))
+}
+
+/// The same with the commit.
+pub(super) fn nearest_commit(
+    tip: &Commit,
+    buffer: &ObjectBuffer<'_>,
+    wanted: impl Fn(&Trailers) -> bool,
+) -> Result<Option<(Commit, Trailers)>, Error> {
     for commit in line(tip, buffer) {
-        if let Some(trailers) = Trailers::read(&commit?.message).filter(|trailers| wanted(trailers)) {
-            return Ok(Some(trailers));
+        let commit = commit?;
+        if let Some(trailers) = Trailers::read(&commit.message).filter(|trailers| wanted(trailers)) {
+            return Ok(Some((commit, trailers)));
         }
     }
     Ok(None)

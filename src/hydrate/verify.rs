@@ -14,7 +14,7 @@ use super::branch::{self, Branch, METADATA, PATH_FILES};
 use super::heads::{DryHead, hydrated_branches};
 use super::run::{BACKLOG_MAX, Run};
 use super::standing::nearest;
-use super::{HydrateError, Outcome, Setup, Stopped};
+use super::{HydrateError, Outcome, RefNames, Setup, Stopped};
 use crate::git::{Commit, Error, NewCommit, Notes, ObjectBuffer, ObjectId, Repository};
 use crate::metadata::{DryCommit, ENGINE_REVISION, Origin, Trailers, note, read_note};
 use crate::settings::{History, RendererName};
@@ -171,11 +171,11 @@ impl Verified {
 }
 
 /// The whole history of every hydrated branch, by name.
-pub fn lines(setup: &Setup<'_>) -> Result<Vec<Line>, HydrateError> {
-    let refs = setup.repository.refs()?;
-    let branches = refs.below(&setup.refs.read).filter(|(branch, _)| *branch != "HEAD");
+pub fn lines(repository: &Repository, names: &RefNames) -> Result<Vec<Line>, HydrateError> {
+    let refs = repository.refs()?;
+    let branches = refs.below(&names.read).filter(|(branch, _)| *branch != "HEAD");
     let branches = branches.map(|(branch, tip)| (branch.to_owned(), tip)).collect();
-    let hydrated = hydrated_branches(&branches, &ObjectBuffer::new(setup.repository));
+    let hydrated = hydrated_branches(&branches, &ObjectBuffer::new(repository));
     Ok(hydrated.into_iter().map(|(name, tip)| Line { name, tip, after: None }).collect())
 }
 

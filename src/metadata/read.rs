@@ -18,6 +18,8 @@ pub struct Provenance {
     pub dry_branch: Option<BranchName>,
     /// `repoURL`, or empty.
     pub repo_url: String,
+    /// The names of the Applications, in a destination path of the profile `proposal`.
+    pub applications: Vec<String>,
 }
 
 /// Why a `hydrator.metadata` can't be read.
@@ -40,8 +42,15 @@ impl Provenance {
             dry_commit: full_id(text("drySha")?),
             dry_branch: BranchName::new(text("dryBranch")?).ok(),
             repo_url: text("repoURL")?.to_owned(),
+            applications: applications(&fields),
         })
     }
+}
+
+fn applications(fields: &Fields) -> Vec<String> {
+    let list = fields.get("applications").and_then(|list| list.as_array());
+    let name = |application| Some(Fields::of(Fields::of(application)?.get("metadata")?)?.text("name").ok()?.to_owned());
+    list.into_iter().flatten().filter_map(name).collect()
 }
 
 /// The note of a hydrated commit that is made of, or equal to what is made of, `dry_commit`.
@@ -98,6 +107,9 @@ mod tests {
         );
         let found = read(r#"{"drySha":"abc","dryBranch":"main"}"#).expect("readable");
         assert_eq!((found.dry_commit, found.dry_branch), (None, BranchName::new("main").ok()));
+        assert!(found.applications.is_empty());
+        let found = read(r#"{"applications":[{"metadata":{"name":"web","namespace":"argocd"}},{},1]}"#);
+        assert_eq!(found.expect("readable").applications, ["web"]);
         let errors =
             [("{", "EOF while parsing an object at line 1 column 1"), (r#"{"drySha":1}"#, "`drySha` is no text")];
         for (text, reason) in errors {

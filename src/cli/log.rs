@@ -1,0 +1,167 @@
+//! `git hydrate log [BRANCH]`: hydrated history with the dry commits behind it.
+
+use std::fmt::Write as _;
+
+use anyhow::bail;
+
+use super::clone::{self, Clone};
+use super::{Outcome, WrongUse, output};
+use crate::diag::printable;
+use crate::hydrate::{self, Entry, History, Line, ObjectCounts, PathChange, Selection};
+use crate::path::RepoPath;
+
+/// Show hydrated history with the dry commits behind it.
+///
+/// Each commit is shown with its dry commit, and with what it changed: destination paths, their Applications, and how
+/// many objects. A dry commit that did not hydrate stands where it failed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+git hydrate log                                every environment branch, the newest commit first
+git hydrate log environments/prod -n 3         the last three commits of one
+git hydrate log hydrate/environments/dev       what `git hydrate` made in this clone
+git hydrate log --application web-prod         what changed for one Application
+git hydrate log environments/prod -- web       what changed at or below a path of the branch")]
+pub(super) struct Arguments {
+    /// An environment branch, a hydrated commit with all below it, or FROM..TO; every branch unless given.
+    range: Option<String>,
+    /// How many commits are shown.
+    #[arg(short = 'n', long, value_name = "NUMBER")]
+    max_count: Option<usize>,
+    /// Only commits that change what is rendered from this Application; may be given more than once.
+    #[arg(long, value_name = "NAME")]
+    application: Vec<String>,
+    /// A line for each commit.
+    #[arg(long)]
+    oneline: bool,
+    /// Only commits that change manifests at or below these paths of the branch.
+    #[arg(last = true, value_name = "PATH")]
+    paths: Vec<String>,
+    #[command(flatten)]
+    clone: clone::Arguments,
+}
+
+pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
+    let path = |text: &String| {
+        RepoPath::clean(text).map_err(|error| WrongUse(format!("`{text}` is no path of a branch: {error}")))
+    };
+    let paths = arguments.paths.iter().map(path).collect::<Result<Vec<_>, _>>()?;
+    let selection = Selection { applications: arguments.application.clone(), paths };
+    let clone = Clone::open(&arguments.clone)?;
+    let lines = match &arguments.range {
+        Some(range) => vec![line_of(&clone, range)?],
+        None => hydrate::lines(&clone.repository, &clone.refs)?,
+    };
+    if lines.is_empty() && !json {
+        output::print("no branch is hydrated yet\n")?;
+    }
+    let several = lines.len() > 1;
+    let history = History::open(&clone.repository, &clone.refs, lines, selection)?;
+    let entries = history.take(arguments.max_count.unwrap_or(usize::MAX));
+    if json {
+        let entries = entries.collect::<Result<Vec<_>, _>>()?;
+        output::print_json(&entries)?;
+        return Ok(Outcome::Done);
+    }
+    for (index, entry) in entries.enumerate() {
+        let entry = entry?;
+        let text = if arguments.oneline { line(&entry, several) } else { block(&entry, several) };
+        output::print(if index > 0 && !arguments.oneline { format!("\n{text}") } else { text })?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// What the user asks for; a line without any hydrated commit is a mistake.
+fn line_of(clone: &Clone, range: &str) -> anyhow::Result<Line> {
+    let line = clone.line(range)?;
+    if hydrate::is_hydrated(&clone.repository, line.tip)? {
+        return Ok(line);
+    }
+    let known = hydrate::lines(&clone.repository, &clone.refs)?;
+    let names: Vec<&str> = known.iter().map(|line| line.name.as_str()).collect();
+    let known = if names.is_empty() { String::new() } else { format!("; hydrated are {}", names.join(", ")) };
+    bail!(WrongUse(format!("there is no hydrated commit in `{range}`{known}")))
+}
+
+fn short(id: &str) -> &str {
+    id.get(..7).unwrap_or(id)
+}
+
+/// `430bb3b environments/prod 23bd49b Scale production (1 changed)`.
+fn line(entry: &Entry, several: bool) -> String {
+    let mut text = head(entry, several);
+    match &entry.dry {
+        Some(dry) => {
+            let _ = write!(text, " {} {}", short(&dry.sha), printable(&dry.subject));
+        }
+        None => {
+            let _ = write!(text, " {}", printable(&entry.subject));
+        }
+    }
+    let mut sum = ObjectCounts::default();
+    for counts in entry.changed.iter().filter_map(|path| path.objects) {
+        sum.added += counts.added;
+        sum.removed += counts.removed;
+        sum.changed += counts.changed;
+    }
+    if sum != ObjectCounts::default() {
+        let _ = write!(text, " ({})", count(sum));
+    }
+    text + "\n"
+}
+
+fn block(entry: &Entry, several: bool) -> String {
+    let mut text = head(entry, several) + "\n";
+    match &entry.dry {
+        Some(dry) => {
+            let _ = writeln!(text, "  {} {}", short(&dry.sha), printable(&dry.subject));
+            if !dry.author.is_empty() {
+                let _ = writeln!(text, "  {}, {}", printable(&dry.author), date(&dry.date));
+            }
+        }
+        None => {
+            let _ = writeln!(text, "  {}\n  {}", printable(&entry.subject), date(&entry.date));
+        }
+    }
+    for change in &entry.changed {
+        let _ = writeln!(text, "    {}", path(change));
+    }
+    for skipped in &entry.skipped {
+        let (sha, subject) = (short(&skipped.dry.sha), printable(&skipped.dry.subject));
+        let _ = writeln!(text, "    not hydrated: {sha} {subject}");
+        if let Some(message) = &skipped.message {
+            let _ = writeln!(text, "      {}", printable(message));
+        }
+    }
+    for diagnostic in &entry.failures {
+        for line in diagnostic.to_string().lines() {
+            let _ = writeln!(text, "    {line}");
+        }
+    }
+    text
+}
+
+fn head(entry: &Entry, several: bool) -> String {
+    let id = entry.id.as_deref().map_or("failed ", short);
+    if several { format!("{id} {}", printable(&entry.branch)) } else { id.trim_end().to_owned() }
+}
+
+/// `2023-11-14 22:15:20 +02:00` of RFC 3339.
+fn date(rfc3339: &str) -> String {
+    let (day, time) = rfc3339.split_once('T').unwrap_or((rfc3339, ""));
+    let (time, zone) = time.split_at(time.len().min(8));
+    format!("{day} {time} {}", if zone == "Z" { "UTC" } else { zone }).trim_end().to_owned()
+}
+
+fn path(change: &PathChange) -> String {
+    let applications: Vec<String> = change.applications.iter().map(|name| printable(name)).collect();
+    let of = if applications.is_empty() { String::new() } else { format!(" ({})", applications.join(", ")) };
+    let counts = change.objects.map_or_else(|| "cannot be read".to_owned(), count);
+    format!("{}{of}: {counts}", printable(&change.path))
+}
+
+fn count(counts: ObjectCounts) -> String {
+    let told = [(counts.added, "added"), (counts.changed, "changed"), (counts.removed, "removed")];
+    let told: Vec<String> =
+        told.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    if told.is_empty() { "the same objects".to_owned() } else { told.join(", ") }
+}

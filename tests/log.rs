@@ -1,0 +1,136 @@
+//! `git hydrate log`: hydrated history with the dry commits behind it.
+
+use serde_json::Value;
+
+use crate::push::{config_map, dry};
+use crate::support::{Lab, Repo};
+
+/// A server with the Applications web and api in dev and prod, and four more dry commits: web in dev, nothing that is
+/// hydrated, a mistake for dev, and api everywhere.
+fn history(lab: &Lab) -> (Repo, Repo, Vec<String>) {
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev", "prod"]);
+    let mut commits = vec![clone.git(&["rev-parse", "HEAD"])];
+    clone.push().success();
+    let good = config_map("api", "both");
+    let steps: [(&str, Vec<(&str, String)>); 4] = [
+        ("web in dev", vec![("apps/web/dev/config.yaml", config_map("web", "v2"))]),
+        ("docs", vec![("README.md", "docs".to_owned())]),
+        ("slip", vec![("apps/api/dev/config.yaml", config_map("api", "["))]),
+        (
+            "api",
+            vec![
+                ("apps/api/dev/config.yaml", good.clone()),
+                ("apps/api/prod/config.yaml", good + "---\n" + &config_map("more", "x")),
+            ],
+        ),
+    ];
+    for (message, files) in steps {
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+        commits.push(clone.commit(message, &files));
+        clone.push().success();
+    }
+    (server, clone, commits)
+}
+
+fn log(repo: &Repo, args: &[&str]) -> Vec<Value> {
+    let answer = repo.hydrate(&[&["log", "--json"], args].concat()).success();
+    serde_json::from_str(&answer.stdout).expect("a list")
+}
+
+/// The subjects of dry commits, or of commits without one.
+fn subjects(entries: &[Value]) -> Vec<&str> {
+    entries
+        .iter()
+        .map(|entry| entry["dry"]["subject"].as_str().or(entry["subject"].as_str()).expect("a text"))
+        .collect()
+}
+
+#[test]
+fn each_commit_shows_its_dry_commit_and_what_it_changed() {
+    let lab = Lab::new();
+    let (server, clone, commits) = history(&lab);
+    for repo in [&server, &clone] {
+        let dev = log(repo, &["environments/dev"]);
+        let first = "feat: all applications";
+        assert_eq!(subjects(&dev), ["api", "web in dev", first, "Initial commit for environments/dev"]);
+        assert_eq!(dev[0]["dry"]["sha"], commits[4].as_str());
+        assert_eq!(dev[0]["id"], server.git(&["rev-parse", "environments/dev"]).as_str());
+        assert_eq!(dev[0]["changed"][0]["path"], "api");
+        assert_eq!(dev[0]["changed"][0]["applications"], serde_json::json!(["api-dev"]));
+        assert_eq!(dev[0]["changed"][0]["objects"]["changed"], 1);
+        // The slip has a record; the docs changed nothing, and their note says so.
+        assert_eq!(dev[0]["skipped"].as_array().map(Vec::len), Some(1), "{}", dev[0]);
+        assert_eq!(dev[0]["skipped"][0]["sha"], commits[3].as_str());
+        assert!(dev[0]["skipped"][0]["message"].as_str().expect("recorded").contains("YAML"));
+        assert_eq!(dev[1].get("skipped"), None);
+        assert_eq!(dev[2]["changed"].as_array().map(Vec::len), Some(2));
+        let prod = log(repo, &["environments/prod"]);
+        assert_eq!(prod[0]["changed"][0]["objects"], serde_json::json!({"added": 1, "changed": 1, "removed": 0}));
+        let all = log(repo, &[]);
+        assert_eq!(all.len(), dev.len() + prod.len());
+        assert_eq!(log(repo, &["-n", "2"]), all[..2]);
+    }
+}
+
+#[test]
+fn applications_paths_and_ranges_select() {
+    let lab = Lab::new();
+    let (server, clone, _) = history(&lab);
+    let rows: [(&[&str], &[&str]); 6] = [
+        (&["--application", "web-dev"], &["web in dev", "feat: all applications"]),
+        (&["environments/dev", "--", "api"], &["api", "feat: all applications"]),
+        (&["environments/dev", "--", "api/manifest.yaml"], &["api", "feat: all applications"]),
+        (&["environments/dev", "--application", "api-prod"], &[]),
+        (&["environments/dev~2..environments/dev"], &["api", "web in dev"]),
+        (&["environments/dev", "-n1"], &["api"]),
+    ];
+    for (args, expected) in rows {
+        assert_eq!(subjects(&log(&server, args)), expected, "{args:?}");
+    }
+    clone.commit("ahead", &[("apps/web/prod/config.yaml", &config_map("web", "ahead"))]);
+    clone.hydrate(&[]).success();
+    assert_eq!(subjects(&log(&clone, &["hydrate/environments/prod", "-n1"])), ["ahead"]);
+    assert_eq!(subjects(&log(&clone, &["environments/prod", "-n1"])), ["api"]);
+    let answer = clone.hydrate(&["log", "main"]).exits(2);
+    assert!(answer.stderr.contains("hydrated are environments/dev, environments/prod"), "{}", answer.stderr);
+    clone.hydrate(&["log", "no-such-branch"]).exits(2);
+}
+
+#[test]
+fn what_failed_stands_on_top() {
+    let lab = Lab::new();
+    let (server, clone, _) = history(&lab);
+    clone.commit("broken", &[("apps/web/dev/config.yaml", &config_map("web", "["))]);
+    clone.push().success();
+    let entries = log(&server, &["environments/dev", "-n", "1"]);
+    assert_eq!((subjects(&entries), entries[0].get("id")), (vec!["broken"], None));
+    let text = server.hydrate(&["log", "environments/dev", "-n", "2"]).success().stdout;
+    let place = "apps/web/dev/config.yaml:";
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "failed");
+    assert!(lines[1].ends_with(" broken") && lines.iter().any(|line| line.contains(place)), "{text}");
+    let tip = server.git(&["rev-parse", "environments/dev"]);
+    assert!(lines.contains(&&tip[..7]), "{text}");
+    let lines = server.hydrate(&["log", "--oneline", "environments/prod"]).success().stdout;
+    assert!(lines.lines().next().is_some_and(|line| line.ends_with(" api (1 added, 1 changed)")), "{lines}");
+}
+
+#[test]
+fn promotions_lead_to_the_dry_commit_too() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    let (file, text) = crate::push::application("web", "dev");
+    let staged = format!("{text}    hydrateTo:\n      targetBranch: environments/dev-next\n");
+    let dry_commit = clone.commit("staged", &[(&file, &staged)]);
+    clone.push().success();
+    server.git(&["config", "hydrate.guard", "false"]);
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["checkout", "-q", "-b", "promote", "origin/environments/dev"]);
+    clone.git(&["merge", "-q", "--no-ff", "-m", "Promote", "origin/environments/dev-next"]);
+    clone.git(&["push", "-q", "origin", "HEAD:environments/dev"]);
+    let entries = log(&server, &["environments/dev"]);
+    assert_eq!((&entries[0]["subject"], &entries[0]["dry"]["sha"]), (&"Promote".into(), &dry_commit.into()));
+    assert_eq!(entries[0]["changed"][0]["objects"]["added"], 1);
+}
