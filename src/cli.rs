@@ -10,6 +10,7 @@ mod completions;
 mod config;
 mod diff;
 mod doctor;
+mod explain;
 mod hook;
 mod hydrate;
 mod install;
@@ -60,6 +61,8 @@ enum Command {
     Status(status::Arguments),
     /// Show hydrated history with the dry commits behind it.
     Log(log::Arguments),
+    /// Lead from a hydrated object or line to its Application, its dry files and the dry commit that last changed it.
+    Explain(explain::Arguments),
     /// Make hydrated commits again and compare their ids with what is there.
     Verify(verify::Arguments),
     /// Hydrate what a crash, an import or a new setting left behind.
@@ -144,6 +147,7 @@ fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Command::Render(arguments)) => render::run(&arguments),
         Some(Command::Status(arguments)) => status::run(&arguments, json),
         Some(Command::Log(arguments)) => log::run(&arguments, json),
+        Some(Command::Explain(arguments)) => explain::run(&arguments, json),
         Some(Command::Verify(arguments)) => verify::run(&arguments, json),
         Some(Command::CatchUp(arguments)) => catch_up::run(&arguments, json),
         Some(Command::Commit(arguments)) => commit::run(&arguments, json),

@@ -10,6 +10,7 @@
 
 mod advance;
 mod branch;
+mod explain;
 mod failures;
 mod guard;
 mod heads;
@@ -34,6 +35,9 @@ use crate::settings::SettingsError;
 
 use run::Stopped;
 
+pub use explain::{
+    Candidate, Changed, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects,
+};
 pub use failures::{FAILURES_REF, Failure, Failures};
 pub use guard::{Access, RefUpdate, guard};
 pub use heads::{RefNames, dry_branches, hydrated_branches};

@@ -28,6 +28,7 @@ use std::sync::{Arc, OnceLock};
 use crate::application::{self, Application, Environment, Profile, Substituted, Tool, Variable};
 use crate::diag::Diagnostic;
 use crate::manifest::{Key, Manifest};
+use crate::path::RepoPath;
 use crate::plugin::Runner;
 use crate::settings::RendererName;
 use crate::view::{Files, Reads, View};
@@ -128,6 +129,21 @@ impl Renderers {
         let results = results.into_iter().zip(applications);
         results.map(|(result, application)| result.unwrap_or_else(|panic| Err(bug(application, &panic)))).collect()
     }
+
+    /// The objects of an Application's chart, each with the template or file of the dry tree that makes it; none for a
+    /// source that is no chart.
+    pub fn templates(
+        &self,
+        application: &Application,
+        context: &Context<'_>,
+    ) -> Result<Vec<(Manifest, RepoPath)>, Failure> {
+        let commit = Commit { renderers: self, context, checkout: OnceLock::new() };
+        let view = View::with_limit(context.files, self.limits.file_bytes_max);
+        commit.with_engine(application, &view, |one, _, _| match &one.source.tool {
+            Tool::Helm(helm) => one.templates(helm),
+            Tool::Kustomize(_) | Tool::Directory(_) | Tool::Plugin(_) => Ok(Vec::new()),
+        })
+    }
 }
 
 /// What the API server will know the objects of an Application by, those without a name left out.
@@ -157,33 +173,44 @@ struct Commit<'a> {
 
 impl<'a> Commit<'a> {
     fn render(&self, application: &Application) -> Result<Rendered, Failure> {
+        let view = View::with_limit(self.context.files, self.renderers.limits.file_bytes_max);
+        self.with_engine(application, &view, |one, environment, used| {
+            let (manifests, commands) = match &one.source.tool {
+                Tool::Helm(helm) => one.helm(helm)?,
+                Tool::Kustomize(kustomize) => one.kustomize(kustomize)?,
+                Tool::Directory(directory) => (one.directory(directory)?, Vec::new()),
+                Tool::Plugin(plugin) => (one.plugin(plugin, environment)?, Vec::new()),
+            };
+            let variables = match &one.source.tool {
+                Tool::Plugin(_) => environment.variables().map(|(variable, _)| variable).collect(),
+                Tool::Helm(_) | Tool::Kustomize(_) | Tool::Directory(_) => used,
+            };
+            let objects_max = self.renderers.limits.objects_max;
+            if manifests.len() > objects_max {
+                let text = format!("`{}` renders more than {objects_max} objects", application.name);
+                return Err(Error::Limit(text).into());
+            }
+            let warnings = std::mem::take(&mut one.warnings);
+            Ok(Rendered { manifests, commands, warnings, reads: view.reads(), variables })
+        })
+    }
+
+    /// Finds out what an Application is made of and hands that to `work`, with the variables and which of them are used.
+    fn with_engine<T>(
+        &self,
+        application: &Application,
+        view: &View<'_>,
+        work: impl FnOnce(&mut One<'_, '_>, &Environment, BTreeSet<Variable>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         if self.cancel().load(Ordering::Relaxed) {
             return Err(Error::Cancelled.into());
         }
-        let Context { files, profile, dry_commit, .. } = *self.context;
-        let view = View::with_limit(files, self.renderers.limits.file_bytes_max);
-        let source = application::source(&view, application, profile)?;
+        let Context { profile, dry_commit, .. } = *self.context;
+        let source = application::source(view, application, profile)?;
         let environment = Environment::new(profile, application, dry_commit);
         let Substituted { source, used, diagnostics } = environment.substitute(&source).map_err(Failure::Mistakes)?;
         let warnings = [source.warnings.clone(), diagnostics].concat();
-        let mut one = One { commit: self, application, source: &source, view: &view, warnings };
-        let (manifests, commands) = match &source.tool {
-            Tool::Helm(helm) => one.helm(helm)?,
-            Tool::Kustomize(kustomize) => one.kustomize(kustomize)?,
-            Tool::Directory(directory) => (one.directory(directory)?, Vec::new()),
-            Tool::Plugin(plugin) => (one.plugin(plugin, &environment)?, Vec::new()),
-        };
-        let warnings = one.warnings;
-        let variables = match &source.tool {
-            Tool::Plugin(_) => environment.variables().map(|(variable, _)| variable).collect(),
-            Tool::Helm(_) | Tool::Kustomize(_) | Tool::Directory(_) => used,
-        };
-        let objects_max = self.renderers.limits.objects_max;
-        if manifests.len() > objects_max {
-            let text = format!("`{}` renders more than {objects_max} objects", application.name);
-            return Err(Error::Limit(text).into());
-        }
-        Ok(Rendered { manifests, commands, warnings, reads: view.reads(), variables })
+        work(&mut One { commit: self, application, source: &source, view, warnings }, &environment, used)
     }
 
     fn cancel(&self) -> &AtomicBool {

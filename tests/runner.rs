@@ -5,6 +5,7 @@ mod completions;
 mod config;
 mod diff;
 mod doctor;
+mod explain;
 mod faults;
 mod guard;
 mod helm;

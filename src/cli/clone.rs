@@ -106,11 +106,9 @@ impl Clone {
 
     /// The commit that `rev` names; an environment branch of the remote goes before anything else of its name.
     pub fn commit(&self, rev: &str) -> anyhow::Result<ObjectId> {
-        let refs = self.repository.refs()?;
-        match refs.get(&format!("{}{rev}", self.refs.read)) {
-            Some(tip) => Ok(tip),
-            None => Ok(self.repository.rev_parse(rev).map_err(|error| WrongUse(error.chain()))?),
-        }
+        let of_branch = self.repository.rev_parse(&format!("{}{rev}", self.refs.read));
+        let found = of_branch.or_else(|_| self.repository.rev_parse(rev));
+        Ok(found.map_err(|error| WrongUse(error.chain()))?)
     }
 
     /// The result of a hydration, with what to do about an error that only a clone can have.

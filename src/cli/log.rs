@@ -5,10 +5,12 @@ use std::fmt::Write as _;
 use anyhow::bail;
 
 use super::clone::{self, Clone};
+use super::screen::Screen;
 use super::{Outcome, WrongUse, output};
 use crate::diag::printable;
 use crate::hydrate::{self, Entry, History, Line, ObjectCounts, PathChange, Selection};
 use crate::path::RepoPath;
+use crate::report::{Paint, Style};
 
 /// Show hydrated history with the dry commits behind it.
 ///
@@ -62,11 +64,17 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         output::print_json(&entries)?;
         return Ok(Outcome::Done);
     }
-    for (index, entry) in entries.enumerate() {
+    let screen = Screen::new(Some(&clone.repository));
+    let paint = screen.paint();
+    let parts = entries.enumerate().map(|(index, entry)| {
         let entry = entry?;
-        let text = if arguments.oneline { line(&entry, several) } else { block(&entry, several) };
-        output::print(if index > 0 && !arguments.oneline { format!("\n{text}") } else { text })?;
-    }
+        Ok(match arguments.oneline {
+            true => line(&entry, several, paint),
+            false if index > 0 => format!("\n{}", block(&entry, several, paint)),
+            false => block(&entry, several, paint),
+        })
+    });
+    screen.show_all(parts)?;
     Ok(Outcome::Done)
 }
 
@@ -87,11 +95,11 @@ fn short(id: &str) -> &str {
 }
 
 /// `430bb3b environments/prod 23bd49b Scale production (1 changed)`.
-fn line(entry: &Entry, several: bool) -> String {
-    let mut text = head(entry, several);
+fn line(entry: &Entry, several: bool, paint: Paint) -> String {
+    let mut text = head(entry, several, paint);
     match &entry.dry {
         Some(dry) => {
-            let _ = write!(text, " {} {}", short(&dry.sha), printable(&dry.subject));
+            let _ = write!(text, " {} {}", paint.by(Style::Id, short(&dry.sha)), printable(&dry.subject));
         }
         None => {
             let _ = write!(text, " {}", printable(&entry.subject));
@@ -109,11 +117,11 @@ fn line(entry: &Entry, several: bool) -> String {
     text + "\n"
 }
 
-fn block(entry: &Entry, several: bool) -> String {
-    let mut text = head(entry, several) + "\n";
+fn block(entry: &Entry, several: bool, paint: Paint) -> String {
+    let mut text = head(entry, several, paint) + "\n";
     match &entry.dry {
         Some(dry) => {
-            let _ = writeln!(text, "  {} {}", short(&dry.sha), printable(&dry.subject));
+            let _ = writeln!(text, "  {} {}", paint.by(Style::Id, short(&dry.sha)), printable(&dry.subject));
             if !dry.author.is_empty() {
                 let _ = writeln!(text, "  {}, {}", printable(&dry.author), date(&dry.date));
             }
@@ -127,7 +135,7 @@ fn block(entry: &Entry, several: bool) -> String {
     }
     for skipped in &entry.skipped {
         let (sha, subject) = (short(&skipped.dry.sha), printable(&skipped.dry.subject));
-        let _ = writeln!(text, "    not hydrated: {sha} {subject}");
+        let _ = writeln!(text, "    {} {sha} {subject}", paint.by(Style::Warning, "not hydrated:"));
         if let Some(message) = &skipped.message {
             let _ = writeln!(text, "      {}", printable(message));
         }
@@ -140,13 +148,16 @@ fn block(entry: &Entry, several: bool) -> String {
     text
 }
 
-fn head(entry: &Entry, several: bool) -> String {
-    let id = entry.id.as_deref().map_or("failed ", short);
-    if several { format!("{id} {}", printable(&entry.branch)) } else { id.trim_end().to_owned() }
+fn head(entry: &Entry, several: bool, paint: Paint) -> String {
+    let id = match &entry.id {
+        Some(id) => paint.by(Style::Id, short(id)),
+        None => paint.by(Style::Error, "failed"),
+    };
+    if several { format!("{id:7} {}", paint.by(Style::Branch, &printable(&entry.branch))) } else { id.to_string() }
 }
 
 /// `2023-11-14 22:15:20 +02:00` of RFC 3339.
-fn date(rfc3339: &str) -> String {
+pub(super) fn date(rfc3339: &str) -> String {
     let (day, time) = rfc3339.split_once('T').unwrap_or((rfc3339, ""));
     let (time, zone) = time.split_at(time.len().min(8));
     format!("{day} {time} {}", if zone == "Z" { "UTC" } else { zone }).trim_end().to_owned()

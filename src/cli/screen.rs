@@ -1,12 +1,11 @@
 //! Where a result goes that a person reads: a terminal with colours and git's pager, or whatever standard output
 //! is.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{ErrorKind, IsTerminal as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::output;
 use crate::git::Repository;
 use crate::report::Paint;
 
@@ -34,16 +33,35 @@ impl Screen {
 
     /// Shows the whole of a result and returns when the reader has left it.
     pub fn show(&self, text: &str) -> anyhow::Result<()> {
-        let Some(mut pager) = self.pager.as_deref().and_then(start) else { return output::print(text) };
+        self.show_all([Ok(text.to_owned())])
+    }
+
+    /// Shows a result part by part as they come, no more of them than the reader wants.
+    pub fn show_all(&self, parts: impl IntoIterator<Item = anyhow::Result<String>>) -> anyhow::Result<()> {
+        let Some(mut pager) = self.pager.as_deref().and_then(start) else {
+            let mut stdout = std::io::stdout().lock();
+            return write_all(&mut stdout, parts);
+        };
         // Ctrl-C is for the pager; we wait until it has given the terminal back.
         drop(signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false))));
-        if let Some(mut stdin) = pager.stdin.take() {
-            // Whoever leaves the pager has read enough.
-            drop(stdin.write_all(text.as_bytes()));
-        }
+        let shown = pager.stdin.take().map_or(Ok(()), |mut stdin| write_all(&mut stdin, parts));
         pager.wait()?;
-        Ok(())
+        shown
     }
+}
+
+fn write_all(
+    writer: &mut dyn std::io::Write,
+    parts: impl IntoIterator<Item = anyhow::Result<String>>,
+) -> anyhow::Result<()> {
+    for part in parts {
+        match writer.write_all(part?.as_bytes()).and_then(|()| writer.flush()) {
+            // Whoever leaves the pager, or closes the pipe, has read enough.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
+            result => result?,
+        }
+    }
+    Ok(())
 }
 
 /// The pager that git would start: by `GIT_PAGER`, `core.pager`, `PAGER`. None when that is no pager.

@@ -106,8 +106,22 @@ fn recorded(buffer: &ObjectBuffer<'_>, tree: ObjectId) -> Result<Option<ObjectId
     Ok(provenance(buffer, tree, METADATA)?.and_then(|found| found.dry_commit))
 }
 
+/// The dry commit behind a commit: the one that its trailers name, or that its files name, unless those of its parent name
+/// it already, as for a promoter's merge or a commit of Argo CD's own hydrator. None for the commit that starts a branch.
+pub(super) fn dry_of(
+    buffer: &ObjectBuffer<'_>,
+    commit: &Commit,
+    parent: Option<&Commit>,
+) -> Result<Option<ObjectId>, Error> {
+    if let Some(trailers) = Trailers::read(&commit.message) {
+        return Ok(Some(trailers.dry_commit).filter(|_| !commit.parents.is_empty()));
+    }
+    let before = parent.map_or(Ok(None), |parent| recorded(buffer, parent.tree))?;
+    Ok(recorded(buffer, commit.tree)?.filter(|dry| before != Some(*dry)))
+}
+
 /// What a `hydrator.metadata` says; none when it is not there or cannot be read.
-fn provenance(buffer: &ObjectBuffer<'_>, tree: ObjectId, path: &str) -> Result<Option<Provenance>, Error> {
+pub(super) fn provenance(buffer: &ObjectBuffer<'_>, tree: ObjectId, path: &str) -> Result<Option<Provenance>, Error> {
     let Ok(file) = RepoPath::new(path) else { return Ok(None) };
     match buffer.entry(tree, path)? {
         Some((Mode::File | Mode::Executable, blob)) => Ok(Provenance::read(&file, &buffer.blob(blob)?).ok()),
@@ -245,10 +259,7 @@ impl<'a> History<'a> {
     fn entry(&mut self, branch: String, commit: &Commit, parent: Option<&Commit>) -> Result<Entry, Error> {
         let own = DryCommit::new(commit);
         let trailers = Trailers::read(&commit.message).filter(|_| !commit.parents.is_empty());
-        let dry = match &trailers {
-            Some(trailers) => Some(trailers.dry_commit),
-            None => self.recorded(commit, parent)?,
-        };
+        let dry = dry_of(&self.buffer, commit, parent)?;
         let skipped = match (&trailers, parent) {
             (Some(trailers), Some(parent)) if self.selection.is_everything() => self.skipped(trailers, parent)?,
             _ => Vec::new(),
@@ -263,13 +274,6 @@ impl<'a> History<'a> {
             skipped,
             failures: Vec::new(),
         })
-    }
-
-    /// The dry commit that the files of a commit without trailers name, unless its parent names it already: that of a
-    /// promoter's merge, or of Argo CD's own hydrator.
-    fn recorded(&self, commit: &Commit, parent: Option<&Commit>) -> Result<Option<ObjectId>, Error> {
-        let before = parent.map_or(Ok(None), |parent| recorded(&self.buffer, parent.tree))?;
-        Ok(recorded(&self.buffer, commit.tree)?.filter(|dry| before != Some(*dry)))
     }
 
     fn dry(&self, id: ObjectId) -> Dry {
@@ -387,7 +391,8 @@ impl Dry {
         Self { sha: id.to_string(), subject, author, date: date.rfc3339() }
     }
 
-    fn unknown(sha: &str) -> Self {
+    /// One that is not in this repository.
+    pub(super) fn unknown(sha: &str) -> Self {
         Self { sha: sha.to_owned(), subject: String::new(), author: String::new(), date: String::new() }
     }
 }

@@ -13,6 +13,7 @@ use crate::helm;
 use crate::jsonnet;
 use crate::kustomize;
 use crate::manifest::{self, Manifest};
+use crate::path::RepoPath;
 use crate::settings::RendererName;
 use crate::view::{View, ViewError};
 
@@ -29,15 +30,31 @@ type Made = Result<(Vec<Manifest>, Vec<String>), Failure>;
 
 impl One<'_, '_> {
     pub fn helm(&mut self, helm: &Helm) -> Made {
+        let release = self.release(helm)?;
+        let text = match self.commit.context.renderer {
+            RendererName::Native => self.template(&release)?.text.into_bytes(),
+            RendererName::Exec => self.exec().helm(&self.site(self.place())?, &release)?,
+        };
+        Ok((self.objects(&text, "helm template")?, command::helm(&release, self.commit.context.profile)))
+    }
+
+    /// The objects of a chart, each with what makes it.
+    pub fn templates(&mut self, helm: &Helm) -> Result<Vec<(Manifest, RepoPath)>, Failure> {
+        let release = self.release(helm)?;
+        let mut found = Vec::new();
+        for document in self.template(&release)?.documents {
+            let objects = self.objects(document.text.as_bytes(), "helm template")?;
+            found.extend(objects.into_iter().map(|object| (object, document.origin.clone())));
+        }
+        Ok(found)
+    }
+
+    fn release(&mut self, helm: &Helm) -> Result<Release, Failure> {
         let profile = self.commit.context.profile;
         let at = |path: &[&str]| self.source.span(path);
         let (release, warnings) = Release::new(self.view, profile, self.application, &self.source.path, helm, &at)?;
         self.warnings.extend(warnings);
-        let text = match self.commit.context.renderer {
-            RendererName::Native => self.template(&release)?.into_bytes(),
-            RendererName::Exec => self.exec().helm(&self.site(self.place())?, &release)?,
-        };
-        Ok((self.objects(&text, "helm template")?, command::helm(&release, profile)))
+        Ok(release)
     }
 
     pub fn kustomize(&mut self, kustomize: &Kustomize) -> Made {
@@ -73,7 +90,7 @@ impl One<'_, '_> {
     }
 
     /// What our own Helm prints.
-    fn template(&mut self, release: &Release) -> Result<String, Failure> {
+    fn template(&mut self, release: &Release) -> Result<helm::Rendered, Failure> {
         let defaults = helm::Options::default();
         let files = release.value_files.iter().cloned().map(helm::ValuesSource::File);
         let own = release.values.iter().map(|values| helm::ValuesSource::Text {
@@ -95,7 +112,7 @@ impl One<'_, '_> {
             effects: self.effects(),
             ..helm::Options::default()
         };
-        let rendered = helm::render(self.view, &release.chart, &options).map_err(|error| {
+        let mut rendered = helm::render(self.view, &release.chart, &options).map_err(|error| {
             if error.is_backend() {
                 let path = release.chart.clone();
                 return Failure::World(Error::View(ViewError::Backend { path, reason: error.to_string() }));
@@ -105,9 +122,9 @@ impl One<'_, '_> {
             Failure::mistake(if placed { diagnostic } else { diagnostic.at(self.place().clone()) })
         })?;
         let warning = |text: &String| Diagnostic::warning(text.as_str()).at(self.place().clone());
-        let warnings: Vec<Diagnostic> = rendered.warnings.iter().map(warning).collect();
+        let warnings: Vec<Diagnostic> = rendered.warnings.drain(..).map(|text| warning(&text)).collect();
         self.warnings.extend(warnings);
-        Ok(rendered.text)
+        Ok(rendered)
     }
 
     /// What random and clock functions of charts do: nothing, but for those that an admin allows, and these give the

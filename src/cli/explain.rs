@@ -1,0 +1,232 @@
+//! `git hydrate explain`: from a hydrated object or line back to where it comes from.
+
+use std::fmt::Write as _;
+
+use anyhow::bail;
+
+use super::clone::{self, Clone};
+use super::screen::Screen;
+use super::{Outcome, WrongUse, output};
+use crate::diag::printable;
+use crate::hydrate::{self, Candidate, DryOrigin, ExplainError, Explanation, KindName, Line, Object, Subject};
+use crate::path::RepoPath;
+use crate::render::Renderers;
+use crate::report::{Paint, Style};
+
+/// Lead from a hydrated object or line to the Application, its dry files and the dry commit that last changed it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+git hydrate explain environments/prod:web/manifest.yaml:28   one line, and since when it is so
+git hydrate explain environments/prod:web                    the manifest of a destination path
+git hydrate explain deployment/web environments/prod         an object, by its kind and name
+git hydrate explain deploy/web -n shop                       … in a namespace, on whichever branch has it")]
+pub(super) struct Arguments {
+    /// BRANCH:PATH, BRANCH:PATH:LINE, or KIND/NAME as kubectl takes them.
+    what: String,
+    /// For KIND/NAME: the environment branch, or a hydrated commit; every branch unless given.
+    rev: Option<String>,
+    /// For KIND/NAME: its namespace.
+    #[arg(short, long, value_name = "NAMESPACE")]
+    namespace: Option<String>,
+    #[command(flatten)]
+    clone: clone::Arguments,
+}
+
+pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
+    let clone = Clone::open(&arguments.clone)?;
+    let subject = match place(&clone, &arguments.what)? {
+        Some(subject) => {
+            if arguments.rev.is_some() || arguments.namespace.is_some() {
+                bail!(WrongUse(format!("`{}` names its branch and its place already", arguments.what)));
+            }
+            subject
+        }
+        None => object(&clone, arguments)?,
+    };
+    let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
+    let explanation = hydrate::explain(&clone.repository, &renderers, &subject).map_err(told)?;
+    if json {
+        output::print_json(&explanation)?;
+    } else {
+        let screen = Screen::new(Some(&clone.repository));
+        screen.show(&text(&explanation, screen.paint()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// What `BRANCH:PATH[:LINE]` means; none when it is no such thing, but the name of an object.
+fn place(clone: &Clone, what: &str) -> anyhow::Result<Option<Subject>> {
+    let Some((branch, rest)) = what.split_once(':') else { return Ok(None) };
+    let line = match clone.line(branch) {
+        Ok(line) => line,
+        // Names of objects may have colons, but no slashes behind them.
+        Err(_) if branch.contains('/') && !rest.contains(['/', ':']) => return Ok(None),
+        Err(error) => return Err(error.context(known(clone)?)),
+    };
+    let (path, number) = match rest.rsplit_once(':').map(|(path, number)| (path, number.parse::<u32>())) {
+        Some((path, Ok(number))) => (path, Some(number)),
+        _ => (rest, None),
+    };
+    let wrong = |error| WrongUse(format!("`{path}` is no path of a branch: {error}"));
+    let path = RepoPath::clean(path).map_err(wrong)?;
+    Ok(Some(Subject { line, path, number, whole_object: false }))
+}
+
+/// The object that `KIND/NAME` means.
+fn object(clone: &Clone, arguments: &Arguments) -> anyhow::Result<Subject> {
+    let Some((kind, name)) = arguments.what.split_once('/') else {
+        bail!(WrongUse(format!("`{}` is neither BRANCH:PATH nor KIND/NAME", arguments.what)));
+    };
+    let lines = match &arguments.rev {
+        Some(rev) => vec![clone.line(rev)?],
+        None => hydrate::lines(&clone.repository, &clone.refs)?,
+    };
+    let wanted = KindName::new(kind);
+    let is_named = |object: &Object| wanted.matches(object) && object.name == name;
+    let mut found = hydrate::objects(&clone.repository, &lines, &is_named)?;
+    if let Some(namespace) = &arguments.namespace {
+        // Manifests may leave the namespace to the Application.
+        let written = found.iter().any(|candidate| candidate.object.namespace == *namespace);
+        found.retain(|candidate| candidate.object.namespace == if written { namespace.as_str() } else { "" });
+    }
+    match &found[..] {
+        [one] => {
+            Ok(Subject { line: one.line.clone(), path: one.path.clone(), number: Some(one.number), whole_object: true })
+        }
+        [] => bail!(missing(clone, arguments, &lines, &wanted, name)?),
+        several => bail!(WrongUse(format!("`{}` is ambiguous; it stands at{}", arguments.what, list(several)))),
+    }
+}
+
+/// How many places are listed.
+const LISTED_MAX: usize = 20;
+
+/// One place a line, as it can be asked for.
+fn list(candidates: &[Candidate]) -> String {
+    let mut text = String::new();
+    for Candidate { line, path, number, object } in candidates.iter().take(LISTED_MAX) {
+        let _ = write!(text, "\n  {}:{path}:{number}  {object}", line.name);
+    }
+    if candidates.len() > LISTED_MAX {
+        let _ = write!(text, "\n  … and {} more", candidates.len() - LISTED_MAX);
+    }
+    text
+}
+
+/// What to say of an object that is nowhere, with what was meant perhaps.
+fn missing(
+    clone: &Clone,
+    arguments: &Arguments,
+    lines: &[Line],
+    kind: &KindName,
+    name: &str,
+) -> anyhow::Result<String> {
+    let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+    if names.is_empty() {
+        return Ok("no branch is hydrated yet".to_owned());
+    }
+    let is_close = |object: &Object| {
+        object.name == name || (kind.matches(object) && strsim::jaro_winkler(&object.name, name) > CLOSE_MIN)
+    };
+    let close = hydrate::objects(&clone.repository, lines, &is_close)?;
+    let of = arguments.namespace.as_ref().map(|namespace| format!(" in `{namespace}`")).unwrap_or_default();
+    let close = if close.is_empty() { String::new() } else { format!("; there are{}", list(&close)) };
+    Ok(format!("there is no `{}`{of} on {}{close}", arguments.what, names.join(", ")))
+}
+
+/// How like the name of an object must be to count as what was meant.
+const CLOSE_MIN: f64 = 0.85;
+
+fn known(clone: &Clone) -> anyhow::Result<String> {
+    let lines = hydrate::lines(&clone.repository, &clone.refs)?;
+    let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+    Ok(if names.is_empty() {
+        "no branch is hydrated yet".to_owned()
+    } else {
+        format!("hydrated are {}", names.join(", "))
+    })
+}
+
+fn told(error: ExplainError) -> anyhow::Error {
+    let known = match &error {
+        ExplainError::NoFile { known, .. } => known.clone(),
+        ExplainError::NoLine { .. } | ExplainError::Failed(_) => Vec::new(),
+    };
+    let error = anyhow::Error::from(error);
+    if known.is_empty() {
+        return error;
+    }
+    let mut text = format!("{error}; it has");
+    for path in known.iter().take(LISTED_MAX) {
+        let _ = write!(text, "\n  {path}");
+    }
+    if known.len() > LISTED_MAX {
+        let _ = write!(text, "\n  … and {} more", known.len() - LISTED_MAX);
+    }
+    anyhow::anyhow!(text)
+}
+
+fn text(explanation: &Explanation, paint: Paint) -> String {
+    let Explanation { branch, path, line, object, field, origin, changed } = explanation;
+    let place = match line {
+        Some(line) => format!("{path}:{line}"),
+        None => path.clone(),
+    };
+    let mut text = String::new();
+    let title = object.as_ref().map_or_else(|| place.clone(), ToString::to_string);
+    let _ = writeln!(text, "{}", paint.by(Style::Heading, &printable(&title)));
+    let mut row = |name: &str, value: &str| {
+        let _ = writeln!(text, "  {name:11}  {}", printable(value));
+    };
+    row("branch", branch);
+    if object.is_some() {
+        row("at", &place);
+    }
+    if let Some(field) = field {
+        row("field", field);
+    }
+    if let Some(origin) = origin {
+        of_origin(origin, &mut row);
+    } else {
+        row("Application", "none that is known writes here");
+    }
+    match &changed.dry {
+        Some(dry) => {
+            row("changed by", &format!("{} {}", short(&dry.sha), dry.subject));
+            if !dry.author.is_empty() {
+                row("", &format!("{}, {}", dry.author, super::log::date(&dry.date)));
+            }
+        }
+        None => row("changed by", &changed.subject),
+    }
+    for file in &changed.files {
+        row("", file);
+    }
+    row("hydrated as", short(&changed.id));
+    text
+}
+
+fn of_origin(origin: &DryOrigin, row: &mut dyn FnMut(&str, &str)) {
+    row("Application", &format!("{}  {}:{}", origin.application, origin.file, origin.line));
+    let kind = origin.source_type.map(|kind| format!("{kind}  ")).unwrap_or_default();
+    row("source", &format!("{kind}{}", origin.source_path));
+    if let Some(template) = &origin.template {
+        row("template", template);
+    }
+    for (index, read) in origin.reads.iter().take(READS_MAX).enumerate() {
+        row(if index == 0 { "made from" } else { "" }, read);
+    }
+    if origin.reads.len() > READS_MAX {
+        row("", &format!("… and {} more, with --json", origin.reads.len() - READS_MAX));
+    }
+    if let Some(problem) = &origin.problem {
+        row("made from", &format!("cannot be told here: {problem}"));
+    }
+}
+
+/// How many files are listed for people.
+const READS_MAX: usize = 12;
+
+fn short(id: &str) -> &str {
+    id.get(..7).unwrap_or(id)
+}

@@ -1,0 +1,386 @@
+//! From a hydrated object or line back to where it comes from: the Application, what its render read, and the dry commit
+//! that last changed it.
+
+mod document;
+mod kind;
+mod last_change;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::branch::{MANIFEST, METADATA};
+use super::history::{Dry, provenance};
+use super::run::Rules;
+use super::standing::nearest;
+use super::{HydrateError, Line, NOTES_REF};
+use crate::application::{self, Application, SourceType};
+use crate::diff::ObjectName;
+use crate::git::{Error, Mode, Notes, ObjectBuffer, ObjectId, Repository};
+use crate::manifest::Manifest;
+use crate::metadata::read_note;
+use crate::path::RepoPath;
+use crate::plan::Discovery;
+use crate::render::{self, Failure, Renderers};
+use crate::settings::SETTINGS_REF;
+use crate::view::{Kind, Seen, TreeFiles, View};
+
+use document::{Document, documents};
+use last_change::{LastChange, Wanted};
+
+pub use kind::KindName;
+
+/// What is to be explained, on one line of commits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// The branch, and its commits.
+    pub line: Line,
+    /// The file.
+    pub path: RepoPath,
+    /// A line of it, 1-based; none for the file as a whole.
+    pub number: Option<u32>,
+    /// Whether the object that the line belongs to is meant.
+    pub whole_object: bool,
+}
+
+/// Where something hydrated comes from. Ids are full and in hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Explanation {
+    /// The branch, or what else the line of commits was called.
+    pub branch: String,
+    /// The file.
+    pub path: String,
+    /// The line, or the first one of the object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The object; none for a file as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object: Option<Object>,
+    /// The field that the line belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// What renders it; none when that cannot be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<DryOrigin>,
+    /// The commit from which on it is what it is now.
+    pub changed: Changed,
+}
+
+/// An object.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Object {
+    /// `apiVersion`.
+    pub api_version: String,
+    /// `kind`.
+    pub kind: String,
+    /// The namespace as written, empty when there is none.
+    pub namespace: String,
+    /// The name.
+    pub name: String,
+}
+
+/// What renders a file of an environment branch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DryOrigin {
+    /// The dry commit that was looked at.
+    pub dry_sha: String,
+    /// The Application.
+    pub application: String,
+    /// The file that holds it.
+    pub file: String,
+    /// Where in it.
+    pub line: u32,
+    /// Which engine renders it; none when that cannot be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_type: Option<SourceType>,
+    /// The directory that is rendered.
+    pub source_path: String,
+    /// The template of the chart that makes the object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<String>,
+    /// The files and directories of the dry tree whose content was read, the Application's own file aside.
+    pub reads: Vec<String>,
+    /// Why it cannot be rendered here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// A commit that changed something, and what is behind it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Changed {
+    /// The commit of the branch.
+    pub id: String,
+    /// The first line of its message.
+    pub subject: String,
+    /// The dry commit that it was made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dry: Option<Dry>,
+    /// The files that the dry commit changed, of those that the render read.
+    pub files: Vec<String>,
+}
+
+/// An object of an environment branch, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// The line of commits that it stands at the tip of.
+    pub line: Line,
+    /// The file.
+    pub path: RepoPath,
+    /// Its first line.
+    pub number: u32,
+    /// What it is.
+    pub object: Object,
+}
+
+/// Why nothing can be explained.
+#[derive(Debug, thiserror::Error)]
+pub enum ExplainError {
+    /// There is no such file.
+    #[error("`{branch}` has no `{path}`")]
+    NoFile {
+        /// The branch.
+        branch: String,
+        /// The path.
+        path: RepoPath,
+        /// The manifests that it has.
+        known: Vec<RepoPath>,
+    },
+    /// The file is shorter.
+    #[error("`{path}` has {lines} lines")]
+    NoLine {
+        /// The file.
+        path: RepoPath,
+        /// How many lines it has.
+        lines: usize,
+    },
+    /// The repository could not be read, or a machine of this kind cannot render.
+    #[error(transparent)]
+    Failed(#[from] HydrateError),
+}
+
+impl From<Error> for ExplainError {
+    fn from(error: Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<&Manifest> for Object {
+    fn from(manifest: &Manifest) -> Self {
+        let ObjectName { api_version, kind, namespace, name } = ObjectName::of(manifest);
+        Self { api_version, kind, namespace, name }
+    }
+}
+
+/// `Deployment shop/web`; `Namespace shop`.
+impl std::fmt::Display for Object {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { kind, namespace, name, .. } = self;
+        if namespace.is_empty() { write!(f, "{kind} {name}") } else { write!(f, "{kind} {namespace}/{name}") }
+    }
+}
+
+/// All objects at the tips of some lines that `wanted` takes, in the order of lines, paths and files.
+pub fn objects(
+    repository: &Repository,
+    lines: &[Line],
+    wanted: &dyn Fn(&Object) -> bool,
+) -> Result<Vec<Candidate>, HydrateError> {
+    let buffer = ObjectBuffer::new(repository);
+    let mut found = Vec::new();
+    for line in lines {
+        let tree = buffer.commit(line.tip)?.tree;
+        for (path, blob) in manifests(&buffer, tree)? {
+            let text = buffer.blob(blob)?;
+            for document in documents(&String::from_utf8_lossy(&text)) {
+                let Some(object) = document.object().filter(|object| wanted(object)) else { continue };
+                found.push(Candidate { line: line.clone(), path: path.clone(), number: document.line, object });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The `manifest.yaml` files of a tree.
+fn manifests(buffer: &ObjectBuffer<'_>, tree: ObjectId) -> Result<Vec<(RepoPath, ObjectId)>, Error> {
+    let files = buffer.diff_trees(buffer.empty_tree_id(), tree)?;
+    let manifest = |change: crate::git::TreeChange| match change.new {
+        Some((Mode::File | Mode::Executable, blob)) => {
+            let path = RepoPath::new(&change.path).ok()?;
+            (path.file_name() == Some(MANIFEST)).then_some((path, blob))
+        }
+        _ => None,
+    };
+    Ok(files.into_iter().filter_map(manifest).collect())
+}
+
+/// Tells where a file, an object or a line of an environment branch comes from.
+///
+/// The path may be a directory with a `manifest.yaml`.
+pub fn explain(repository: &Repository, renderers: &Renderers, subject: &Subject) -> Result<Explanation, ExplainError> {
+    let buffer = ObjectBuffer::new(repository);
+    let tip = buffer.commit(subject.line.tip)?;
+    let (path, blob) = file(&buffer, tip.tree, subject)?;
+    let text = String::from_utf8_lossy(&buffer.blob(blob)?).into_owned();
+    let lines = text.lines().count();
+    if subject.number.is_some_and(|number| number == 0 || number as usize > lines) {
+        return Err(ExplainError::NoLine { path, lines });
+    }
+    let document = match subject.number {
+        Some(number) if path.file_name() == Some(MANIFEST) => {
+            documents(&text).into_iter().rfind(|document| document.line <= number)
+        }
+        _ => None,
+    };
+    let object = document.as_ref().and_then(Document::object);
+    let wanted = match (subject.number, &object) {
+        (None, _) => Wanted::File,
+        (Some(_), Some(object)) if subject.whole_object => Wanted::Object(object.clone()),
+        (Some(number), object) => Wanted::Line(number, object.clone()),
+    };
+    let last = last_change::find(&buffer, &subject.line, &path, &wanted)?;
+    let field = match (&document, subject.number) {
+        (Some(document), Some(number)) if !subject.whole_object => document.field(number),
+        _ => None,
+    };
+    let origin = origin(&buffer, renderers, subject, &path, object.as_ref())?;
+    let changed = changed(&buffer, &last, origin.as_ref())?;
+    Ok(Explanation {
+        branch: subject.line.name.clone(),
+        path: path.to_string(),
+        line: subject.number,
+        object,
+        field,
+        origin,
+        changed,
+    })
+}
+
+/// The file that is meant, and its content.
+fn file(buffer: &ObjectBuffer<'_>, tree: ObjectId, subject: &Subject) -> Result<(RepoPath, ObjectId), ExplainError> {
+    let entry = |path: &RepoPath| buffer.entry(tree, path.as_str());
+    let below = subject.path.child(MANIFEST).ok();
+    for path in [Some(&subject.path), below.as_ref()].into_iter().flatten() {
+        if let Some((Mode::File | Mode::Executable, blob)) = entry(path)? {
+            return Ok((path.clone(), blob));
+        }
+    }
+    let known = manifests(buffer, tree)?.into_iter().map(|(path, _)| path).collect();
+    Err(ExplainError::NoFile { branch: subject.line.name.clone(), path: subject.path.clone(), known })
+}
+
+/// What renders a file, as of the dry commit that the branch shows.
+fn origin(
+    buffer: &ObjectBuffer<'_>,
+    renderers: &Renderers,
+    subject: &Subject,
+    path: &RepoPath,
+    object: Option<&Object>,
+) -> Result<Option<DryOrigin>, ExplainError> {
+    let repository = buffer.repository();
+    let refs = repository.refs()?;
+    let tip = buffer.commit(subject.line.tip)?;
+    let trailers = nearest(&tip, buffer, |_| true)?;
+    let settings = trailers.as_ref().and_then(|trailers| trailers.settings_commit).filter(|id| repository.has(*id));
+    let rules = Rules::at(settings.or(refs.get(SETTINGS_REF)), buffer)?;
+    let dir = path.parent().unwrap_or_default();
+    let recorded = provenance(buffer, tip.tree, &format!("{dir}/{METADATA}"))?.and_then(|found| found.dry_commit);
+    let notes = refs.get(NOTES_REF).map(|tip| buffer.commit(tip)).transpose()?;
+    let mut notes = Notes::open(notes.map(|commit| commit.tree), buffer)?;
+    let noted = notes.get(tip.id, buffer)?.and_then(|note| read_note(&note));
+    let by_trailer = trailers.as_ref().map(|trailers| trailers.dry_commit);
+    let dry = [noted, recorded, by_trailer].into_iter().flatten().find(|dry| repository.has(*dry));
+    let Some(dry) = dry else { return Ok(None) };
+    let files = TreeFiles::new(repository, repository.commit(dry)?.tree);
+    let discovered = Discovery::default().discover(&files, &rules.applications);
+    let discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree of {dry}: {why}")))?;
+    let branches = [Some(subject.line.name.as_str()), trailers.as_ref().map(|trailers| trailers.branch.as_str())];
+    let writes = |application: &&Application| {
+        let named = [application.environment_branch(), &application.sync_branch];
+        named.iter().any(|branch| branches.contains(&Some(branch.as_str()))) && path.starts_with(&application.sync_path)
+    };
+    let application = discovered.applications.iter().filter(writes).max_by_key(|found| found.sync_path.as_str().len());
+    let Some(application) = application else { return Ok(None) };
+    let context = render::Context {
+        files: &files,
+        profile: rules.settings.profile.into(),
+        dry_commit: &dry.to_string(),
+        renderer: rules.settings.renderer,
+        nondeterministic: &rules.settings.nondeterministic,
+    };
+    let source = application::source(&View::new(&files), application, context.profile).ok();
+    let source_type = source.map(|source| source.tool.source_type());
+    let rendered = renderers.render(&[application], &context, &|_| ()).pop();
+    let (reads, problem) = match rendered {
+        Some(Ok(rendered)) => (rendered.reads, None),
+        Some(Err(Failure::Mistakes(mistakes))) => {
+            (BTreeMap::new(), mistakes.into_iter().next().map(|mistake| mistake.message))
+        }
+        Some(Err(Failure::World(error))) => (BTreeMap::new(), Some(error.to_string())),
+        None => (BTreeMap::new(), None),
+    };
+    let view = View::new(&files);
+    let is_content = |path: &RepoPath, seen: &Seen| match seen {
+        Seen::Content(_) => !matches!(view.kind(path), Ok(Some(Kind::Submodule))),
+        Seen::Absent | Seen::Present(_) | Seen::Listed(_) => false,
+    };
+    let reads: BTreeSet<RepoPath> =
+        reads.iter().filter(|((path, _), seen)| is_content(path, seen)).map(|((path, _), _)| path.clone()).collect();
+    let template = match object {
+        Some(object) if source_type == Some(SourceType::Helm) => template(renderers, application, &context, object),
+        _ => None,
+    };
+    Ok(Some(DryOrigin {
+        dry_sha: dry.to_string(),
+        application: application.name.to_string(),
+        file: application.file.to_string(),
+        line: application.places.name.line,
+        source_type,
+        source_path: application.dry.path.to_string(),
+        template: template.map(|template| template.to_string()),
+        reads: reads.into_iter().filter(|path| *path != application.file).map(|path| path.to_string()).collect(),
+        problem,
+    }))
+}
+
+/// The template of a chart that makes an object.
+fn template(
+    renderers: &Renderers,
+    application: &Application,
+    context: &render::Context<'_>,
+    object: &Object,
+) -> Option<RepoPath> {
+    let made = renderers.templates(application, context).ok()?;
+    made.into_iter().find(|(manifest, _)| Object::from(manifest) == *object).map(|(_, template)| template)
+}
+
+/// What is behind the commit that changed it.
+fn changed(buffer: &ObjectBuffer<'_>, last: &LastChange, origin: Option<&DryOrigin>) -> Result<Changed, Error> {
+    let repository = buffer.repository();
+    let dry = last.dry.and_then(|dry| repository.commit(dry).ok());
+    let mut files = Vec::new();
+    if let (Some(dry), Some(origin)) = (&dry, origin) {
+        let before = match last.dry_before.filter(|before| repository.has(*before)) {
+            Some(before) => Some(before),
+            None => repository.first_parent(dry.id)?,
+        };
+        if let Some(before) = before {
+            let reads = |path: &str| {
+                origin.file == path
+                    || origin.reads.iter().any(|read| path.strip_prefix(read.as_str()).is_some_and(is_at_or_below))
+            };
+            let changes = buffer.diff_trees(buffer.commit(before)?.tree, dry.tree)?;
+            files.extend(changes.into_iter().map(|change| change.path).filter(|path| reads(path)));
+        }
+    }
+    let dry = dry.as_ref().map(Dry::of).or_else(|| last.dry.map(|id| Dry::unknown(&id.to_string())));
+    let subject = crate::metadata::DryCommit::new(&last.commit).subject;
+    Ok(Changed { id: last.commit.id.to_string(), subject, dry, files })
+}
+
+fn is_at_or_below(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('/')
+}

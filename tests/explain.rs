@@ -1,0 +1,129 @@
+//! `git hydrate explain`: from a hydrated object or line back to where it comes from.
+
+use serde_json::{Value, json};
+
+use crate::push::{application, config_map, dry};
+use crate::support::{Lab, Repo};
+
+const CHART: &str = "apiVersion: v2\nname: shop\nversion: 1.0.0\n";
+const TEMPLATE: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ .Values.name }}
+spec:
+  replicas: {{ .Values.replicas }}
+  template:
+    spec:
+      containers:
+      - name: shop
+        image: {{ .Values.image }}
+";
+
+/// A server with a chart, a kustomization and a directory, and dry commits that change one thing each.
+fn server(lab: &Lab) -> (Repo, Repo) {
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    let [chart, overlay] = ["chart", "overlay"].map(|name| application(name, "dev"));
+    let values = |replicas: u32, image: &str| format!("name: shop\nreplicas: {replicas}\nimage: {image}\n");
+    clone.commit(
+        "add",
+        &[
+            (&chart.0, &chart.1),
+            ("apps/chart/dev/Chart.yaml", CHART),
+            ("apps/chart/dev/values.yaml", &values(1, "nginx:1")),
+            ("apps/chart/dev/templates/deployment.yaml", TEMPLATE),
+            (&overlay.0, &overlay.1),
+            ("apps/overlay/dev/kustomization.yaml", "resources:\n- ../../base\n- more.yaml\nnamePrefix: dev-\n"),
+            ("apps/overlay/dev/more.yaml", &config_map("more", "x")),
+            ("apps/base/kustomization.yaml", "resources: [config.yaml]\n"),
+            ("apps/base/config.yaml", &config_map("base", "x")),
+        ],
+    );
+    clone.push().success();
+    let steps: [(&str, &str, String); 3] = [
+        ("scale", "apps/chart/dev/values.yaml", values(2, "nginx:1")),
+        ("image", "apps/chart/dev/values.yaml", values(2, "nginx:2")),
+        ("base", "apps/base/config.yaml", config_map("base", "y")),
+    ];
+    for (message, file, text) in &steps {
+        clone.commit(message, &[(file, text)]);
+        clone.push().success();
+    }
+    (server, clone)
+}
+
+fn explain(repo: &Repo, args: &[&str]) -> Value {
+    let answer = repo.hydrate(&[&["explain", "--json"], args].concat()).success();
+    serde_json::from_str(&answer.stdout).expect("JSON")
+}
+
+#[test]
+fn objects_and_lines_lead_to_their_dry_commits() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab);
+    // (what, field, dry commit, files that it changed)
+    let rows: [(&[&str], Value, &str, Value); 9] = [
+        (&["deploy/shop"], Value::Null, "image", json!(["apps/chart/dev/values.yaml"])),
+        (&["Deployment/shop", "environments/dev"], Value::Null, "image", json!(["apps/chart/dev/values.yaml"])),
+        (&["cm/dev-base"], Value::Null, "base", json!(["apps/base/config.yaml"])),
+        (&["configmaps/dev-more"], Value::Null, "add", json!(null)),
+        (
+            &["environments/dev:chart/manifest.yaml:6"],
+            json!("spec.replicas"),
+            "scale",
+            json!(["apps/chart/dev/values.yaml"]),
+        ),
+        (&["environments/dev:chart:2"], json!("kind"), "add", json!(null)),
+        (&["environments/dev:chart"], Value::Null, "image", json!(["apps/chart/dev/values.yaml"])),
+        (&["environments/dev:overlay/manifest.yaml:3"], json!("data.value"), "base", json!(["apps/base/config.yaml"])),
+        (&["environments/dev~1:overlay/manifest.yaml:3"], json!("data.value"), "add", json!(null)),
+    ];
+    for repo in [&server, &clone] {
+        for (args, field, subject, files) in &rows {
+            let found = explain(repo, args);
+            assert_eq!(found["field"], *field, "{args:?} {found}");
+            assert_eq!(found["changed"]["dry"]["subject"], *subject, "{args:?} {found}");
+            if !files.is_null() {
+                assert_eq!(found["changed"]["files"], *files, "{args:?} {found}");
+            }
+        }
+    }
+    let found = explain(&server, &["deploy/shop"]);
+    let origin = &found["origin"];
+    assert_eq!(origin["application"], "chart-dev");
+    assert_eq!((&origin["file"], &origin["line"]), (&json!("applications/dev/chart.yaml"), &json!(4)));
+    assert_eq!((&origin["sourceType"], &origin["sourcePath"]), (&json!("helm"), &json!("apps/chart/dev")));
+    assert_eq!(origin["template"], "apps/chart/dev/templates/deployment.yaml");
+    let reads = ["Chart.yaml", "templates/deployment.yaml", "values.yaml"].map(|name| format!("apps/chart/dev/{name}"));
+    assert_eq!(origin["reads"], json!(reads));
+    let found = explain(&server, &["cm/dev-base"]);
+    assert!(found["origin"]["reads"].as_array().expect("a list").contains(&json!("apps/base/config.yaml")), "{found}");
+    let text = server.hydrate(&["explain", "environments/dev:chart/manifest.yaml:6"]).success().stdout;
+    for line in ["Deployment shop", "  field        spec.replicas", "  source       Helm  apps/chart/dev"] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_told_is_said_with_what_can() {
+    let lab = Lab::new();
+    let (server, _) = server(&lab);
+    let rows: [(&[&str], i32, &str); 9] = [
+        (&["cm/web"], 2, "environments/prod:web/manifest.yaml:1  ConfigMap web"),
+        (&["deploy/shopp"], 1, "environments/dev:chart/manifest.yaml:1  Deployment shop"),
+        (&["secret/shop"], 1, "Deployment shop"),
+        (&["deploy/shop", "environments/prod"], 1, "there is no `deploy/shop` on environments/prod"),
+        (&["environments/dev:shop"], 1, "  chart/manifest.yaml"),
+        (&["environments/dev:chart:99"], 1, "`chart/manifest.yaml` has 11 lines"),
+        (&["environments/nowhere:chart/manifest.yaml"], 2, "hydrated are environments/dev, environments/prod"),
+        (&["shop"], 2, "neither BRANCH:PATH nor KIND/NAME"),
+        (&["environments/dev:chart", "environments/dev"], 2, "names its branch"),
+    ];
+    for (args, code, expected) in rows {
+        let answer = server.hydrate(&[&["explain"], args].concat()).exits(code);
+        assert!(answer.stderr.contains(expected), "{args:?}\n{}", answer.stderr);
+    }
+    let found = explain(&server, &["cm/web", "environments/prod", "--namespace", "web"]);
+    assert_eq!(found["origin"]["application"], "web-prod", "the Application gives the namespace");
+}
