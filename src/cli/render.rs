@@ -1,6 +1,7 @@
 //! `git hydrate render …`: manifests to standard output, and nothing else.
 
 mod helm;
+mod string_slice;
 
 use std::path::Path;
 

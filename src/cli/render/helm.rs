@@ -7,6 +7,7 @@ use anyhow::{Context as _, bail};
 use clap::Parser;
 
 use super::super::{Outcome, WrongUse, output};
+use super::string_slice;
 use crate::helm::{self, Effects, ValuesSource};
 use crate::path::RepoPath;
 use crate::view::{DiskFiles, View};
@@ -24,8 +25,8 @@ struct Flags {
     /// The namespace of the release.
     #[arg(long, short, default_value = "default")]
     namespace: String,
-    /// A values file; may be given more than once, later ones win.
-    #[arg(long, short = 'f', value_name = "FILE", value_delimiter = ',')]
+    /// Values files, separated by commas; may be given more than once, later ones win.
+    #[arg(long, short = 'f', value_name = "FILES")]
     values: Vec<String>,
     /// Values, as `a.b=c,d[0]=e`.
     #[arg(long, value_name = "VALUES")]
@@ -46,7 +47,7 @@ struct Flags {
     #[arg(long, value_name = "VERSION")]
     kube_version: Option<String>,
     /// API versions that templates see besides the usual ones.
-    #[arg(long, short, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, short, value_name = "LIST")]
     api_versions: Vec<String>,
     /// Print custom resource definitions too.
     #[arg(long)]
@@ -92,8 +93,7 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
     let options = helm::Options {
         release_name: name.or(flags.name_template).filter(|name| !name.is_empty()).unwrap_or(defaults.release_name),
         namespace: flags.namespace,
-        values: flags
-            .values
+        values: string_slice::split("values", &flags.values)?
             .iter()
             .map(|file| Ok(ValuesSource::File(on_disk(file)?)))
             .collect::<anyhow::Result<_>>()?,
@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
         set_literal: flags.set_literal,
         base: on_disk(".")?,
         kube_version: flags.kube_version,
-        api_versions: flags.api_versions,
+        api_versions: string_slice::split("api-versions", &flags.api_versions)?,
         include_crds: flags.include_crds,
         skip_tests: flags.skip_tests,
         no_hooks: flags.no_hooks,
