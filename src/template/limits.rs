@@ -19,12 +19,12 @@ pub const VALUE_DEPTH_MAX: u32 = 500;
 /// The stack that a thread needs to go as deep as the default limits let it, in a build without optimisation too.
 ///
 /// A level takes up to 5 KiB there, and what a host's own function adds.
-pub const STACK_BYTES: usize = 64 << 20;
+pub const STACK_BYTES: usize = 256 << 20;
 
 impl Default for Limits {
     /// Generous for charts: the largest public ones take some hundred thousand steps and a few megabytes.
     fn default() -> Self {
-        Self { steps: 200_000_000, bytes: 4 << 30, depth: 8_000 }
+        Self { steps: 200_000_000, bytes: 4 << 30, depth: 20_000 }
     }
 }
 
