@@ -29,6 +29,7 @@ mod objects;
 mod options;
 mod output;
 pub mod pattern;
+mod refusal;
 mod report;
 mod schema;
 mod set;
@@ -41,7 +42,10 @@ use std::sync::Arc;
 
 use crate::diag::Span;
 use crate::path::RepoPath;
-use crate::template::semver::{self, Range};
+use crate::template::{
+    self,
+    semver::{self, Range},
+};
 use crate::view::View;
 use crate::yaml::Mapping;
 
@@ -89,11 +93,27 @@ pub fn render_chart(view: &View<'_>, chart: &Arc<Chart>, options: &Options) -> R
     render_values(chart, &options.user_values(view)?, options)
 }
 
-/// Renders on a thread of its own: templates may nest as deep as Helm lets them, whatever stack the caller has.
+/// Every call of a random or clock function that what the chart prints depends on, each as the error that a render ends
+/// with when it meets that call first: with its place and its cure.
+///
+/// In the order of execution; calls that differ in neither place nor cure are told once, and of a chart with very many
+/// the first ones. Empty when the chart renders. Fails when it does not render for another reason, refused calls aside.
+pub fn refusals(view: &View<'_>, path: &RepoPath, options: &Options) -> Result<Vec<Error>, Error> {
+    options.cluster()?;
+    let values = options.user_values(view)?;
+    let chart = load(view, path)?;
+    on_thread(|| refusal::survey(&chart, &values, options))
+}
+
 fn render_values(chart: &Arc<Chart>, values: &Mapping, options: &Options) -> Result<Rendered, Error> {
+    on_thread(|| render_here(chart, values, options))
+}
+
+/// Works on a thread of its own: templates may nest as deep as Helm lets them, whatever stack the caller has.
+fn on_thread<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("helm".to_owned()).stack_size(STACK_BYTES);
-        match thread.spawn_scoped(scope, || render_here(chart, values, options)) {
+        match thread.spawn_scoped(scope, work) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(error) => Err(ErrorKind::Thread(error.to_string()).into()),
         }
@@ -106,8 +126,8 @@ fn render_here(chart: &Arc<Chart>, values: &Mapping, options: &Options) -> Resul
         warnings.push("this chart is deprecated".to_owned());
     }
     options.check_release_name()?;
-    let files = match files(chart, values, options, &options.effects, &mut warnings) {
-        Err(refused) if refused.is_refusal() => unaffected(chart, values, options).ok_or(refused)?,
+    let files = match files(chart, values, options, options.effects.for_templates(), &mut warnings) {
+        Err(refused) if refused.is_refusal() => refusal::unaffected(chart, values, options).ok_or(refused)?,
         other => other?,
     };
     let (mut documents, crds) = (output::documents(files.rendered, options, &mut warnings)?, files.crds);
@@ -129,7 +149,7 @@ fn files(
     chart: &Arc<Chart>,
     values: &Mapping,
     options: &Options,
-    effects: &Effects,
+    effects: template::Effects,
     warnings: &mut Vec<String>,
 ) -> Result<Files, Error> {
     let in_chart = |error: ErrorKind| error.at(Span::file(chart.origin.clone()));
@@ -152,28 +172,6 @@ fn files(
     let rendered = engine::render(&tree, &roots, options.limits, effects)?;
     let crds = tree.crds(Tree::ROOT).into_iter().map(|(source, file)| Document::crd(source, file));
     Ok(Files { rendered, crds: if options.include_crds { crds.collect::<Result<_, _>>()? } else { Vec::new() } })
-}
-
-/// The files of a chart that calls random or clock functions but uses nothing of what they give, as in
-/// `.Values.password | default (randAlphaNum 10)` with a password; none when it does.
-///
-/// Found out by rendering with several sources of chance, always the same ones, and comparing what is printed.
-fn unaffected(chart: &Arc<Chart>, values: &Mapping, options: &Options) -> Option<Files> {
-    // Far apart in every field that a clock shows.
-    const INSTANTS: [i64; 3] = [86_400 * 400 + 3_661, 1_234_567_890, 4_102_441_199];
-    let mut first: Option<Files> = None;
-    for (seconds, chance) in INSTANTS.into_iter().zip(1..) {
-        let now = jiff::Timestamp::from_second(seconds).ok()?;
-        let effects = options.effects.varied([chance; 32], now);
-        let mut files = files(chart, values, options, &effects, &mut Vec::new()).ok()?;
-        files.rendered.retain(|file| output::is_printed(&file.name));
-        match &first {
-            None => first = Some(files),
-            Some(first) if first.rendered != files.rendered => return None,
-            Some(_) => {}
-        }
-    }
-    first
 }
 
 /// Checks the values of all charts by their schemas; what all of them say is one error.

@@ -40,7 +40,7 @@ mod time;
 mod unicode;
 mod value;
 
-pub use effects::{Effects, Random};
+pub use effects::{Effects, Probe, Random};
 pub use error::{Cause, Failure, Level, Limit, ParseError, Place, Refused};
 pub use exec::{Call, Runtime};
 pub use function::{Function, Functions, Handler, Int, Methods, Param, Rest, Return, Type, Uint32};

@@ -6,9 +6,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use git_hydrate::helm::{self, Options, ValuesSource};
+use git_hydrate::helm::{self, Effects, Options, ValuesSource};
 use git_hydrate::path::RepoPath;
-use git_hydrate::view::{DiskFiles, View};
+use git_hydrate::view::{DiskFiles, MemoryFiles, View};
 
 #[derive(serde::Deserialize)]
 struct Case {
@@ -82,4 +82,88 @@ fn a_refusal_says_which_value_avoids_it() {
    |       ^^^
   = hint: set `auth.stamp`, or have an admin allow `now` by name"
     );
+}
+
+#[test]
+fn all_refusals_of_a_chart_are_told_at_once() {
+    let files = MemoryFiles::new()
+        .file("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n")
+        .file("c/values.yaml", "auth: {password: \"\", token: \"\", stamp: \"\", known: yes}\n")
+        .file(
+            "c/templates/t.yaml",
+            "password: {{ .Values.auth.password | default (randAlphaNum 8) }}
+token: {{ .Values.auth.token | default (randAlphaNum 8) }}
+again: {{ .Values.auth.token | default (randAlphaNum 8) }}
+known: {{ .Values.auth.known | default (randAlphaNum 8) }}
+length: {{ randNumeric 3 | len }}
+year: {{ now | date \"2006\" }}
+",
+        );
+    let refusals = helm::refusals(&View::new(&files), &RepoPath::new("c").expect("plain"), &Options::default());
+    let refusals = refusals.expect("nothing else is wrong");
+    let told: Vec<_> = refusals.iter().map(|error| (error.to_string(), error.diagnostic().hint)).collect();
+    let random = |place: &str| {
+        format!("c/templates/t.yaml:{place}: `randAlphaNum` is random: its result would change with every render")
+    };
+    let cure = |cure: &str| Some(format!("{cure}, or have an admin allow `randAlphaNum` by name"));
+    assert_eq!(
+        told,
+        [
+            (random("1:46"), cure("set `auth.password`")),
+            (random("2:40"), cure("set `auth.token`")),
+            (random("3:40"), cure("set `auth.token`")),
+            (
+                "c/templates/t.yaml:6:9: `now` reads the clock: its result would change with every render".to_owned(),
+                Some("take `now` out of the template, or have an admin allow `now` by name".to_owned())
+            ),
+        ]
+    );
+    let allowed = Effects::Seeded {
+        identity: "web".to_owned(),
+        allowed: vec!["randAlphaNum".to_owned()],
+        now: jiff::Timestamp::UNIX_EPOCH,
+    };
+    let options = Options { effects: allowed, ..Options::default() };
+    let refusals = helm::refusals(&View::new(&files), &RepoPath::new("c").expect("plain"), &options);
+    assert_eq!(refusals.expect("nothing else is wrong").len(), 1, "`now` alone is left");
+}
+
+#[test]
+fn what_is_allowed_repeats_beside_what_is_not_needed() {
+    let files = MemoryFiles::new()
+        .file("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n")
+        .file("c/values.yaml", "stamp: fixed\n")
+        .file("c/templates/t.yaml", "a: {{ randAlphaNum 8 }}\nb: {{ .Values.stamp | default now }}\n");
+    let effects = Effects::Seeded {
+        identity: "web".to_owned(),
+        allowed: vec!["randAlphaNum".to_owned()],
+        now: jiff::Timestamp::UNIX_EPOCH,
+    };
+    let render = |effects: &Effects| {
+        let options = Options { effects: effects.clone(), ..Options::default() };
+        helm::render(&View::new(&files), &RepoPath::new("c").expect("plain"), &options).expect("renders").text
+    };
+    let all = Effects::Seeded {
+        identity: "web".to_owned(),
+        allowed: vec!["randAlphaNum".to_owned(), "now".to_owned()],
+        now: jiff::Timestamp::UNIX_EPOCH,
+    };
+    assert_eq!(render(&effects), render(&all));
+}
+
+#[test]
+fn a_file_in_git_lfs_is_refused_where_a_template_reads_it() {
+    let files = MemoryFiles::new()
+        .file("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n")
+        .file("c/big.txt", "version https://git-lfs.github.com/spec/v1\noid sha256:00\n")
+        .file("c/templates/t.yaml", "a: {{ if .Values.read }}{{ .Files.Get \"big.txt\" }}{{ end }}\n");
+    let render = |set: &[&str]| {
+        let set = set.iter().map(|&text| text.to_owned()).collect();
+        helm::render(&View::new(&files), &RepoPath::new("c").expect("plain"), &Options { set, ..Options::default() })
+    };
+    assert!(render(&[]).is_ok(), "a file that no template reads is no harm");
+    let error = render(&["read=true"]).expect_err("has no content").to_string();
+    let words = "c/big.txt: is a Git LFS pointer, whose content is not in this repository; keep files that are rendered out \
+                 of Git LFS";
+    assert!(error.ends_with(words), "{error}");
 }

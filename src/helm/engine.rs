@@ -11,11 +11,11 @@ use super::error::{Error, ErrorKind};
 use super::files::Unreadable;
 use super::functions::{SET_NAME, functions, without_no_value};
 use super::objects::{Roots, template_object};
-use super::options::Effects;
 use super::output::RenderedFile;
 use super::tree::{ChartId, Tree};
 use super::{objects, report};
 use crate::template::{self, Parsed, Runtime, Set, Text};
+use crate::view::ViewError;
 
 /// What functions keep during a render.
 #[derive(Default)]
@@ -90,7 +90,7 @@ pub fn render(
     tree: &Tree<'_>,
     roots: &Roots,
     limits: template::Limits,
-    effects: &Effects,
+    effects: template::Effects,
 ) -> Result<Vec<RenderedFile>, Error> {
     let templates = Templates::new(tree);
     let mut set = Set::new(SET_NAME);
@@ -98,7 +98,7 @@ pub fn render(
         let parsed = tree.chart(chart).parse(file, name, functions());
         set.add(&parsed.map_err(|error| report::parse_error(&error, &templates))?);
     }
-    let mut runtime = Runtime::new(limits, effects.for_templates()).with_host(Host::default());
+    let mut runtime = Runtime::new(limits, effects).with_host(Host::default());
     let mut rendered = Vec::new();
     for (name, Template { chart, file }) in templates.in_order() {
         if is_partial(name) {
@@ -123,7 +123,11 @@ pub fn render(
 }
 
 fn unreadable(tree: &Tree<'_>, chart: ChartId) -> Unreadable {
+    let reason = |error: &ViewError| match error {
+        ViewError::LfsPointer(_) => format!("{error}; keep files that are rendered out of Git LFS"),
+        _ => error.to_string(),
+    };
     let files = tree.chart(chart).files.iter();
-    let all = files.filter_map(|file| Some((Text::from(&file.name), file.unreadable.as_ref()?.to_string())));
+    let all = files.filter_map(|file| Some((Text::from(&file.name), reason(file.unreadable.as_ref()?))));
     Unreadable(Rc::new(all.collect()))
 }

@@ -180,6 +180,11 @@ impl Error {
         matches!(self.0.kind, ErrorKind::Refused(_))
     }
 
+    /// Whether this says the same of the same place as another error.
+    pub(super) fn is_alike(&self, other: &Error) -> bool {
+        self.0.hint == other.0.hint && self.to_string() == other.to_string()
+    }
+
     /// The text of `helm template` behind `Error: `: with the advice that it gives when rendering itself failed.
     pub fn helm_text(&self) -> String {
         let advice = match &self.0.kind {

@@ -21,7 +21,6 @@ pub fn functions() -> &'static Functions {
         let mut functions = Functions::standard();
         functions.add("include", include).add("tpl", tpl).add("required", required).add("fail", fail);
         functions.add("lookup", |_: Text, _: Text, _: Text, _: Text| Map::new());
-        functions.add("getHostByName", |_: Text| Text::default());
         functions
     });
     &FUNCTIONS

@@ -1,5 +1,7 @@
 //! What a caller wants of a render: the flags of `helm template`.
 
+use std::collections::BTreeSet;
+
 use super::capabilities::KubeVersion;
 use super::error::{Error, ErrorKind};
 use super::set::{self, SetError, Typing};
@@ -8,7 +10,7 @@ use super::values;
 use super::{RELEASE_NAME_BYTES_MAX, is_release_name};
 use crate::diag::Span;
 use crate::path::RepoPath;
-use crate::template;
+use crate::template::{self, Probe};
 use crate::view::View;
 use crate::yaml::Mapping;
 
@@ -100,9 +102,17 @@ impl Effects {
         }
     }
 
-    /// The same with what is refused replaced by chance.
-    pub(super) fn varied(&self, entropy: [u8; 32], now: jiff::Timestamp) -> Self {
-        Effects::Live { entropy, now }
+    /// The same, to find out what depends on calls that are refused: on one of them, or on all.
+    pub(super) fn probe(&self, call: Option<u64>, probe: Probe) -> template::Effects {
+        match self.for_templates() {
+            template::Effects::Seeded { seed, now, allowed } => {
+                template::Effects::Probe { seed, now, allowed, call, probe }
+            }
+            _ => {
+                let (seed, now, allowed) = ([0; 32], jiff::Timestamp::UNIX_EPOCH, BTreeSet::new());
+                template::Effects::Probe { seed, now, allowed, call, probe }
+            }
+        }
     }
 }
 

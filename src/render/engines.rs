@@ -112,19 +112,30 @@ impl One<'_, '_> {
             effects: self.effects(),
             ..helm::Options::default()
         };
-        let mut rendered = helm::render(self.view, &release.chart, &options).map_err(|error| {
-            if error.is_backend() {
-                let path = release.chart.clone();
-                return Failure::World(Error::View(ViewError::Backend { path, reason: error.to_string() }));
-            }
-            let diagnostic = error.diagnostic();
-            let placed = diagnostic.span.is_some();
-            Failure::mistake(if placed { diagnostic } else { diagnostic.at(self.place().clone()) })
-        })?;
+        let mut rendered = helm::render(self.view, &release.chart, &options)
+            .map_err(|error| self.no_chart(&error, &release.chart, &options))?;
         let warning = |text: &String| Diagnostic::warning(text.as_str()).at(self.place().clone());
         let warnings: Vec<Diagnostic> = rendered.warnings.drain(..).map(|text| warning(&text)).collect();
         self.warnings.extend(warnings);
         Ok(rendered)
+    }
+
+    /// Why a chart does not render. What is refused is told all at once.
+    fn no_chart(&self, error: &helm::Error, chart: &RepoPath, options: &helm::Options) -> Failure {
+        if error.is_backend() {
+            let path = chart.clone();
+            return Failure::World(Error::View(ViewError::Backend { path, reason: error.to_string() }));
+        }
+        let placed = |error: &helm::Error| {
+            let diagnostic = error.diagnostic();
+            let has_place = diagnostic.span.is_some();
+            if has_place { diagnostic } else { diagnostic.at(self.place().clone()) }
+        };
+        let refusals = if error.is_refusal() { helm::refusals(self.view, chart, options) } else { Ok(Vec::new()) };
+        match refusals {
+            Ok(refusals) if !refusals.is_empty() => Failure::Mistakes(refusals.iter().map(placed).collect()),
+            _ => Failure::mistake(placed(error)),
+        }
     }
 
     /// What random and clock functions of charts do: nothing, but for those that an admin allows, and these give the

@@ -33,16 +33,38 @@ pub enum Effects {
         /// What the clock says.
         now: jiff::Timestamp,
     },
+    /// As [`Effects::Seeded`], but what that refuses gives the same in every render, one call or all excepted: so a host
+    /// learns what depends on them.
+    Probe {
+        /// Any bytes that tell this render from others.
+        seed: [u8; 32],
+        /// What the clock says to the allowed functions.
+        now: jiff::Timestamp,
+        /// Names of functions, whose calls are not probed.
+        allowed: BTreeSet<String>,
+        /// Which of the other calls, in the order of execution, the first being 0; none for all of them.
+        call: Option<u64>,
+        /// What becomes of it.
+        probe: Probe,
+    },
 }
 
-impl Effects {
-    fn is_allowed(&self, function: &str) -> bool {
-        match self {
-            Effects::Refuse => false,
-            Effects::Seeded { allowed, .. } => allowed.contains(function),
-            Effects::Live { .. } => true,
-        }
-    }
+/// What becomes of a probed call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Probe {
+    /// It fails with [`Refused`].
+    Refuse,
+    /// It draws from a source of chance of its own: all calls that are not probed draw from number 0 of 0 to 2.
+    Draw(u8),
+}
+
+/// What the clock says in a probe; far apart in every field that a clock shows.
+const PROBE_SECONDS: [i64; 3] = [1_000_000_000, 86_400 * 400 + 3_661, 4_102_441_199];
+
+/// Where chance comes from for one call.
+struct Chance {
+    seed: [u8; 32],
+    now: jiff::Timestamp,
 }
 
 /// The effects of one render, with what tells its calls apart.
@@ -50,28 +72,27 @@ impl Effects {
 pub(super) struct Source {
     effects: Effects,
     passed: HashMap<String, u64>,
+    /// Calls that a probe counted.
+    counted: u64,
 }
 
 impl Source {
     pub fn new(effects: Effects) -> Self {
-        Self { effects, passed: HashMap::new() }
+        Self { effects, ..Self::default() }
     }
 
     /// The clock, for a function that may read it.
-    pub fn now(&self, function: &str) -> Result<jiff::Timestamp, Failure> {
-        match &self.effects {
-            Effects::Seeded { now, .. } | Effects::Live { now, .. } if self.effects.is_allowed(function) => Ok(*now),
-            _ => Err(Refused::Clock(function.to_owned()).into()),
+    pub fn now(&mut self, function: &str) -> Result<jiff::Timestamp, Failure> {
+        match self.chance(function) {
+            Some(chance) => Ok(chance.now),
+            None => Err(Refused::Clock(function.to_owned()).into()),
         }
     }
 
     /// A stream of random bytes for one call of a function that may have it; `call` tells it from other calls.
     pub fn random(&mut self, function: &str, call: impl FnOnce() -> String) -> Result<Random, Failure> {
-        let seed = match &self.effects {
-            Effects::Seeded { seed, .. } | Effects::Live { entropy: seed, .. } if self.effects.is_allowed(function) => {
-                seed
-            }
-            _ => return Err(Refused::Random(function.to_owned()).into()),
+        let Some(Chance { seed, .. }) = self.chance(function) else {
+            return Err(Refused::Random(function.to_owned()).into());
         };
         let call = format!("{function}\0{}", call());
         let passed = self.passed.entry(call.clone()).or_default();
@@ -81,6 +102,36 @@ impl Source {
         hash.update(passed.to_be_bytes());
         hash.update(call.as_bytes());
         Ok(Random { key: hash.finalize().into(), counter: 0, block: [0; 32], used: 32 })
+    }
+
+    /// What a call draws from; none when it is refused.
+    fn chance(&mut self, function: &str) -> Option<Chance> {
+        match &self.effects {
+            Effects::Refuse => None,
+            Effects::Seeded { seed, now, allowed } => {
+                allowed.contains(function).then_some(Chance { seed: *seed, now: *now })
+            }
+            Effects::Live { entropy, now } => Some(Chance { seed: *entropy, now: *now }),
+            Effects::Probe { seed, now, allowed, .. } if allowed.contains(function) => {
+                Some(Chance { seed: *seed, now: *now })
+            }
+            Effects::Probe { call, probe, .. } => {
+                let is_probed = call.is_none_or(|call| call == self.counted);
+                self.counted += 1;
+                match (is_probed, probe) {
+                    (true, Probe::Refuse) => None,
+                    (true, Probe::Draw(number)) => Chance::of_probe(*number),
+                    (false, _) => Chance::of_probe(0),
+                }
+            }
+        }
+    }
+}
+
+impl Chance {
+    fn of_probe(number: u8) -> Option<Self> {
+        let seconds = PROBE_SECONDS.get(usize::from(number))?;
+        Some(Self { seed: [number; 32], now: jiff::Timestamp::from_second(*seconds).ok()? })
     }
 }
 

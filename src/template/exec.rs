@@ -200,7 +200,7 @@ impl Call<'_> {
     }
 
     /// The time now, if this function may know it.
-    pub fn now(&self) -> Result<jiff::Timestamp, Failure> {
+    pub fn now(&mut self) -> Result<jiff::Timestamp, Failure> {
         self.runtime.effects.now(self.function.name())
     }
 
