@@ -1,0 +1,85 @@
+//! What the parts of a hydration cost, each by itself: `cargo bench --bench engines`.
+
+use divan::{Bencher, black_box};
+use git_hydrate::application::{self, Patterns};
+use git_hydrate::manifest::{self, Manifest, Source};
+use git_hydrate::path::RepoPath;
+use git_hydrate::plan::{Changes, Discovery};
+use git_hydrate::view::{MemoryFiles, View};
+
+fn main() {
+    divan::main();
+}
+
+const APPLICATION: &str = "apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: web}
+spec:
+  destination: {namespace: web}
+  sourceHydrator:
+    drySource: {repoURL: https://git.example.com/dry.git, targetRevision: main, path: apps/web}
+    syncSource: {targetBranch: environments/dev, path: web}
+";
+
+/// A stream of so many Deployments, as an engine prints it.
+fn deployments(count: usize) -> String {
+    let one = |n: usize| {
+        format!(
+            "---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web-{n}\n  labels:\n    app: web-{n}\nspec:\n  \
+             replicas: {n}\n  selector:\n    matchLabels:\n      app: web-{n}\n  template:\n    metadata:\n      \
+             labels:\n        app: web-{n}\n    spec:\n      containers:\n        - name: web\n          image: \
+             registry.example.com/web:1.{n}\n          ports:\n            - containerPort: 8080\n"
+        )
+    };
+    (0..count).map(one).collect()
+}
+
+fn manifests(count: usize) -> Vec<Manifest> {
+    manifest::read(deployments(count).as_bytes(), Source::Output("bench")).expect("manifests")
+}
+
+/// A tree of so many directories, each with a file and an Application.
+fn tree(count: usize) -> MemoryFiles {
+    (0..count).fold(MemoryFiles::new(), |files, n| {
+        files.file(&format!("applications/{n}.yaml"), APPLICATION).file(&format!("apps/{n}/web.yaml"), "kind: A\n")
+    })
+}
+
+#[divan::bench(args = [1, 10, 100])]
+fn read_manifests(bencher: Bencher<'_, '_>, count: usize) {
+    let text = deployments(count);
+    bencher.bench(|| manifest::read(black_box(text.as_bytes()), Source::Output("bench")).is_ok());
+}
+
+#[divan::bench(args = [1, 10, 100])]
+fn write_manifests(bencher: Bencher<'_, '_>, count: usize) {
+    let manifests = manifests(count);
+    bencher.bench(|| manifest::encode(black_box(&manifests)));
+}
+
+#[divan::bench]
+fn read_application(bencher: Bencher<'_, '_>) {
+    let path = RepoPath::new("apps.yaml").expect("plain");
+    bencher.bench(|| application::read(&path, black_box(APPLICATION.as_bytes())));
+}
+
+#[divan::bench(args = [10, 100])]
+fn find_applications(bencher: Bencher<'_, '_>, count: usize) {
+    let files = tree(count);
+    bencher.bench(|| Discovery::default().discover(black_box(&files), &Patterns::default()).is_ok());
+}
+
+#[divan::bench(args = [10, 100])]
+fn compare_trees(bencher: Bencher<'_, '_>, count: usize) {
+    let (old, new) = (tree(count), tree(count).file("apps/1/web.yaml", "kind: B\n"));
+    bencher.bench(|| Changes::between(black_box(&old), &new).is_ok());
+}
+
+#[divan::bench(args = [10, 100])]
+fn confirm_reads(bencher: Bencher<'_, '_>, count: usize) {
+    let files = tree(count);
+    let view = View::new(&files);
+    view.read(&RepoPath::new("apps/1/web.yaml").expect("plain")).expect("is there");
+    let reads = view.reads();
+    bencher.bench(|| View::new(&files).confirms(black_box(&reads)) == Ok(true));
+}
