@@ -5,6 +5,8 @@ use serde_json::Value;
 use crate::push::{application, config_map, dry};
 use crate::support::{Lab, Repo};
 
+const SLIP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: [\n";
+
 /// A clone of a hydrated repository with the Applications `web` and `api` in two environments.
 fn clone() -> Repo {
     let clone = dry(&Lab::new().server(), &["web", "api"], &["dev", "prod"]);
@@ -88,10 +90,7 @@ fn what_fails_in_one_environment_hides_no_other() {
     let clone = clone();
     clone.commit(
         "slip",
-        &[
-            ("apps/web/dev/config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: [\n"),
-            ("apps/web/prod/config.yaml", &config_map("web", "new")),
-        ],
+        &[("apps/web/dev/config.yaml", SLIP), ("apps/web/prod/config.yaml", &config_map("web", "new"))],
     );
     let answer = clone.hydrate(&["diff", "--stat"]).exits(1);
     assert_eq!(
@@ -243,4 +242,71 @@ environments/prod  2 objects changed in 1 of 2 Applications
     );
     assert!(!json(&clone, &[], 1).to_string().contains("geheim"));
     assert!(clone.hydrate(&["diff", "--secrets"]).exits(1).stdout.contains("+   token: geheimer"));
+}
+
+#[test]
+fn markdown_tells_what_matters_first_and_is_cut_to_its_limit() {
+    let names: Vec<String> = (0..20).map(|n| format!("app{n:02}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let clone = dry(&Lab::new().server(), &names, &["dev"]);
+    clone.push().success();
+    let files: Vec<(String, String)> = names
+        .iter()
+        .map(|name| (format!("apps/{name}/dev/config.yaml"), config_map(name, "'```</details>|<b>'")))
+        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    clone.commit("all", &files);
+    let whole = clone.hydrate(&["diff", "--markdown"]).exits(1).stdout;
+    assert!(
+        whole.starts_with(
+            "| environment | Applications | changed | added | removed | noise | dangers |
+|---|---|---:|---:|---:|---:|---:|
+| `environments/dev` | 20 of 20 | 20 | 0 | 0 | 0 | 0 |
+
+<details><summary><b>environments/dev</b>: 20 objects changed</summary>
+
+`app00-dev` in `app00`
+
+````diff
+@@ ConfigMap app00 @@
+  data
+-   value: dev
++   value: '```</details>|<b>'
+````
+"
+        ),
+        "{whole}"
+    );
+    assert!(whole.contains("`app19-dev` in `app19`\n") && whole.ends_with("\n</details>\n"), "{whole}");
+    let cut = clone.hydrate(&["diff", "--markdown", "--limit", "1500"]).exits(1).stdout;
+    assert!(cut.len() <= 1500, "{}", cut.len());
+    let shown = cut.matches("````diff").count();
+    let note =
+        format!("\n_Cut: the fields of {} Applications are not shown; `git hydrate diff` shows them._\n", 20 - shown);
+    assert!(shown > 1 && cut.ends_with(&format!("\n</details>\n{note}")), "{cut}");
+}
+
+#[test]
+fn a_page_stands_alone_and_runs_nothing_that_was_pushed() {
+    let clone = clone();
+    let hostile = "</script><script>alert(1)</script><img src=x onerror=alert(1)>";
+    let text = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\ndata:\n  '\"><b>{hostile}': '{hostile}'\n  text: |\n    \
+         {hostile}\n    more\n"
+    );
+    clone.commit("hostile", &[("apps/web/dev/config.yaml", &text), ("apps/web/prod/config.yaml", SLIP)]);
+    let answer = clone.hydrate(&["diff", "--html", "page.html"]).exits(1);
+    assert!(
+        answer.stdout.starts_with("environments/dev   1 object changed in 1 of 2 Applications\n"),
+        "{}",
+        answer.stdout
+    );
+    let page = clone.file("page.html").expect("written");
+    for what in ["alert(1)</script>", "<img", "<b>\"", "\"><b>", "http:", "https:", "url("] {
+        assert!(!page.contains(what), "{what}");
+    }
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;&#x2f;script&gt;"), "what was pushed is shown as text");
+    assert!(page.contains("default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-"));
+    assert_eq!(page.matches("<script>").count(), 1);
+    assert!(page.contains("apps&#x2f;web&#x2f;prod&#x2f;config.yaml:4:1"));
 }

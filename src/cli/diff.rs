@@ -1,5 +1,9 @@
 //! `git hydrate diff`: what would change in each environment, before anything is pushed.
 
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{Outcome, WrongUse, output};
@@ -8,7 +12,7 @@ use crate::git::ObjectId;
 use crate::hydrate::{self, Against, Preview, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::Progress;
-use crate::report::changes::{Changes, Detail, json, text};
+use crate::report::changes::{Changes, Detail, html, json, markdown, text};
 
 /// Show what would change in each environment.
 ///
@@ -35,6 +39,15 @@ pub(super) struct Arguments {
     /// Show which Applications and objects change, without their fields.
     #[arg(long, group = "form")]
     stat: bool,
+    /// Print Markdown for a pull request, cut to --limit.
+    #[arg(long, group = "form")]
+    markdown: bool,
+    /// How many bytes of Markdown a comment may have.
+    #[arg(long, value_name = "BYTES", default_value_t = 60_000, requires = "markdown")]
+    limit: usize,
+    /// Write one page for a browser, which needs nothing but itself, and print what --stat prints.
+    #[arg(long, group = "form", value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Show changes that are noise too.
     #[arg(long)]
     noise: bool,
@@ -76,12 +89,20 @@ pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Ou
         None => Against::Branches,
     };
     let changes = Changes::new(preview(&clone, tip, &against)?, arguments.secrets);
+    if let Some(file) = &arguments.html {
+        std::fs::write(file, html(&changes)).with_context(|| format!("writing {}", file.display()))?;
+    }
     if json_wanted {
         output::print_json(&json(&changes))?;
+    } else if arguments.markdown {
+        output::print(markdown(&changes, arguments.limit))?;
     } else if changes.environments.is_empty() && changes.problems.is_empty() {
         output::print("no Application of this commit is hydrated\n")?;
     } else {
-        let detail = if arguments.stat { Detail::Objects } else { Detail::Fields { with_noise: arguments.noise } };
+        let detail = match arguments.stat || arguments.html.is_some() {
+            true => Detail::Objects,
+            false => Detail::Fields { with_noise: arguments.noise },
+        };
         let screen = Screen::new(Some(&clone.repository));
         screen.show(&text(&changes, detail, screen.paint()))?;
     }

@@ -1,7 +1,10 @@
 //! What a hydration would change, made ready to be shown: on a terminal, in a pull request, on a page, to programs.
 
+mod html;
 mod json;
+mod markdown;
 mod overview;
+mod repeats;
 mod rows;
 mod text;
 
@@ -14,7 +17,9 @@ use crate::hydrate::{Preview, PreviewedBranch, PreviewedPath};
 use crate::manifest::{self, Manifest, Source};
 use crate::path::RepoPath;
 
+pub use html::html;
 pub use json::json;
+pub use markdown::markdown;
 pub use overview::Overview;
 pub use rows::{Mark, Row, rows};
 pub use text::{Detail, text};
@@ -71,8 +76,7 @@ impl Changes {
 
     /// Whether no environment would change and nothing is wrong.
     pub fn is_empty(&self) -> bool {
-        let same = |environment: &EnvironmentDiff| environment.applications.is_empty() && environment.renders();
-        self.environments.iter().all(same) && self.problems.is_empty()
+        self.environments.iter().all(EnvironmentDiff::is_same) && self.problems.is_empty()
     }
 
     /// Whether all environments hydrate.
@@ -91,6 +95,11 @@ impl EnvironmentDiff {
     /// Whether it hydrates.
     pub fn renders(&self) -> bool {
         self.branch.mistakes.is_empty()
+    }
+
+    /// Whether it hydrates and nothing of it would change.
+    pub fn is_same(&self) -> bool {
+        self.applications.is_empty() && self.renders()
     }
 
     /// The objects that differ, of all Applications.

@@ -117,7 +117,7 @@ fn removed(branch: &BranchReport, text: &mut String) {
     }
 }
 
-fn short(id: &str) -> &str {
+pub(super) fn short(id: &str) -> &str {
     id.get(..SHORT).unwrap_or(id)
 }
 

@@ -66,6 +66,23 @@ impl<'a> Overview<'a> {
     }
 }
 
+/// What becomes of an environment, in a few words.
+pub(super) fn state(environment: &EnvironmentDiff, overview: &Overview<'_>) -> String {
+    if !environment.renders() {
+        return "does not hydrate".to_owned();
+    }
+    let count = environment.applications.len();
+    if count == 0 {
+        return "no change".to_owned();
+    }
+    let counts = match overview.counts() {
+        counts if !counts.is_empty() => counts,
+        _ if overview.noise > 0 => "nothing but noise".to_owned(),
+        _ => "no object".to_owned(),
+    };
+    format!("{counts} in {count} of {} Applications", environment.branch.applications.max(count))
+}
+
 /// `nginx 1.26 → 1.27`, with what changed of it only.
 fn image_text(image: &ImageChange) -> String {
     match (&image.old, &image.new) {

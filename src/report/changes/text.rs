@@ -1,8 +1,9 @@
 //! Changes for a terminal of 80 columns.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use super::overview::state;
+use super::repeats::{Here, Repeats};
 use super::{ApplicationDiff, Changes, EnvironmentDiff, Mark, Overview, Row, noise_text, rows};
 use crate::diag::printable;
 use crate::diff::{Change, ObjectDiff};
@@ -12,7 +13,7 @@ use crate::report::{Paint, Style, wrap};
 /// How much is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// A few lines an environment.
+    /// A few lines for each environment that changes.
     Environments,
     /// The Applications and objects that change.
     Objects,
@@ -23,9 +24,6 @@ pub enum Detail {
     },
 }
 
-/// From how many lines on a change is not shown again elsewhere.
-const REPEATED_MIN: usize = 7;
-
 /// How many images and dangers of an environment are named; the rest is counted.
 const NAMED_MAX: usize = 12;
 
@@ -34,10 +32,17 @@ const DIAGNOSTICS_MAX: usize = 50;
 
 /// What changes in each environment; what is wrong, each mistake once, at the end.
 pub fn text(changes: &Changes, detail: Detail, paint: Paint) -> String {
-    let mut page = Text { text: String::new(), paint, detail, shown: HashMap::new() };
+    let mut page = Text { text: String::new(), paint, detail, repeats: Repeats::default() };
     let width = changes.environments.iter().map(|environment| environment.branch.branch.as_str().len()).max();
-    for environment in &changes.environments {
+    let brief = detail == Detail::Environments;
+    let (same, changed): (Vec<_>, Vec<_>) = changes.environments.iter().partition(|one| brief && one.is_same());
+    for environment in changed {
         page.environment(environment, width.unwrap_or_default());
+    }
+    if !same.is_empty() {
+        let names: Vec<&str> = same.iter().map(|environment| environment.branch.branch.as_str()).collect();
+        let line = wrap(&format!("no change in {}", names.join(", ")), "  ");
+        let _ = writeln!(page.text, "{}", paint.by(Style::Dim, &line));
     }
     let diagnostics = merged(changes.diagnostics());
     for diagnostic in diagnostics.iter().take(DIAGNOSTICS_MAX) {
@@ -60,27 +65,19 @@ struct Text<'a> {
     text: String,
     paint: Paint,
     detail: Detail,
-    /// Long changes of a kind that were shown, each with the environment and Application where.
-    shown: HashMap<(&'a str, Vec<Row>), (&'a EnvironmentDiff, &'a ApplicationDiff)>,
+    repeats: Repeats<'a>,
 }
 
 impl<'a> Text<'a> {
     fn environment(&mut self, environment: &'a EnvironmentDiff, width: usize) {
         let branch = &environment.branch;
         let overview = Overview::of(environment);
-        let (style, state) = match environment.applications.len() {
-            _ if !environment.renders() => (Style::Error, "does not hydrate".to_owned()),
-            0 => (Style::Dim, "no change".to_owned()),
-            count => {
-                let of = format!("{count} of {} Applications", branch.applications.max(count));
-                let counts = match overview.counts() {
-                    counts if !counts.is_empty() => counts,
-                    _ if overview.noise > 0 => "nothing but noise".to_owned(),
-                    _ => "no object".to_owned(),
-                };
-                (Style::Changed, format!("{counts} in {of}"))
-            }
+        let style = match environment.applications.is_empty() {
+            _ if !environment.renders() => Style::Error,
+            true => Style::Dim,
+            false => Style::Changed,
         };
+        let state = state(environment, &overview);
         let name = self.paint.by(Style::Branch, branch.branch.as_str());
         let _ = writeln!(self.text, "{name:width$}  {}", self.paint.by(style, &state));
         for (image, count) in overview.images.iter().take(NAMED_MAX) {
@@ -140,7 +137,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    fn object(&mut self, object: &'a ObjectDiff, here: (&'a EnvironmentDiff, &'a ApplicationDiff)) {
+    fn object(&mut self, object: &'a ObjectDiff, here: Here<'a>) {
         let (style, sign) = match object.change {
             Change::Added => (Style::Added, "+"),
             Change::Removed => (Style::Removed, "-"),
@@ -163,16 +160,10 @@ impl<'a> Text<'a> {
             let _ = writeln!(self.text, "    {line}  {}", self.paint.by(Style::Dim, &lines));
             return;
         }
-        if rows.len() >= REPEATED_MIN {
-            let key = (object.object.kind.as_str(), rows.clone());
-            if let Some((environment, application)) = self.shown.get(&key) {
-                let is_here = environment.branch.branch == here.0.branch.branch;
-                let before = if is_here { application.title() } else { environment.branch.branch.as_str() };
-                let same = printable(&format!("the same as in {before}"));
-                let _ = writeln!(self.text, "    {line}  {}", self.paint.by(Style::Dim, &same));
-                return;
-            }
-            self.shown.insert(key, here);
+        if let Some(before) = self.repeats.before(object, &rows, here) {
+            let same = printable(&format!("the same as in {before}"));
+            let _ = writeln!(self.text, "    {line}  {}", self.paint.by(Style::Dim, &same));
+            return;
         }
         let _ = writeln!(self.text, "    {line}");
         for row in &rows {

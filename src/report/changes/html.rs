@@ -1,0 +1,272 @@
+//! Changes as one page for a browser: navigation, search, one column or two, light or dark.
+//!
+//! The page needs nothing but itself. All that it shows comes from files that anybody may have pushed, so the template
+//! escapes every value, and a content security policy lets nothing run but our own script, by its digest. Without any
+//! script all of it can be read; only search and the keys are missing then.
+
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment as Templates, UndefinedBehavior};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use super::overview::state;
+use super::{ApplicationDiff, Changes, EnvironmentDiff, Mark, Overview, noise_text, rows};
+use crate::diag::printable;
+use crate::diff::{Change, ObjectDiff};
+use crate::report::text::{merged, short};
+
+const TEMPLATE: &str = include_str!("page/page.html.j2");
+const OBJECT: &str = include_str!("page/object.html.j2");
+const STYLE: &str = include_str!("page/page.css");
+const SCRIPT: &str = include_str!("page/page.js");
+
+/// From how many lines on a new object is shown closed.
+const FOLDED_MIN: usize = 200;
+
+#[derive(Serialize)]
+struct Page {
+    title: String,
+    style: &'static str,
+    style_hash: String,
+    script: &'static str,
+    script_hash: String,
+    diagnostics: Vec<Mistake>,
+    environments: Vec<Environment>,
+    footer: String,
+}
+
+#[derive(Serialize)]
+struct Environment {
+    id: String,
+    branch: String,
+    state: &'static str,
+    summary: String,
+    dry_commits: String,
+    dangers: Vec<Danger>,
+    danger_count: usize,
+    images: Vec<Image>,
+    applications: Vec<Application>,
+}
+
+#[derive(Serialize)]
+struct Danger {
+    object: String,
+    what: String,
+}
+
+#[derive(Serialize)]
+struct Image {
+    what: String,
+    count: usize,
+}
+
+#[derive(Serialize)]
+struct Application {
+    id: String,
+    title: String,
+    path: String,
+    what: String,
+    note: String,
+    danger_count: usize,
+    objects: Vec<Object>,
+    noise: Vec<Object>,
+    noise_text: String,
+}
+
+#[derive(Serialize)]
+struct Object {
+    change: &'static str,
+    sign: &'static str,
+    kind: String,
+    name: String,
+    old_name: Option<String>,
+    restarts: bool,
+    dangers: Vec<String>,
+    folded: bool,
+    runs: Vec<Run>,
+}
+
+/// Lines that stand together: those that go and those that come in their place, or one of another sort.
+#[derive(Default, Serialize)]
+struct Run {
+    differs: bool,
+    rows: Vec<Line>,
+}
+
+#[derive(Serialize)]
+struct Line {
+    tag: &'static str,
+    text: String,
+    /// What of the line differs from its counterpart, between `text` and `rest`.
+    differs: String,
+    rest: String,
+}
+
+#[derive(Serialize)]
+struct Mistake {
+    severity: String,
+    text: String,
+}
+
+/// The page.
+pub fn html(changes: &Changes) -> String {
+    let mut templates = Templates::empty();
+    templates.set_undefined_behavior(UndefinedBehavior::Strict);
+    templates.set_auto_escape_callback(|_| AutoEscape::Html);
+    templates.add_filter("length", minijinja::filters::length);
+    templates.add_filter("safe", minijinja::filters::safe);
+    let diagnostics = merged(changes.diagnostics());
+    let diagnostics = diagnostics.iter();
+    let page = Page {
+        title: title(changes),
+        style: STYLE,
+        style_hash: hash(STYLE),
+        script: SCRIPT,
+        script_hash: hash(SCRIPT),
+        diagnostics: diagnostics
+            .map(|one| Mistake { severity: one.severity.to_string(), text: one.to_string() })
+            .collect(),
+        environments: changes.environments.iter().enumerate().map(|(index, one)| environment(index, one)).collect(),
+        footer: format!("Made by git-hydrate {}.", env!("CARGO_PKG_VERSION")),
+    };
+    templates.add_template("object", OBJECT).expect("the template can be parsed");
+    templates.render_str(TEMPLATE, Serde(&page)).expect("the template fits its values")
+}
+
+/// How a content security policy names an inline text.
+fn hash(text: &str) -> String {
+    format!("sha256-{}", data_encoding::BASE64.encode(&Sha256::digest(text)))
+}
+
+fn title(changes: &Changes) -> String {
+    match changes.environments.first() {
+        Some(first) => format!("What {} at {} changes", first.branch.dry_branch, short(&first.branch.dry_sha)),
+        None => "What changes".to_owned(),
+    }
+}
+
+fn environment(index: usize, environment: &EnvironmentDiff) -> Environment {
+    let overview = Overview::of(environment);
+    let branch = &environment.branch;
+    let id = format!("e{index}");
+    let now = short(&branch.dry_sha);
+    let dangers = overview.dangers.iter();
+    Environment {
+        branch: branch.branch.to_string(),
+        state: match environment.applications.is_empty() {
+            _ if !environment.renders() => "failed",
+            true => "same",
+            false => "changed",
+        },
+        summary: state(environment, &overview),
+        dry_commits: branch.dry_sha_before.as_deref().map(|old| format!("{} → {now}", short(old))).unwrap_or_default(),
+        dangers: dangers
+            .map(|(object, what)| Danger { object: printable(&object.to_string()), what: printable(&what.to_string()) })
+            .collect(),
+        danger_count: overview.dangers.len(),
+        images: overview.images.iter().map(|(what, count)| Image { what: printable(what), count: *count }).collect(),
+        applications: environment
+            .applications
+            .iter()
+            .enumerate()
+            .map(|(index, one)| application(format!("{id}a{index}"), one))
+            .collect(),
+        id,
+    }
+}
+
+fn application(id: String, application: &ApplicationDiff) -> Application {
+    let (noise, objects): (Vec<&ObjectDiff>, Vec<&ObjectDiff>) =
+        application.objects.iter().partition(|object| object.is_noise());
+    let overview = Overview::new(&application.objects);
+    let differ = if noise.len() == 1 { "1 object differs" } else { &format!("{} objects differ", noise.len()) };
+    Application {
+        id,
+        title: printable(application.title()),
+        path: printable(application.path.as_str()),
+        what: match (application.change, &application.moved_from) {
+            (Change::Added, _) => "new".to_owned(),
+            (Change::Removed, _) => "removed".to_owned(),
+            (Change::Changed, Some(from)) => format!("moved from {}", printable(from.as_str())),
+            (Change::Changed, None) => String::new(),
+        },
+        note: match &application.unreadable {
+            Some(why) => format!("What is on the branch cannot be compared: {}", printable(why)),
+            None if application.objects.is_empty() => "The same objects, written otherwise.".to_owned(),
+            None => String::new(),
+        },
+        danger_count: overview.dangers.len(),
+        noise_text: format!("{differ} in noise only: {}", noise_text(&overview.noise_kinds)),
+        objects: objects.into_iter().map(object).collect(),
+        noise: noise.into_iter().map(object).collect(),
+    }
+}
+
+fn object(object: &ObjectDiff) -> Object {
+    let runs = runs(object);
+    let lines: usize = runs.iter().map(|run| run.rows.len()).sum();
+    let name = object.object.to_string();
+    let name = name.strip_prefix(&object.object.kind).unwrap_or(&name).trim_start();
+    let (change, sign) = match object.change {
+        Change::Added => ("added", "+"),
+        Change::Removed => ("removed", "−"),
+        Change::Changed => ("changed", "~"),
+    };
+    Object {
+        change,
+        sign,
+        kind: printable(&object.object.kind),
+        name: printable(name),
+        old_name: object.old_name.as_deref().map(printable),
+        restarts: object.restarts,
+        dangers: object.dangers.iter().map(|danger| printable(&danger.to_string())).collect(),
+        folded: object.change == Change::Removed || lines >= FOLDED_MIN,
+        runs,
+    }
+}
+
+fn runs(object: &ObjectDiff) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for row in rows(object, object.is_noise()) {
+        let tag = match row.mark {
+            Mark::Place => "p",
+            Mark::Same => "s",
+            Mark::Removed => "del",
+            Mark::Added => "ins",
+            Mark::Moved => "m",
+            Mark::Folded => "f",
+        };
+        let differs = matches!(row.mark, Mark::Removed | Mark::Added);
+        let goes_on = runs.last().is_some_and(|run| {
+            let after_added = run.rows.last().is_some_and(|line| line.tag == "ins");
+            run.differs && differs && !(after_added && row.mark == Mark::Removed)
+        });
+        if !goes_on {
+            runs.push(Run { differs, ..Run::default() });
+        }
+        let text = format!("{:indent$}{}", "", printable(&row.text), indent = row.indent);
+        let run = runs.last_mut().expect("there is one now");
+        run.rows.push(Line { tag, text, differs: String::new(), rest: String::new() });
+    }
+    runs.iter_mut().for_each(Run::emphasize);
+    runs
+}
+
+impl Run {
+    /// Marks what differs in each line that goes and the one that comes for it.
+    fn emphasize(&mut self) {
+        let added = self.rows.iter().position(|line| line.tag == "ins").unwrap_or(self.rows.len());
+        let (removed, added) = self.rows.split_at_mut(added);
+        for (old, new) in removed.iter_mut().zip(added) {
+            let [before, after]: [Vec<char>; 2] = [&old.text, &new.text].map(|text| text.chars().collect());
+            let front = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
+            let back =
+                before[front..].iter().rev().zip(after[front..].iter().rev()).take_while(|(a, b)| a == b).count();
+            for (line, chars) in [(old, before), (new, after)] {
+                let text = |range: std::ops::Range<usize>| chars[range].iter().collect::<String>();
+                let end = chars.len() - back;
+                (line.text, line.differs, line.rest) = (text(0..front), text(front..end), text(end..chars.len()));
+            }
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Changes for a pull request: what matters at the top, fields in sections to open, cut to what a comment may hold.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::repeats::{Here, Repeats};
+use super::{ApplicationDiff, Changes, EnvironmentDiff, Overview, rows};
+use crate::diag::printable;
+use crate::diff::{Change, ObjectDiff};
+use crate::report::text::merged;
+
+/// How many environments, images, dangers and mistakes are told; the rest is counted.
+const TOLD_MAX: usize = 30;
+
+/// How long one thing that is told may be.
+const TEXT_MAX: usize = 1000;
+
+/// What is kept free for the end: the sections to close, and what is said of what was cut.
+const END_BYTES: usize = 400;
+
+/// The changes as GitHub's Markdown, in about `limit` bytes: first the fields of Applications are left out, from the last
+/// ones on.
+pub fn markdown(changes: &Changes, limit: usize) -> String {
+    let mut page =
+        Page { text: head(changes), limit: limit.saturating_sub(END_BYTES), cut: 0, repeats: Repeats::default() };
+    for environment in changes.environments.iter().filter(|environment| !environment.applications.is_empty()) {
+        page.environment(environment);
+    }
+    if page.cut > 0 {
+        let applications = if page.cut == 1 { "1 Application" } else { &format!("{} Applications", page.cut) };
+        let _ =
+            writeln!(page.text, "\n_Cut: the fields of {applications} are not shown; `git hydrate diff` shows them._");
+    }
+    page.text
+}
+
+/// What fits a reader's first look.
+fn head(changes: &Changes) -> String {
+    let mut text = "| environment | Applications | changed | added | removed | noise | dangers |\n".to_owned();
+    text += "|---|---|---:|---:|---:|---:|---:|\n";
+    let (mut images, mut dangers) = (BTreeMap::<String, Vec<&str>>::new(), Vec::new());
+    for (index, environment) in changes.environments.iter().enumerate() {
+        let branch = environment.branch.branch.as_str();
+        let overview = Overview::of(environment);
+        for (image, _) in &overview.images {
+            images.entry(image.clone()).or_default().push(branch);
+        }
+        dangers
+            .extend(overview.dangers.iter().map(|(object, danger)| (branch, object.to_string(), danger.to_string())));
+        if index >= TOLD_MAX {
+            continue;
+        }
+        let row = match environment.applications.len() {
+            _ if !environment.renders() => "**does not hydrate** | | | | |".to_owned(),
+            0 => "no change | | | | |".to_owned(),
+            count => format!(
+                "{count} of {} | {} | {} | {} | {} | {}",
+                environment.branch.applications.max(count),
+                overview.changed,
+                overview.added,
+                overview.removed,
+                overview.noise,
+                overview.dangers.len(),
+            ),
+        };
+        let _ = writeln!(text, "| {} | {row} |", code(branch));
+    }
+    more(&mut text, changes.environments.len(), "environments");
+    if !dangers.is_empty() {
+        text += "\n**Dangers**\n\n";
+        for (branch, object, danger) in dangers.iter().take(TOLD_MAX) {
+            let _ = writeln!(text, "- {}: {}: {}", code(branch), code(object), escaped(danger));
+        }
+        more(&mut text, dangers.len(), "dangers");
+    }
+    if !images.is_empty() {
+        text += "\n**Images**\n\n";
+        for (image, branches) in images.iter().take(TOLD_MAX) {
+            let branches: Vec<String> = branches.iter().take(TOLD_MAX).map(|branch| code(branch)).collect();
+            let _ = writeln!(text, "- {} in {}", code(image), branches.join(", "));
+        }
+        more(&mut text, images.len(), "images");
+    }
+    let diagnostics = merged(changes.diagnostics());
+    if !diagnostics.is_empty() {
+        let all: Vec<String> =
+            diagnostics.iter().take(TOLD_MAX).map(|diagnostic| clipped(&diagnostic.to_string())).collect();
+        text += "\n";
+        text += &fenced("text", &all.join("\n"));
+        more(&mut text, diagnostics.len(), "of this kind");
+    }
+    text
+}
+
+fn more(text: &mut String, count: usize, what: &str) {
+    if count > TOLD_MAX {
+        let _ = writeln!(text, "\n… and {} more {what}", count - TOLD_MAX);
+    }
+}
+
+struct Page<'a> {
+    text: String,
+    limit: usize,
+    /// How many Applications were left out.
+    cut: usize,
+    repeats: Repeats<'a>,
+}
+
+impl<'a> Page<'a> {
+    fn environment(&mut self, environment: &'a EnvironmentDiff) {
+        let counts = Overview::of(environment).counts();
+        let counts = if counts.is_empty() { "nothing that matters".to_owned() } else { counts };
+        let name = html(environment.branch.branch.as_str());
+        let start = format!("\n<details><summary><b>{name}</b>: {counts}</summary>\n");
+        if self.text.len() + start.len() > self.limit {
+            self.cut += environment.applications.len();
+            return;
+        }
+        self.text += &start;
+        for application in &environment.applications {
+            let block = self.application(application, environment);
+            if self.text.len() + block.len() > self.limit {
+                self.cut += 1;
+            } else {
+                self.text += &block;
+            }
+        }
+        self.text += "\n</details>\n";
+    }
+
+    fn application(&mut self, application: &'a ApplicationDiff, environment: &'a EnvironmentDiff) -> String {
+        let what = match (application.change, &application.moved_from) {
+            (Change::Added, _) => ", new".to_owned(),
+            (Change::Removed, _) => ", removed".to_owned(),
+            (Change::Changed, Some(from)) => format!(", moved from {}", code(from.as_str())),
+            (Change::Changed, None) => String::new(),
+        };
+        let mut text = format!("\n{} in {}{what}\n\n", code(application.title()), code(application.path.as_str()));
+        if let Some(why) = &application.unreadable {
+            let _ = writeln!(text, "What is on the branch cannot be compared: {}", escaped(why));
+            return text;
+        }
+        let lines: Vec<String> = application
+            .objects
+            .iter()
+            .filter(|object| !object.is_noise())
+            .map(|object| self.object(object, (environment, application)))
+            .collect();
+        if lines.is_empty() {
+            text += "Nothing that matters.\n";
+        } else {
+            text += &fenced("diff", &lines.join("\n"));
+        }
+        text
+    }
+
+    /// Lines that GitHub colours as those of a patch.
+    fn object(&mut self, object: &'a ObjectDiff, here: Here<'a>) -> String {
+        let (sign, what) = match object.change {
+            Change::Added => ("+", "new"),
+            Change::Removed => ("-", "removed"),
+            Change::Changed if object.restarts => ("@@", "restarts its Pods"),
+            Change::Changed => ("@@", ""),
+        };
+        let name = printable(&object.object.to_string());
+        let mut text = match sign {
+            "@@" => format!("@@ {name} @@ {what}").trim_end().to_owned(),
+            sign => format!("{sign} {name}: {what}"),
+        };
+        let rows = rows(object, false);
+        if object.change == Change::Removed {
+            return text;
+        }
+        if let Some(before) = self.repeats.before(object, &rows, here) {
+            let _ = write!(text, "\n  the same as in {}", printable(before));
+            return text;
+        }
+        for row in &rows {
+            let line = format!("{} {:indent$}{}", row.mark.sign(), "", printable(&row.text), indent = row.indent);
+            let _ = write!(text, "\n{}", line.trim_end());
+        }
+        text
+    }
+}
+
+/// A block that nothing in its text can end.
+fn fenced(language: &str, text: &str) -> String {
+    let fence = "`".repeat(longest_run(text).max(2) + 1);
+    format!("{fence}{language}\n{text}\n{fence}\n")
+}
+
+/// A code span that nothing in its text can end, fit for a table.
+fn code(text: &str) -> String {
+    let text = clipped(&printable(text)).replace('|', "\\|");
+    let fence = "`".repeat(longest_run(&text) + 1);
+    let blank = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{blank}{text}{blank}{fence}")
+}
+
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or_default()
+}
+
+/// Text that is nothing but text.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in clipped(&printable(text)).chars() {
+        match c {
+            '<' | '>' | '&' => escaped += &html(&c.to_string()),
+            '\\' | '*' | '_' | '[' | ']' | '|' | '#' | '@' | '~' | '!' => escaped.extend(['\\', c]),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+fn html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+fn clipped(text: &str) -> String {
+    match text.char_indices().nth(TEXT_MAX) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text.to_owned(),
+    }
+}

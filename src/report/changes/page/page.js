@@ -1,0 +1,76 @@
+"use strict";
+(() => {
+  const all = (selector, from = document) => [...from.querySelectorAll(selector)];
+  const search = document.getElementById("search");
+  const found = document.getElementById("found");
+  for (const element of all(".search, .keys")) element.hidden = false;
+
+  // What was chosen is kept where the browser lets a page keep anything.
+  const kept = {
+    get: (name) => { try { return localStorage.getItem("git-hydrate." + name); } catch { return null; } },
+    set: (name, value) => { try { localStorage.setItem("git-hydrate." + name, value); } catch { /* not kept */ } },
+  };
+  for (const name of ["view", "theme"]) {
+    const chosen = document.getElementById(kept.get(name) ?? "");
+    if (chosen?.name === name) chosen.checked = true;
+    for (const radio of all(`input[name=${name}]`)) radio.addEventListener("change", () => kept.set(name, radio.id));
+  }
+
+  const applications = all(".application");
+  const objects = all(".object").map((element) => ({ element, text: null }));
+  const title = (element) => element.closest(".application")?.querySelector(":scope > summary").textContent ?? "";
+  const show = () => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let count = 0;
+    for (const object of objects) {
+      object.text ??= (title(object.element) + " " + object.element.textContent).toLowerCase();
+      const matches = words.every((word) => object.text.includes(word));
+      object.element.hidden = !matches;
+      count += matches;
+    }
+    for (const noise of all(".noise")) {
+      noise.hidden = !noise.querySelector(".object:not([hidden])");
+      if (words.length) noise.open = !noise.hidden;
+    }
+    for (const application of applications) {
+      application.hidden = words.length > 0 && !application.querySelector(".object:not([hidden])");
+    }
+    for (const section of all("section.environment")) {
+      section.hidden = words.length > 0 && !section.querySelector(".application:not([hidden])");
+    }
+    for (const link of all("nav a")) {
+      const target = document.getElementById(link.hash.slice(1));
+      link.parentElement.hidden = Boolean(target?.closest("[hidden]"));
+    }
+    found.textContent = words.length ? `${count} of ${objects.length}` : "";
+    document.getElementById("nothing").hidden = count > 0 || !words.length;
+  };
+  search.addEventListener("input", show);
+
+  const step = (by) => {
+    const shown = applications.filter((application) => !application.hidden);
+    const top = document.querySelector("header").getBoundingClientRect().bottom + 20;
+    const tops = shown.map((application) => application.getBoundingClientRect().top);
+    const next = by > 0 ? tops.findIndex((at) => at > top) : tops.findLastIndex((at) => at < top - 30);
+    const target = shown[next]?.querySelector("summary");
+    target?.focus({ preventScroll: true });
+    target?.scrollIntoView({ block: "start" });
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.target === search) {
+      if (event.key === "Escape") { search.value = ""; show(); search.blur(); }
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "/") { event.preventDefault(); search.focus(); search.select(); }
+    if (event.key === "j") step(1);
+    if (event.key === "k") step(-1);
+    if (event.key === "s") document.getElementById(document.getElementById("split").checked ? "unified" : "split").click();
+  });
+
+  const links = new Map(all("nav li li a").map((link) => [link.hash.slice(1), link]));
+  const observer = new IntersectionObserver((entries) => {
+    for (const entry of entries) links.get(entry.target.id)?.toggleAttribute("aria-current", entry.isIntersecting);
+  }, { rootMargin: "-15% 0px -75% 0px" });
+  for (const application of applications) observer.observe(application);
+})();

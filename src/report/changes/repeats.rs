@@ -1,0 +1,34 @@
+use std::collections::HashMap;
+
+use super::{ApplicationDiff, EnvironmentDiff, Row};
+use crate::diff::ObjectDiff;
+
+/// From how many lines on a change is not shown again elsewhere.
+const LINES_MIN: usize = 7;
+
+/// Where a change stands.
+pub(super) type Here<'a> = (&'a EnvironmentDiff, &'a ApplicationDiff);
+
+/// Long changes that were shown already: most releases change all environments in the same way.
+#[derive(Default)]
+pub(super) struct Repeats<'a> {
+    shown: HashMap<(&'a str, Vec<Row>), Here<'a>>,
+}
+
+impl<'a> Repeats<'a> {
+    /// The environment, or the Application of the same one, where an object of the same kind changed in the same way and
+    /// was shown; else this one counts as shown.
+    pub fn before(&mut self, object: &'a ObjectDiff, rows: &[Row], here: Here<'a>) -> Option<&'a str> {
+        if rows.len() < LINES_MIN {
+            return None;
+        }
+        let (environment, application) =
+            *self.shown.entry((object.object.kind.as_str(), rows.to_vec())).or_insert(here);
+        let is_here = environment.branch.branch == here.0.branch.branch;
+        match (is_here, application.path == here.1.path) {
+            (true, true) => None,
+            (true, false) => Some(application.title()),
+            (false, _) => Some(environment.branch.branch.as_str()),
+        }
+    }
+}
