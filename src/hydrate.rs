@@ -40,7 +40,7 @@ pub use explain::{
 };
 pub use failures::{FAILURES_REF, Failure, Failures};
 pub use guard::{Access, RefUpdate, guard};
-pub use heads::{RefNames, dry_branches, hydrated_branches};
+pub use heads::{REMOTE, RefNames, dry_branches, dry_remote, hydrated_branches};
 pub use history::{Dry, Entry, History, ObjectCounts, PathChange, Selection, SkippedDry, is_hydrated};
 pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use report::{BranchReport, HydratedCommit, Outcome, Report, Skipped};

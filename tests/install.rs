@@ -288,13 +288,13 @@ fn a_clone_fetches_settings_and_notes() {
     server.git(&["notes", "--ref", "hydrator.metadata", "add", "-m", "{}", "main"]);
     let before = first.file(".git/config");
     let told = first.hydrate(&["install", "--client"]).success().stdout;
-    assert_eq!(told.lines().filter(|line| line.starts_with("done ")).count(), 3, "{told}");
+    assert_eq!(told.lines().filter(|line| line.starts_with("done ")).count(), 4, "{told}");
     first.git(&["fetch", "-q"]);
     let refs = first.git(&["for-each-ref", "--format=%(refname)", "refs/hydrate", "refs/notes"]);
     assert_eq!(refs, "refs/hydrate/config\nrefs/notes/hydrator.metadata");
     assert!(first.git(&["log", "-1"]).ends_with("Notes (hydrator.metadata):\n    {}"));
     let told = first.hydrate(&["install", "--client"]).success().stdout;
-    assert_eq!(told.lines().filter(|line| line.starts_with("already ")).count(), 3, "{told}");
+    assert_eq!(told.lines().filter(|line| line.starts_with("already ")).count(), 4, "{told}");
     first.hydrate(&["uninstall"]).success();
     assert_eq!(first.file(".git/config"), before);
 }
@@ -321,7 +321,10 @@ fn wrong_use_is_told_from_failure() {
         ),
         (&["install", "--client", "--remote", "upstream"], "error: there is no remote `upstream`: name it by --remote"),
         (&["install", "--server", "below"], "error: no repository at below"),
-        (&["install", "--print", "update"], "error: there is no hook `update`; there are: post-receive, pre-receive"),
+        (
+            &["install", "--print", "update"],
+            "error: there is no hook `update`; there are: post-receive, pre-receive, pre-push",
+        ),
     ];
     for (args, expected) in rows {
         let answer = clone.hydrate(args).exits(2);

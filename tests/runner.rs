@@ -17,6 +17,7 @@ mod kustomize;
 mod layers;
 mod log;
 mod plugin;
+mod pre_push;
 mod push;
 mod readme;
 mod remote;

@@ -5,7 +5,7 @@ use anyhow::{Context, bail};
 use super::WrongUse;
 use crate::application::BranchName;
 use crate::git::{ObjectId, Repository};
-use crate::hydrate::{self, HydrateError, Line, RefNames};
+use crate::hydrate::{self, HydrateError, Line, REMOTE, RefNames, dry_remote};
 use crate::metadata::NOTES_REF;
 
 #[derive(Debug, clap::Args)]
@@ -52,7 +52,7 @@ impl Clone {
         let remote = match &arguments.remote {
             Some(name) if remotes.contains(name) => Some(name.clone()),
             Some(name) => bail!(WrongUse(format!("there is no remote named `{name}`"))),
-            None => tracked("remote").or_else(|| default_remote(&remotes)),
+            None => repository.config(REMOTE).or_else(|| tracked("remote")).or_else(|| dry_remote(&repository)),
         };
         let merge = tracked("merge").and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned));
         let refs = match &remote {
@@ -136,13 +136,5 @@ impl Clone {
             .output(&args)
             .map(drop)
             .with_context(|| format!("fetching from `{remote}`; --offline takes what this clone knows of it already"))
-    }
-}
-
-/// The remote that is meant when none is named: the only one, or `origin`.
-pub(super) fn default_remote(remotes: &[String]) -> Option<String> {
-    match remotes {
-        [only] => Some(only.clone()),
-        _ => remotes.iter().find(|name| *name == "origin").cloned(),
     }
 }

@@ -13,12 +13,12 @@ use std::process::Command;
 use anyhow::{Context as _, bail};
 use serde_yaml::Value;
 
-use super::{Outcome, WrongUse, catch_up, clone, output};
+use super::{Outcome, WrongUse, catch_up, output};
 use crate::git::{
     Expected, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TransactionError, TreeEdit,
     update_refs,
 };
-use crate::hydrate::{check_settings, settings_files};
+use crate::hydrate::{check_settings, dry_remote, settings_files};
 use crate::metadata::{DEFAULT_COMMIT_MESSAGE, PROPOSAL_README};
 use crate::report::{Wording, summary};
 use crate::settings::{FILES, SETTINGS_REF, SettingsFiles as Files};
@@ -137,7 +137,7 @@ fn fetch(repository: &Repository) -> anyhow::Result<()> {
 
 /// The remote that a clone gets its settings from; none on a server.
 fn server_of(repository: &Repository) -> Option<String> {
-    repository.worktree().and_then(|_| clone::default_remote(&repository.remotes()))
+    repository.worktree().and_then(|_| dry_remote(repository))
 }
 
 /// Makes new settings count: on a server by hydrating anew, in a clone by telling how.

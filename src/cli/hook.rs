@@ -4,16 +4,23 @@ use std::path::PathBuf;
 
 use super::Outcome;
 
+/// The variable that lets a push through unseen.
+const SKIP: &str = "GIT_HYDRATE_SKIP";
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The hook that git runs.
     name: Name,
+    /// What git tells the hook: the remote and its URL, for pre-push.
+    arguments: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Name {
     /// Before a push is taken: refuse what must not go in.
     PreReceive,
+    /// Before a push leaves a clone: show what it changes, stop it when something does not render.
+    PrePush,
     /// After a push: hydrate what is not hydrated yet.
     PostReceive,
 }
@@ -22,6 +29,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let git_dir = std::env::var_os("GIT_DIR").map_or_else(|| PathBuf::from("."), PathBuf::from);
     let success = match arguments.name {
         Name::PreReceive => crate::hook::pre_receive(&git_dir, std::io::stdin().lock(), &super::machine()?),
+        Name::PrePush if std::env::var_os(SKIP).is_some_and(|value| !value.is_empty() && value != "0") => true,
+        Name::PrePush => {
+            let mut told = arguments.arguments.iter().map(String::as_str);
+            let (remote, url) = (told.next().unwrap_or_default(), told.next().unwrap_or_default());
+            let repository = super::repository(None)?;
+            crate::hook::pre_push(&repository, remote, url, std::io::stdin().lock(), &super::machine()?)
+        }
         Name::PostReceive => crate::hook::post_receive(&git_dir, std::io::stdin().lock(), &super::machine()?),
     };
     Ok(if success { Outcome::Done } else { Outcome::Found })

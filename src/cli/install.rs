@@ -10,7 +10,7 @@ use super::{Outcome, WrongUse, config, output};
 use crate::git::{Location, Repository};
 use crate::hook;
 use crate::hydrate::{self, RefNames, Setup, Silent, Wake};
-use crate::install::{Installer, SERVER_HOOKS, State, Step};
+use crate::install::{CLIENT_HOOKS, Installer, SERVER_HOOKS, State, Step};
 use crate::render::Renderers;
 
 #[derive(Debug, clap::Args)]
@@ -19,7 +19,7 @@ pub(super) struct Arguments {
     /// Hydrate each push to this repository.
     #[arg(long, value_name = "REPOSITORY", num_args = 0..=1, default_missing_value = ".", group = "what")]
     server: Option<PathBuf>,
-    /// Have `git fetch` bring the settings and notes of the server into this clone.
+    /// Have `git fetch` bring the settings and notes of the server into this clone, and check what is pushed.
     #[arg(long, group = "what")]
     client: bool,
     /// A URL by which Applications name this repository as drySource.repoURL.
@@ -41,8 +41,9 @@ pub(super) struct UninstallArguments {
 
 pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     if let Some(name) = &arguments.print {
-        let names = || SERVER_HOOKS.iter().map(|hook| hook.name).collect::<Vec<_>>().join(", ");
-        let hook = SERVER_HOOKS.iter().find(|hook| hook.name == name);
+        let mut hooks = SERVER_HOOKS.iter().chain(CLIENT_HOOKS);
+        let names = || SERVER_HOOKS.iter().chain(CLIENT_HOOKS).map(|hook| hook.name).collect::<Vec<_>>().join(", ");
+        let hook = hooks.find(|hook| hook.name == name);
         let hook = hook.ok_or_else(|| WrongUse(format!("there is no hook `{name}`; there are: {}", names())))?;
         output::print(hook.installed(&binary()?))?;
         return Ok(Outcome::Done);
@@ -75,7 +76,7 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
         if repository.config(&format!("remote.{}.url", arguments.remote)).is_none() {
             return Err(WrongUse(format!("there is no remote `{}`: name it by --remote", arguments.remote)).into());
         }
-        installer.client(&arguments.remote)?;
+        installer.client(&arguments.remote, &binary()?)?;
     }
     tell(&installer.steps(), json)
 }

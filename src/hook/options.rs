@@ -36,6 +36,29 @@ impl Options {
     }
 }
 
+/// What becomes of a push of which something does not render: `hydrate.prePush`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PrePush {
+    /// It is stopped; so it is unless anything is set.
+    Block,
+    /// It goes on, and the pusher is told.
+    Warn,
+    /// Nothing is looked at.
+    Off,
+}
+
+impl PrePush {
+    /// Reads git config. Errors: neither `block`, `warn` nor `off`.
+    pub fn read(repository: &Repository) -> Result<Self, String> {
+        match repository.config("hydrate.prePush").as_deref() {
+            None | Some("block") => Ok(Self::Block),
+            Some("warn") => Ok(Self::Warn),
+            Some("off") => Ok(Self::Off),
+            Some(other) => Err(format!("hydrate.prePush is `{other}`; it can be block, warn or off")),
+        }
+    }
+}
+
 /// Who pushes, and who may push what hydration owns: `hydrate.promoter` and `hydrate.settingsPusher` are names,
 /// `hydrate.promoted` patterns of branches, all of them while it is not set.
 ///

@@ -80,6 +80,18 @@ pub fn dry_branches(repository: &Repository, names: &RefNames) -> Result<BTreeSe
     Ok(environments(names, &repository.refs()?, &buffer)?.into_values().collect())
 }
 
+/// The key in git's configuration that names the remote of the dry repository, where it is not the one to be expected.
+pub const REMOTE: &str = "hydrate.remote";
+
+/// The remote of the dry repository: the one that [`REMOTE`] names, else the only one, else `origin`.
+pub fn dry_remote(repository: &Repository) -> Option<String> {
+    let remotes = repository.remotes();
+    repository.config(REMOTE).or_else(|| match &remotes[..] {
+        [only] => Some(only.clone()),
+        _ => remotes.iter().find(|name| *name == "origin").cloned(),
+    })
+}
+
 /// Of `branches` by name, those that hold what hydration wrote: environment branches, and the sync branches of staging
 /// branches.
 pub fn hydrated_branches(

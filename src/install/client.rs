@@ -1,6 +1,10 @@
-//! What a clone fetches besides its branches, so that it renders as the server does.
+//! What a clone fetches besides its branches, so that it renders as the server does, and what checks its pushes.
 
+use std::path::Path;
+
+use super::hook::CLIENT_HOOKS;
 use super::{Error, Installer, State};
+use crate::hydrate::{REMOTE, dry_remote};
 use crate::metadata::NOTES_REF;
 
 /// The keys and values that a clone of `remote` needs, in git's own spelling.
@@ -16,8 +20,13 @@ pub(super) fn fetched(remote: &str) -> [(String, String); 3] {
 }
 
 impl Installer<'_> {
-    /// Has `git fetch` bring the settings and the notes of `remote` along, and `git log` show the notes.
-    pub fn client(&mut self, remote: &str) -> Result<(), Error> {
+    /// Has `git fetch` bring the settings and the notes of `remote` along, `git log` show the notes, and the program at
+    /// `binary` check what is pushed there.
+    pub fn client(&mut self, remote: &str, binary: &Path) -> Result<(), Error> {
+        self.hooks(CLIENT_HOOKS, binary)?;
+        if dry_remote(self.repository).as_deref() != Some(remote) && self.config.set(REMOTE, remote)? {
+            self.step(State::Done, format!("{REMOTE} = {remote}"));
+        }
         for (key, value) in fetched(remote) {
             let state = if self.config.lend(&key, &value)? { State::Done } else { State::Already };
             self.step(state, format!("{key} = {value}"));

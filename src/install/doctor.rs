@@ -19,7 +19,7 @@ use serde::Serialize;
 use super::client::fetched;
 use super::config::Config;
 use super::guard::{GUARD, HIDE, is_hidden};
-use super::hook::SERVER_HOOKS;
+use super::hook::{CLIENT_HOOKS, SERVER_HOOKS};
 use super::{Error, Io as _, Version, is_executable};
 use crate::application::BranchName;
 use crate::diag::chain;
@@ -133,6 +133,9 @@ impl<'a> Doctor<'a> {
     pub fn client(mut self, remote: &str) -> Result<Vec<Finding>, Error> {
         self.git_version();
         self.on_path();
+        for hook in CLIENT_HOOKS {
+            self.hook(hook)?;
+        }
         self.locks()?;
         let install = format!("git hydrate install --client --remote {remote}");
         for (key, value) in fetched(remote) {

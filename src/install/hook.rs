@@ -4,6 +4,8 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::git::Repository;
+
 /// One of git's hooks, with the script that hands its input to `git-hydrate`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hook {
@@ -18,6 +20,10 @@ pub const SERVER_HOOKS: &[Hook] = &[
     Hook { name: "post-receive", section: "hook.hydrate", script: include_str!("../../hooks/post-receive") },
     Hook { name: "pre-receive", section: "hook.hydrate-pre-receive", script: include_str!("../../hooks/pre-receive") },
 ];
+
+/// The hooks of a clone.
+pub const CLIENT_HOOKS: &[Hook] =
+    &[Hook { name: "pre-push", section: "hook.hydrate-pre-push", script: include_str!("../../hooks/pre-push") }];
 
 /// What a hook that was there before ours is called now.
 pub(super) const KEPT_SUFFIX: &str = ".hydrate-orig";
@@ -70,6 +76,28 @@ impl Hook {
     /// Whether it decides what goes in.
     pub(super) fn is_gate(&self) -> bool {
         self.name == "pre-receive"
+    }
+
+    /// Whether git runs it where somebody works: with the top of the working tree as the current directory.
+    pub(super) fn is_client(&self) -> bool {
+        CLIENT_HOOKS.contains(self)
+    }
+
+    /// What it does to a push.
+    pub(super) fn work(&self) -> &'static str {
+        match self.name {
+            "pre-receive" => "guarded",
+            "pre-push" => "checked",
+            _ => "hydrated",
+        }
+    }
+
+    /// The command that installs it anew.
+    pub(super) fn install(&self, repository: &Repository) -> String {
+        match self.is_client() {
+            true => "git hydrate install --client".to_owned(),
+            false => format!("git hydrate install --server {}", repository.common_dir().display()),
+        }
     }
 
     /// The key in git's configuration that holds this hook's `name`.

@@ -97,7 +97,7 @@ struct Directories {
 
 impl Directories {
     fn of(hook: &Hook, repository: &Repository) -> Result<Self, Error> {
-        let hooks = hooks_dir(repository)?;
+        let hooks = hooks_dir(hook, repository)?;
         let several = format!("{}.d", hook.name);
         Ok(Self {
             file: hooks.join(hook.name),
@@ -115,11 +115,13 @@ impl Directories {
     }
 }
 
-/// The directory that git looks for hooks in.
-pub(super) fn hooks_dir(repository: &Repository) -> Result<PathBuf, Error> {
+/// The directory that git looks for `hook` in.
+pub(super) fn hooks_dir(hook: &Hook, repository: &Repository) -> Result<PathBuf, Error> {
     let answer = repository.git().output(&["rev-parse", "--git-path", "hooks"])?;
-    // A relative `core.hooksPath` starts where git runs the hooks of a push: in the git directory.
-    Ok(repository.common_dir().join(String::from_utf8_lossy(&answer).trim_end_matches('\n')))
+    // A relative `core.hooksPath` starts where git runs the hook: those of a server run in the git directory.
+    let worktree = repository.worktree().filter(|_| hook.is_client());
+    let start = worktree.as_deref().unwrap_or(repository.common_dir());
+    Ok(start.join(String::from_utf8_lossy(&answer).trim_end_matches('\n')))
 }
 
 /// The content of a hook; none when there is no such file. A link is followed; one that leads nowhere is empty.

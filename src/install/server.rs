@@ -5,14 +5,25 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use super::hook::{Hook, Owner, SERVER_HOOKS};
+use super::hook::{CLIENT_HOOKS, Hook, Owner, SERVER_HOOKS};
 use super::place::{Place, content};
 use super::{Error, Installer, Io as _, State, is_executable, kept};
+use crate::hydrate::REMOTE;
 
 impl Installer<'_> {
     /// Has git run the program at `binary` after each push.
     pub fn server(&mut self, binary: &Path) -> Result<(), Error> {
-        for hook in SERVER_HOOKS {
+        self.hooks(SERVER_HOOKS, binary)?;
+        if self.repository.config("core.logAllRefUpdates").is_none() {
+            self.config.lend("core.logAllRefUpdates", "true")?;
+            self.step(State::Done, "core.logAllRefUpdates = true: the reflogs tell who moved a branch");
+        }
+        Ok(())
+    }
+
+    /// Puts hooks where they belong, and takes them away wherever else they were put once.
+    pub(super) fn hooks(&mut self, hooks: &[Hook], binary: &Path) -> Result<(), Error> {
+        for hook in hooks {
             let place = Place::of(hook, self.repository, &self.config, self.git)?;
             for other in Place::all(hook, self.repository)? {
                 if other != place {
@@ -21,22 +32,21 @@ impl Installer<'_> {
             }
             self.put(hook, place, binary)?;
         }
-        if self.repository.config("core.logAllRefUpdates").is_none() {
-            self.config.lend("core.logAllRefUpdates", "true")?;
-            self.step(State::Done, "core.logAllRefUpdates = true: the reflogs tell who moved a branch");
-        }
         Ok(())
     }
 
     /// Takes away what [`Installer::server`] and [`Installer::client`] did.
     pub fn uninstall(&mut self) -> Result<(), Error> {
-        for hook in SERVER_HOOKS {
+        for hook in SERVER_HOOKS.iter().chain(CLIENT_HOOKS) {
             for place in Place::all(hook, self.repository)? {
                 self.take_away(hook, &place)?;
             }
         }
         for entry in self.config.withdraw()? {
             self.step(State::Done, format!("{entry}: taken away"));
+        }
+        if self.config.clear(REMOTE)? {
+            self.step(State::Done, format!("{REMOTE}: taken away"));
         }
         if self.steps.is_empty() {
             self.step(State::Already, "nothing of ours is installed");

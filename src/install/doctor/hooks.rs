@@ -26,7 +26,7 @@ impl Doctor<'_> {
                 installed.push((place, text));
             }
         }
-        let again = format!("git hydrate install --server {}", self.repository.common_dir().display());
+        let again = hook.install(self.repository);
         match &installed[..] {
             [] if hook.is_gate() && !self.is_guarded() => Ok(()),
             [] => self.hook_by_hand(hook, place, &again),
@@ -40,7 +40,7 @@ impl Doctor<'_> {
 
     /// A hook that we did not write may call us all the same.
     fn hook_by_hand(&mut self, hook: &Hook, place: Place, again: &str) -> Result<(), Error> {
-        let dir = hooks_dir(self.repository)?;
+        let dir = hooks_dir(hook, self.repository)?;
         let mut calling = Vec::new();
         for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
             let name = entry.file_name();
@@ -52,6 +52,10 @@ impl Doctor<'_> {
         match (calling.first(), place) {
             (Some(file), _) if is_executable(file) => self.good(format!("{} calls git-hydrate", file.display())),
             (Some(file), _) => self.not_executable(file),
+            (None, Place::Nowhere { reason, advice }) if hook.is_client() => {
+                self.advise(format!("pushes are not checked: {reason}"), advice);
+            }
+            (None, _) if hook.is_client() => self.advise("pushes are not checked", again),
             (None, Place::Nowhere { reason, advice }) => {
                 self.bad(format!("no {} hook runs git-hydrate: {reason}", hook.name), advice);
             }
@@ -100,8 +104,7 @@ impl Doctor<'_> {
     fn binary(&mut self, hook: &Hook, told: &str, binary: &Path, again: &str) -> Result<(), Error> {
         let shown = binary.display();
         if !is_executable(binary) {
-            let work = if hook.is_gate() { "guarded" } else { "hydrated" };
-            self.bad(format!("{told} runs {shown}, which is gone: pushes are not {work}"), again);
+            self.bad(format!("{told} runs {shown}, which is gone: pushes are not {}", hook.work()), again);
             return Ok(());
         }
         let dir = self.repository.common_dir();

@@ -1,0 +1,134 @@
+use std::io::{IsTerminal as _, Read};
+
+use super::STDIN_BYTES_MAX;
+use super::options::PrePush;
+use crate::application::BranchName;
+use crate::diag::chain;
+use crate::git::{Error, ObjectBuffer, ObjectId, Repository, object_id};
+use crate::hydrate::{self, Against, FAILURES_REF, Failures, HydrateError, RefNames, Setup, Wake};
+use crate::render::{Machine, Renderers};
+use crate::report::changes::{Changes, Detail, EnvironmentDiff, text};
+use crate::report::{Console, Paint, Progress, wrap};
+
+/// A branch that is pushed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Pushed {
+    branch: BranchName,
+    tip: ObjectId,
+}
+
+/// Runs as `pre-push` of a clone: shows what the push will change in each environment, and answers whether it may go on.
+///
+/// `remote` is what git was told to push to, a name or a URL, and `url` where that is. `stdin` holds git's lines
+/// `<local ref> <local id> <remote ref> <remote id>`: the commits that they name are hydrated in memory, whatever the
+/// working tree holds, and compared with the environment branches as they were fetched last. A push to another remote than
+/// that of the dry repository, of tags, or of branches from which nothing is hydrated, goes on without a word.
+///
+/// What keeps us from telling never stops a push.
+pub fn pre_push(repository: &Repository, remote: &str, url: &str, stdin: impl Read, machine: &Machine) -> bool {
+    let mut console = Console::new();
+    let mode = match PrePush::read(repository) {
+        Ok(PrePush::Off) => return true,
+        Ok(mode) => mode,
+        Err(wrong) => {
+            console.print(&wrap(&format!("warning: {wrong}"), "  "));
+            PrePush::Block
+        }
+    };
+    match check(repository, remote, url, stdin, machine, &mut console) {
+        Ok(renders) if renders || mode == PrePush::Warn => true,
+        Ok(_) => {
+            console.print("error: the push is stopped, since this does not render");
+            console.print("hint: to push it all the same: GIT_HYDRATE_SKIP=1 git push");
+            console.print("hint: to be warned only: git config hydrate.prePush warn");
+            false
+        }
+        Err(error) => {
+            console.print(&wrap(&format!("warning: this push is not checked: {}", chain(&error)), "  "));
+            if matches!(error, HydrateError::SettingsMissing { .. }) {
+                console.print("hint: git fetch");
+            }
+            true
+        }
+    }
+}
+
+/// Shows what each dry branch changes; answers whether all that this push is about renders.
+fn check(
+    repository: &Repository,
+    remote: &str,
+    url: &str,
+    stdin: impl Read,
+    machine: &Machine,
+    console: &mut Console,
+) -> Result<bool, HydrateError> {
+    let mut lines = String::new();
+    // Bytes that are no text are no branch that we know.
+    drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));
+    let Some(remote) = dry_remote(repository, remote, url) else { return Ok(true) };
+    let prefix = repository.config("hydrate.localPrefix").unwrap_or_else(|| "hydrate".to_owned());
+    let names = RefNames::client(&remote, &prefix);
+    let refs = repository.refs()?;
+    let dry_branches = hydrate::dry_branches(repository, &names)?;
+    let failures = Failures::read(&ObjectBuffer::new(repository), refs.get(FAILURES_REF))?;
+    let renderers = Renderers::from_config(repository, machine)?;
+    let paint = Paint::new(Some(repository), std::io::stderr().is_terminal());
+    let progress = Progress::new();
+    let mut renders = true;
+    for Pushed { branch, tip } in pushed(repository, &lines)? {
+        let setup = Setup {
+            repository,
+            refs: names.clone(),
+            wake: Wake::Commit { branch: branch.clone(), tip },
+            renderers: &renderers,
+            out_of_time: &|| false,
+            observer: &progress,
+        };
+        let preview = hydrate::preview(&setup, &Against::Branches);
+        progress.clear();
+        let preview = preview?;
+        let is_dry = dry_branches.contains(&branch) || names.head(&refs).as_ref() == Some(&branch);
+        if preview.environments.is_empty() && (preview.problems.is_empty() || !is_dry) {
+            continue;
+        }
+        let changes = Changes::new(preview, false);
+        console.print(&text(&changes, Detail::Environments, paint));
+        // What is broken on the server already, and in the same way, is not the fault of this push.
+        let is_known = |environment: &&EnvironmentDiff| {
+            let branch = &environment.branch;
+            failures.of(&branch.branch).iter().any(|failure| failure.diagnostics == branch.mistakes)
+        };
+        let failed: Vec<&EnvironmentDiff> =
+            changes.environments.iter().filter(|environment| !environment.renders()).collect();
+        let known = failed.iter().filter(|environment| is_known(environment)).count();
+        if known > 0 {
+            let what = if known == 1 { "1 of them did" } else { &format!("{known} of them did") };
+            console.print(&format!("note: {what} not hydrate before, for the same reasons"));
+        }
+        renders &= known == failed.len() && changes.problems.is_empty();
+    }
+    Ok(renders)
+}
+
+/// The remote that is pushed to, when it is the one of the dry repository.
+fn dry_remote(repository: &Repository, remote: &str, url: &str) -> Option<String> {
+    let dry = hydrate::dry_remote(repository)?;
+    let same_url = repository.config(&format!("remote.{dry}.url")).is_some_and(|known| known == url);
+    (remote == dry || same_url).then_some(dry)
+}
+
+/// The branches that are made or moved. What is deleted, and tags, are none.
+fn pushed(repository: &Repository, lines: &str) -> Result<Vec<Pushed>, Error> {
+    let mut found = Vec::new();
+    for line in lines.lines() {
+        // Whatever stands for the local ref may have blanks in it.
+        let mut words = line.rsplitn(4, ' ');
+        let (_, name, id) = (words.next(), words.next(), words.next());
+        let branch = name.and_then(|name| name.strip_prefix("refs/heads/")).and_then(|name| BranchName::new(name).ok());
+        let tip = id.and_then(object_id).filter(|tip| !tip.is_null());
+        if let (Some(branch), Some(tip)) = (branch, tip) {
+            found.push(Pushed { branch, tip: repository.rev_parse(&tip.to_string())? });
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,177 @@
+//! What a developer sees before a push leaves, and when it does not leave.
+
+use crate::push::{config_map, dry, tip};
+use crate::support::{Answer, BINARY, Lab, Repo};
+
+const SLIP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: [\n";
+
+/// A server, and a clone with the hook installed, whose Applications `web` and `api` are hydrated to two environments.
+fn team() -> (Lab, Repo, Repo) {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev", "prod"]);
+    clone.push().success();
+    clone.hydrate(&["install", "--client"]).success();
+    clone.git(&["fetch", "-q"]);
+    (lab, server, clone)
+}
+
+/// What the clone itself says in a push, not the server and not git.
+fn said(answer: &Answer) -> Vec<&str> {
+    let ours = ["environments/", "  ", "no change", "error:", "hint:", "note:", "warning:", "the hook"];
+    let lines = answer.stderr.lines().filter(|line| !line.contains(" -> ") && !line.contains("failed to push"));
+    lines.filter(|line| ours.iter().any(|start| line.starts_with(start))).collect()
+}
+
+fn push(clone: &Repo, args: &[&str], variables: &[(&str, &str)]) -> Answer {
+    let mut command = clone.command("git");
+    command.arg("push").args(args).envs(variables.iter().copied());
+    Answer::new(command.output().expect("git runs"))
+}
+
+#[test]
+fn a_push_shows_what_it_changes() {
+    let (_lab, _server, clone) = team();
+    clone.commit("change", &[("apps/web/prod/config.yaml", &config_map("web", "new"))]);
+    assert_eq!(
+        said(&push(&clone, &["origin", "main"], &[]).success()),
+        ["environments/prod  1 object changed in 1 of 2 Applications", "no change in environments/dev"]
+    );
+    clone.git(&["fetch", "-q"]);
+    clone.commit("nothing", &[]);
+    assert_eq!(
+        said(&push(&clone, &["--force", "origin", "main"], &[]).success()),
+        ["no change in environments/dev, environments/prod"]
+    );
+    clone.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "nothing else"]);
+    let rewound = push(&clone, &["--force", "origin", "main"], &[]).success();
+    assert_eq!(said(&rewound), ["no change in environments/dev, environments/prod"]);
+}
+
+#[test]
+fn what_does_not_render_stops_the_push() {
+    let (_lab, server, clone) = team();
+    let before = tip(&server, "main");
+    clone.commit("slip", &[("apps/web/dev/config.yaml", SLIP)]);
+    // The working tree is in order; what is pushed is not.
+    std::fs::write(clone.path.join("apps/web/dev/config.yaml"), config_map("web", "mended")).expect("written");
+    let stopped = push(&clone, &["origin", "main"], &[]).exits(1);
+    assert_eq!(
+        said(&stopped)[..9],
+        [
+            "environments/dev   does not hydrate",
+            "no change in environments/prod",
+            "error: not valid YAML: did not find expected node content",
+            "  --> apps/web/dev/config.yaml:4:1",
+            "  = application: web-dev",
+            "  = hint: if the file holds no manifests, add a comment `+argocd:skip-file-rendering`",
+            "error: the push is stopped, since this does not render",
+            "hint: to push it all the same: GIT_HYDRATE_SKIP=1 git push",
+            "hint: to be warned only: git config hydrate.prePush warn",
+        ]
+    );
+    assert_eq!(tip(&server, "main"), before);
+    clone.git(&["config", "hydrate.prePush", "sometimes"]);
+    let doubtful = push(&clone, &["origin", "main"], &[]).exits(1);
+    assert!(doubtful.stderr.starts_with("warning: hydrate.prePush is `sometimes`; it can be block, warn or off\n"));
+    clone.git(&["config", "hydrate.prePush", "warn"]);
+    let warned = push(&clone, &["--dry-run", "origin", "main"], &[]).success();
+    assert_eq!(said(&warned)[0], "environments/dev   does not hydrate");
+    clone.git(&["config", "hydrate.prePush", "off"]);
+    assert_eq!(said(&push(&clone, &["--dry-run", "origin", "main"], &[]).success()), [""; 0]);
+    clone.git(&["config", "--unset", "hydrate.prePush"]);
+    let skipped = push(&clone, &["origin", "main"], &[("GIT_HYDRATE_SKIP", "1")]).success();
+    assert_eq!(said(&skipped), [""; 0]);
+
+    // What is broken on the server already does not stop the next push, which mends something else.
+    clone.git(&["checkout", "-q", "."]);
+    clone.git(&["fetch", "-q"]);
+    clone.commit("other", &[("apps/api/prod/config.yaml", &config_map("api", "new"))]);
+    let known = push(&clone, &["origin", "main"], &[]).success();
+    assert_eq!(said(&known).last(), Some(&"note: 1 of them did not hydrate before, for the same reasons"));
+}
+
+#[test]
+fn what_is_not_hydrated_is_pushed_without_a_word() {
+    let (lab, server, clone) = team();
+    let fork = lab.path("fork.git");
+    clone.git(&["init", "-q", "--bare", fork.to_str().expect("UTF-8")]);
+    clone.git(&["remote", "add", "fork", fork.to_str().expect("UTF-8")]);
+    clone.git(&["tag", "v1"]);
+    clone.git(&["branch", "topic"]);
+    clone.commit("slip", &[("apps/web/dev/config.yaml", SLIP)]);
+    for args in [
+        &["fork", "main"][..],
+        &["origin", "v1"],
+        &["origin", "HEAD:refs/heads/wip", "topic"],
+        &["origin", ":topic", "HEAD:refs/tags/odd"],
+    ] {
+        assert_eq!(said(&push(&clone, args, &[]).success()), [""; 0], "{args:?}");
+    }
+    // The dry remote by its address, and several branches of which one does not render.
+    let url = clone.git(&["remote", "get-url", "origin"]);
+    push(&clone, &[&url, "main"], &[]).exits(1);
+    push(&clone, &["origin", "topic", "main"], &[]).exits(1);
+    assert_eq!(server.git(&["branch", "--list", "topic"]), "", "a push that is stopped pushes nothing");
+    clone.git(&["config", "hydrate.remote", "fork"]);
+    assert_eq!(said(&push(&clone, &["--dry-run", "origin", "main"], &[]).success()), [""; 0]);
+}
+
+#[test]
+fn a_hook_that_was_there_runs_first_with_the_same_input() {
+    let (_lab, _server, clone) = team();
+    clone.hydrate(&["uninstall"]).success();
+    assert_eq!(clone.names(".git/hooks").iter().filter(|name| name.starts_with("pre-push")).count(), 1, "the sample");
+    let theirs = "#!/bin/sh\necho \"the hook: $* $(cat | wc -l)\" >&2\ntest ! -e stop\n";
+    clone.hook(".git/hooks/pre-push", theirs);
+    let told = clone.hydrate(&["install", "--client"]).success().stdout;
+    assert!(told.contains("hooks/pre-push is kept as hooks/pre-push.hydrate-orig, which runs first"), "{told}");
+    clone.commit("change", &[("apps/web/prod/config.yaml", &config_map("web", "new"))]);
+    clone.git(&["tag", "v1"]);
+    let url = clone.git(&["remote", "get-url", "origin"]);
+    let answer = push(&clone, &["origin", "main", "v1"], &[]).success();
+    assert_eq!(
+        said(&answer)[..2],
+        [&*format!("the hook: origin {url} 2"), "environments/prod  1 object changed in 1 of 2 Applications"]
+    );
+    assert_eq!(said(&push(&clone, &["origin", "main"], &[]).success()), [format!("the hook: origin {url} 0")]);
+    clone.commit("more", &[("stop", "x"), ("apps/web/prod/config.yaml", &config_map("web", "more"))]);
+    assert_eq!(said(&push(&clone, &["origin", "main"], &[]).exits(1))[0], format!("the hook: origin {url} 1"));
+    clone.hydrate(&["uninstall"]).success();
+    assert_eq!(clone.file(".git/hooks/pre-push").as_deref(), Some(theirs));
+}
+
+#[test]
+fn a_hook_without_its_program_lets_pushes_through() {
+    let (_lab, _server, clone) = team();
+    let hook = clone.file(".git/hooks/pre-push").expect("installed");
+    clone.hook(".git/hooks/pre-push", &hook.replace(BINARY, "/gone/git-hydrate"));
+    clone.commit("slip", &[("apps/web/dev/config.yaml", SLIP)]);
+    assert_eq!(
+        said(&push(&clone, &["origin", "main"], &[]).success()),
+        [
+            "warning: /gone/git-hydrate is gone: this push is not checked",
+            "hint: to mend it: git hydrate install --client"
+        ]
+    );
+}
+
+#[test]
+fn hooks_of_others_are_left_alone() {
+    let (_lab, _server, clone) = team();
+    let told = |answer: Answer| answer.stdout;
+    let good = told(clone.hydrate(&["doctor"]).success());
+    assert!(good.contains("/hooks/pre-push runs "), "{good}");
+    clone.hydrate(&["uninstall"]).success();
+    assert!(told(clone.hydrate(&["doctor"])).contains("advice   pushes are not checked\n"));
+    clone.git(&["config", "core.hooksPath", ".githooks"]);
+    let refused = told(clone.hydrate(&["install", "--client"]).exits(1));
+    let dir = clone.path.canonicalize().expect("there").join(".githooks");
+    assert!(refused.contains(&format!("refused  hooks are taken from {}, which", dir.display())), "{refused}");
+    // As the advice says: what is printed goes into the team's own hook.
+    let script = told(clone.hydrate(&["install", "--print", "pre-push"]).success());
+    clone.hook(".githooks/pre-push", &script);
+    assert!(told(clone.hydrate(&["doctor"]).success()).contains("/.githooks/pre-push calls git-hydrate"));
+    clone.commit("slip", &[("apps/web/dev/config.yaml", SLIP)]);
+    push(&clone, &["origin", "main"], &[]).exits(1);
+}
