@@ -127,7 +127,7 @@ fn render_here(chart: &Arc<Chart>, values: &Mapping, options: &Options) -> Resul
     }
     options.check_release_name()?;
     let files = match files(chart, values, options, options.effects.for_templates(), &mut warnings) {
-        Err(refused) if refused.is_refusal() => refusal::unaffected(chart, values, options).ok_or(refused)?,
+        Err(refused) if refused.is_refusal() => refusal::unaffected(chart, values, options).ok_or(refused)??,
         other => other?,
     };
     let (mut documents, crds) = (output::documents(files.rendered, options, &mut warnings)?, files.crds);

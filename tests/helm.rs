@@ -167,3 +167,13 @@ fn a_file_in_git_lfs_is_refused_where_a_template_reads_it() {
                  of Git LFS";
     assert!(error.ends_with(words), "{error}");
 }
+
+#[test]
+fn a_chart_that_fails_anyway_says_why_and_not_what_is_refused() {
+    let files = MemoryFiles::new()
+        .file("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n")
+        .file("c/templates/t.yaml", "a: {{ randAlphaNum 8 }}\nb: {{ required \"name a cluster\" .Values.cluster }}\n");
+    let error = helm::render(&View::new(&files), &RepoPath::new("c").expect("plain"), &Options::default());
+    let error = error.expect_err("a value is missing").to_string();
+    assert_eq!(error, "execution error at (c/templates/t.yaml:2:6): name a cluster");
+}

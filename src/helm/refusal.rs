@@ -16,12 +16,20 @@ const CALLS_MAX: u64 = 100;
 /// The sources of chance beside the first one.
 const OTHERS: [u8; 2] = [1, 2];
 
-/// The files of a chart that calls random or clock functions but uses nothing of what they give, as in
-/// `.Values.password | default (randAlphaNum 10)` with a password; none when it does.
-pub fn unaffected(chart: &Arc<Chart>, values: &Mapping, options: &Options) -> Option<Files> {
-    let probe = |number| files_with(chart, values, options, None, Probe::Draw(number)).ok();
-    let first = probe(0)?;
-    OTHERS.iter().all(|number| probe(*number).is_some_and(|files| files.rendered == first.rendered)).then_some(first)
+/// What becomes of a chart that calls random or clock functions.
+///
+/// Its files when nothing in them comes from such a call, as in `.Values.password | default (randAlphaNum 10)` with a
+/// password. Its error when it fails whatever such calls give, because then Helm fails too. None when its files depend on
+/// them.
+pub fn unaffected(chart: &Arc<Chart>, values: &Mapping, options: &Options) -> Option<Result<Files, Error>> {
+    let probe = |number| files_with(chart, values, options, None, Probe::Draw(number));
+    let first = probe(0);
+    let is_same = |other: Result<Files, Error>| match (&first, other) {
+        (Ok(first), Ok(other)) => first.rendered == other.rendered,
+        (Err(first), Err(other)) => !first.is_refusal() && first.is_alike(&other),
+        _ => false,
+    };
+    OTHERS.iter().all(|number| is_same(probe(*number))).then_some(first)
 }
 
 /// The refused calls that what the chart prints depends on.
