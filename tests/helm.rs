@@ -177,3 +177,20 @@ fn a_chart_that_fails_anyway_says_why_and_not_what_is_refused() {
     let error = error.expect_err("a value is missing").to_string();
     assert_eq!(error, "execution error at (c/templates/t.yaml:2:6): name a cluster");
 }
+
+#[test]
+fn the_command_tells_what_is_refused_and_the_cure() {
+    let chart = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/helm/random-refused-error/in/c");
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_git-hydrate"))
+        .args(["render", "helm", "rel"])
+        .arg(chart)
+        .output()
+        .expect("starts");
+    assert_eq!((run.status.code(), run.stdout.as_slice()), (Some(1), b"".as_slice()));
+    assert_eq!(
+        String::from_utf8_lossy(&run.stderr),
+        "Error: c/templates/t.yaml:4:6: `now` reads the clock: its result would change with every render
+hint: set `auth.stamp`, or have an admin allow `now` by name
+"
+    );
+}

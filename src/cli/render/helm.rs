@@ -115,7 +115,8 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
         ..helm::Options::default()
     };
     let files = DiskFiles::new("/");
-    match helm::render(&View::new(&files), &on_disk(chart)?, &options) {
+    let chart = on_disk(chart)?;
+    match helm::render(&View::new(&files), &chart, &options) {
         Ok(rendered) => {
             for warning in &rendered.warnings {
                 output::warn(&format!("warning: {warning}"));
@@ -124,8 +125,15 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
             Ok(Outcome::Done)
         }
         Err(error) => {
-            // Helm's own words, so that the two can be compared; then our hint.
-            output::warn(&format!("Error: {}", error.helm_text()));
+            // Helm's own words, so that the two can be compared. What only we refuse has its cure with it.
+            let refusals =
+                if error.is_refusal() { helm::refusals(&View::new(&files), &chart, &options)? } else { vec![error] };
+            for error in refusals {
+                output::warn(&format!("Error: {}", error.helm_text()));
+                if let Some(hint) = error.diagnostic().hint.filter(|_| error.is_refusal()) {
+                    output::warn(&format!("hint: {hint}"));
+                }
+            }
             Ok(Outcome::Found)
         }
     }
