@@ -48,6 +48,9 @@ pub const BYTES_MAX: u64 = 10_000_000;
 /// Directories inside each other.
 const DEPTH_MAX: usize = 256;
 
+/// How many files and directories a source may have: trees may hold one another, so a few objects can stand for billions.
+const ENTRIES_MAX: usize = 200_000;
+
 /// The objects of a directory, in the order of the walk: names by their bytes, files and directories as they come.
 ///
 /// `jsonnet` gives the objects of a Jsonnet file. What is odd but no error becomes a warning. `bytes_max` of 0 is no limit.
@@ -95,7 +98,7 @@ fn find(
     }
     let matches = |glob: &Result<Glob, _>, name: &str| glob.as_ref().is_ok_and(|glob| glob.matches(name));
     let mut candidates = Vec::new();
-    walk(view, dir, options.recurse, 0, &mut candidates)?;
+    walk(view, dir, options.recurse, 0, &mut 0, &mut candidates)?;
     let mut files = Vec::new();
     let mut bytes = 0_u64;
     for (path, is_link) in candidates {
@@ -144,6 +147,7 @@ fn walk(
     dir: &RepoPath,
     recurse: bool,
     depth: usize,
+    seen: &mut usize,
     found: &mut Vec<(RepoPath, bool)>,
 ) -> Result<(), Error> {
     if depth > DEPTH_MAX {
@@ -151,12 +155,17 @@ fn walk(
         return Err(Error::mistake(Diagnostic::error(text).at(Span::file(dir.clone()))));
     }
     let entries = view.list(dir).map_err(|error| Error::unreadable(error, dir))?;
+    *seen = seen.saturating_add(entries.len());
+    if *seen > ENTRIES_MAX {
+        let text = format!("a directory source has more than {ENTRIES_MAX} files and directories");
+        return Err(Error::mistake(Diagnostic::error(text).at(Span::file(dir.clone()))));
+    }
     for entry in entries.iter() {
         let Ok(path) = dir.child(&entry.name) else { continue };
         match entry.kind {
             Kind::File => found.push((path, false)),
             Kind::Link => found.push((path, true)),
-            Kind::Directory if recurse => walk(view, &path, recurse, depth + 1, found)?,
+            Kind::Directory if recurse => walk(view, &path, recurse, depth + 1, seen, found)?,
             Kind::Directory | Kind::Submodule => {}
         }
     }

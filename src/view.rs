@@ -4,7 +4,7 @@
 //! file system would, and notes every read: what was there, what was absent, and which directories were listed. With
 //! the Application document and the engine revision, those [`Reads`] are exactly what can change a result.
 //!
-//! Never: a path or link out of the tree, a file above the size limit, a name that is no UTF-8.
+//! Never: a path or link out of the tree, a file above the size limit.
 
 mod disk;
 mod memory;
@@ -82,7 +82,7 @@ pub struct Entry {
 pub trait Files: Send + Sync {
     /// The entries of a directory in the order of their names' bytes.
     ///
-    /// Names that are no UTF-8 are an error: nothing that we render could name them.
+    /// No name stands twice.
     fn list(&self, dir: &RepoPath, id: ContentId) -> Result<Arc<[Entry]>, String>;
 
     /// The content of a file, or the target of a link.

@@ -55,7 +55,7 @@ pub use value::{Mapping, Value};
 /// How much a text may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The size of the text.
+    /// The size of the text; also that of all scalars together for which its aliases stand.
     pub bytes: usize,
     /// Collections inside each other.
     pub depth: u32,

@@ -9,6 +9,7 @@ mod explain;
 mod faults;
 mod guard;
 mod helm;
+mod hostile;
 mod incremental;
 mod install;
 mod install_sh;

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::{Options, STDIN_BYTES_MAX};
-use crate::diag::chain;
+use crate::diag::{chain, printable};
 use crate::git::{Error, Location, Lock, Refs, Repository};
 use crate::hydrate::{self, HydrateError, RefNames, Report, Setup, Silent, Wake};
 use crate::render::{Machine, Renderers};
@@ -32,7 +32,8 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
             report.is_success()
         }
         Err(error) => {
-            console.print(&wrap(&format!("error: hydration failed: {}", chain(&error)), "  "));
+            let why = chain(&error).lines().map(printable).collect::<Vec<_>>().join("\n");
+            console.print(&wrap(&format!("error: hydration failed: {why}"), "  "));
             console.print("hint: the push itself is in; the next push, or `git hydrate catch-up`,\n  makes up for it");
             false
         }

@@ -132,15 +132,18 @@ pub(super) fn heads(
         Wake::Everything => refs.below(&names.read).map(|(branch, _)| branch.to_owned()).collect(),
         Wake::Pushed(pushed) => pushed.iter().cloned().collect(),
     };
-    branches.extend(names.head(refs).map(|branch| branch.as_str().to_owned()));
-    branches.extend(settings.dry_branches.iter().map(|branch| branch.as_str().to_owned()));
-    branches.extend(environments.values().map(|branch| branch.as_str().to_owned()));
+    let known = names.head(refs).into_iter();
+    let known = known.chain(settings.dry_branches.iter().cloned()).chain(environments.values().cloned());
+    let known: BTreeSet<String> = known.map(|branch| branch.as_str().to_owned()).collect();
+    branches.extend(known.iter().cloned());
     let head = |branch: String| {
         let branch = BranchName::new(&branch).ok()?;
         let tip = names.tip(refs, &branch)?;
         // Sync branches are no environment branches, but hydration writes them too; others may have added to them.
         let ours = || lineage(&branch, tip, None, buffer).is_ok_and(|line| line.dry_branch.is_some());
-        let hydrated = environments.contains_key(&branch) || hydrated_below(tip, buffer).is_some() || ours();
+        // Who writes a dry commit writes its message: our trailers in it, by a squash or by malice, stop no known dry branch.
+        let seems_ours = || hydrated_below(tip, buffer).is_some() || ours();
+        let hydrated = environments.contains_key(&branch) || (!known.contains(branch.as_str()) && seems_ours());
         (!hydrated).then_some(DryHead { branch, tip })
     };
     branches.into_iter().filter_map(head).collect()

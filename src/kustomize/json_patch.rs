@@ -25,6 +25,20 @@ enum Container<'d> {
     Array(&'d mut Vec<Value>),
 }
 
+/// How much the copies of one patch may add: a value that is copied into itself doubles each time.
+const COPIED_BYTES_MAX: usize = 16 << 20;
+
+/// About how much memory a value takes, in bytes.
+fn size(value: &Value) -> usize {
+    std::mem::size_of::<Value>()
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Sequence(items) => items.iter().map(size).sum(),
+            Value::Mapping(mapping) => mapping.iter().map(|(key, value)| key.len() + size(value)).sum(),
+            Value::Null | Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Float(_) => 0,
+        }
+}
+
 fn missing(text: String) -> Error {
     Error::new(format!("{text}: missing value"))
 }
@@ -63,7 +77,8 @@ impl JsonPatch {
 
     /// Applies the operations in order; the first that fails is the error.
     pub(crate) fn apply(&self, document: &mut Value) -> Result<()> {
-        self.0.iter().try_for_each(|operation| Operation(operation).apply(document))
+        let mut copied = 0;
+        self.0.iter().try_for_each(|operation| Operation(operation).apply(document, &mut copied))
     }
 }
 
@@ -92,14 +107,14 @@ impl Operation<'_> {
         self.0.get("value").map_or(Ok(Value::Null), Raw::value)
     }
 
-    fn apply(&self, document: &mut Value) -> Result<()> {
+    fn apply(&self, document: &mut Value, copied: &mut usize) -> Result<()> {
         let kind = self.text("op").and_then(Result::ok).unwrap_or_else(|| "unknown".to_owned());
         match kind.as_str() {
             "add" => self.add(document),
             "remove" => self.remove(document),
             "replace" => self.replace(document),
             "move" => self.move_value(document),
-            "copy" => self.copy(document),
+            "copy" => self.copy(document, copied),
             "test" => self.test(document),
             other => Err(Error::new(format!("Unexpected kind: {other}"))),
         }
@@ -152,11 +167,15 @@ impl Operation<'_> {
         container.add(&key, value).map_err(|error| error.prefix(format!("error in move for path: '{path}'")))
     }
 
-    fn copy(&self, document: &mut Value) -> Result<()> {
+    fn copy(&self, document: &mut Value, copied: &mut usize) -> Result<()> {
         let from = self.from().map_err(|error| error.prefix("copy operation failed to decode from"))?;
         let (container, key) = find(document, &from)
             .ok_or_else(|| missing(format!("copy operation does not apply: doc is missing from path: {from}")))?;
         let value = container.get(&key).map_err(|error| error.prefix(format!("error in copy for from: '{from}'")))?;
+        *copied = copied.saturating_add(size(value));
+        if *copied > COPIED_BYTES_MAX {
+            return Err(Error::new(format!("the patch copies more than {COPIED_BYTES_MAX} bytes")));
+        }
         let value = value.clone();
         let path = self.path().map_err(|_| missing("copy operation failed to decode path".to_owned()))?;
         let (mut container, key) = find(document, &path).ok_or_else(|| {

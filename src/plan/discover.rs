@@ -86,6 +86,9 @@ impl Directory {
 /// How deep directories may nest: far more than any repository has, and no stack overflows.
 pub(super) const DEPTH_MAX: usize = 128;
 
+/// How many directories a dry tree may have: trees may hold one another, so a few objects can stand for billions.
+const DIRECTORIES_MAX: usize = 250_000;
+
 /// A file above this is no list of Applications, whatever it holds.
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
@@ -94,9 +97,9 @@ impl Discovery {
     ///
     /// Links are not followed: what they lead to is found where it stands.
     ///
-    /// Errors: a repository that cannot be read, or a name that is no UTF-8.
+    /// Errors: a repository that cannot be read, or a tree of too many directories.
     pub fn discover(&mut self, files: &dyn Files, patterns: &Patterns) -> Result<Discovered, String> {
-        let root = self.directory(files, &RepoPath::root(), files.root(), 0)?;
+        let root = self.directory(files, &RepoPath::root(), files.root(), 0, &mut 0)?;
         let mut patches = BTreeSet::new();
         let mut found = BTreeMap::new();
         collect(&root, &mut patches, &mut found);
@@ -124,10 +127,15 @@ impl Discovery {
         dir: &RepoPath,
         id: ContentId,
         depth: usize,
+        count: &mut usize,
     ) -> Result<Arc<Directory>, String> {
         let key = (dir.clone(), id);
         if let Some(seen) = self.seen.get(&key) {
             return Ok(seen.clone());
+        }
+        *count += 1;
+        if *count > DIRECTORIES_MAX {
+            return Err(format!("more than {DIRECTORIES_MAX} directories"));
         }
         let mut directory = Directory::default();
         let entries = files.list(dir, id)?;
@@ -138,7 +146,7 @@ impl Discovery {
                 Kind::File => directory.read(files, &path, entry)?,
                 Kind::Directory if is_chart && is_of_chart(&entry.name) => {}
                 Kind::Directory if depth < DEPTH_MAX => {
-                    let below = self.directory(files, &path, entry.id, depth + 1)?;
+                    let below = self.directory(files, &path, entry.id, depth + 1, count)?;
                     if !below.is_empty() {
                         directory.below.push(below);
                     }

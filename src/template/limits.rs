@@ -22,9 +22,10 @@ pub const VALUE_DEPTH_MAX: u32 = 500;
 pub const STACK_BYTES: usize = 256 << 20;
 
 impl Default for Limits {
-    /// Generous for charts: the largest public ones take some hundred thousand steps and a few megabytes.
+    /// Generous for charts: the largest public ones take some hundred thousand steps and a few megabytes. Several of them
+    /// render at once, and all of their bytes may be held at once.
     fn default() -> Self {
-        Self { steps: 200_000_000, bytes: 4 << 30, depth: 20_000 }
+        Self { steps: 200_000_000, bytes: 128 << 20, depth: 20_000 }
     }
 }
 

@@ -6,6 +6,9 @@ use crate::git::{Mode, ObjectId, Repository};
 use crate::path::RepoPath;
 
 /// The files of one git tree. A directory is parsed once, however often it is listed.
+///
+/// A name that is no UTF-8 is read with U+FFFD for what is none, as Go's tools print it; of two names that are then the
+/// same, as of two that are the same in a broken tree, the first one counts.
 pub struct TreeFiles<'a> {
     repository: &'a Repository,
     root: ObjectId,
@@ -27,19 +30,19 @@ impl Files for TreeFiles<'_> {
         }
         let tree = self.repository.tree(object_id(id)?).map_err(|error| error.chain())?;
         let entry = |entry: crate::git::TreeEntry| {
-            let name = String::from_utf8(entry.name)
-                .map_err(|error| format!("the name `{}` is not UTF-8", String::from_utf8_lossy(error.as_bytes())))?;
+            let name = String::from_utf8_lossy(&entry.name).into_owned();
             let kind = match entry.mode {
                 Mode::File | Mode::Executable => Kind::File,
                 Mode::Directory => Kind::Directory,
                 Mode::Link => Kind::Link,
                 Mode::Submodule => Kind::Submodule,
             };
-            Ok(Entry { name, kind, id: ContentId::new(entry.id.as_bytes()) })
+            Entry { name, kind, id: ContentId::new(entry.id.as_bytes()) }
         };
-        let mut entries = tree.into_iter().map(entry).collect::<Result<Vec<Entry>, String>>()?;
+        let mut entries: Vec<Entry> = tree.into_iter().map(entry).collect();
         // git sorts a directory as if its name ended in a slash; a view is sorted by plain names.
-        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        entries.dedup_by(|later, first| later.name == first.name);
         let entries: Arc<[Entry]> = entries.into();
         listings().insert(id, entries.clone());
         Ok(entries)

@@ -23,7 +23,7 @@ type Result<T> = std::result::Result<T, Error>;
 pub fn resolve_aliases(mut root: Node, limits: &Limits) -> Result<Node> {
     let mut named = HashSet::new();
     name_aliases(&root, &mut named);
-    Resolver { limits, named, anchors: HashMap::new(), nodes: 0, depth: 0 }.node(&mut root)?;
+    Resolver { limits, named, anchors: HashMap::new(), nodes: 0, aliased_bytes: 0, depth: 0 }.node(&mut root)?;
     Ok(root)
 }
 
@@ -48,6 +48,8 @@ struct Resolver<'a> {
     named: HashSet<Box<str>>,
     anchors: HashMap<Box<str>, Anchor>,
     nodes: usize,
+    /// The size of the scalars in all copies.
+    aliased_bytes: usize,
     depth: u32,
 }
 
@@ -57,6 +59,7 @@ enum Anchor {
     Known {
         node: Node,
         size: usize,
+        bytes: usize,
         depth: u32,
     },
 }
@@ -95,7 +98,9 @@ impl Resolver<'_> {
     fn keep(&mut self, name: Box<str>, node: &Node, size: usize) -> Result<()> {
         // The copy counts as well, or nested anchors would take more and more.
         self.count(size, node.mark)?;
-        self.anchors.insert(name, Anchor::Known { node: node.clone(), size, depth: depth_of(node) });
+        let bytes = bytes_of(node);
+        self.count_bytes(bytes, node.mark)?;
+        self.anchors.insert(name, Anchor::Known { node: node.clone(), size, bytes, depth: depth_of(node) });
         Ok(())
     }
 
@@ -107,17 +112,18 @@ impl Resolver<'_> {
     }
 
     fn alias(&mut self, name: &str, mark: Mark) -> Result<Node> {
-        let (size, depth) = match self.anchors.get(name) {
+        let (size, bytes, depth) = match self.anchors.get(name) {
             None => return Err(Error::yaml(format!("unknown anchor '{name}' referenced"), Some(mark))),
             Some(Anchor::Open) => {
                 return Err(Error::yaml(format!("anchor '{name}' value contains itself"), Some(mark)));
             }
-            Some(Anchor::Known { size, depth, .. }) => (*size, *depth),
+            Some(Anchor::Known { size, bytes, depth, .. }) => (*size, *bytes, *depth),
         };
         // The limits come first: the copy may be large.
         self.enter(depth, mark)?;
         self.depth -= depth;
         self.count(size, mark)?;
+        self.count_bytes(bytes, mark)?;
         match self.anchors.get(name) {
             Some(Anchor::Known { node, .. }) => Ok(node.clone()),
             _ => Err(Error::yaml(format!("unknown anchor '{name}' referenced"), Some(mark))),
@@ -128,6 +134,14 @@ impl Resolver<'_> {
         self.nodes = self.nodes.saturating_add(nodes);
         if self.nodes > self.limits.nodes {
             return Err(Error::too_many_nodes(mark));
+        }
+        Ok(())
+    }
+
+    fn count_bytes(&mut self, bytes: usize, mark: Mark) -> Result<()> {
+        self.aliased_bytes = self.aliased_bytes.saturating_add(bytes);
+        if self.aliased_bytes > self.limits.bytes {
+            return Err(Error::aliases_too_long(mark, self.limits.bytes));
         }
         Ok(())
     }
@@ -208,6 +222,16 @@ fn merged(value: Node) -> Result<Vec<(Node, Node)>> {
             Ok(all)
         }
         Data::Scalar(_) | Data::Alias(_) => Err(Error::bare(NO_MAPPING, Some(value.mark))),
+    }
+}
+
+/// The size of all scalars of a node.
+fn bytes_of(node: &Node) -> usize {
+    match &node.data {
+        Data::Scalar(text) => text.len(),
+        Data::Sequence(items) => items.iter().map(bytes_of).sum(),
+        Data::Mapping(entries) => entries.iter().map(|(key, value)| bytes_of(key) + bytes_of(value)).sum(),
+        Data::Alias(_) => 0,
     }
 }
 

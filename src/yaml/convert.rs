@@ -27,6 +27,7 @@ pub(super) fn to_value(root: &Node, dialect: Dialect, limits: &Limits) -> Result
         depth: 0,
         decoded: 0,
         aliased: 0,
+        aliased_bytes: 0,
         unsupported: None,
         mistakes: Vec::new(),
     };
@@ -48,6 +49,8 @@ struct Converter<'a> {
     /// Nodes so far, and how many of them by way of aliases; those of aliases count each time.
     decoded: usize,
     aliased: usize,
+    /// The size of the scalars among those of aliases.
+    aliased_bytes: usize,
     /// What JSON can't have, told if all else is right: a key or a number.
     unsupported: Option<Error>,
     /// What go-yaml collects and tells at the end.
@@ -94,7 +97,15 @@ impl<'a> Converter<'a> {
         self.count(node.mark)?;
         match &node.data {
             Data::Alias(name) => self.alias(name, node),
-            Data::Scalar(text) => self.scalar(node, text),
+            Data::Scalar(text) => {
+                if !self.open.is_empty() {
+                    self.aliased_bytes = self.aliased_bytes.saturating_add(text.len());
+                }
+                if self.aliased_bytes > self.limits.bytes {
+                    return Err(Error::aliases_too_long(node.mark, self.limits.bytes));
+                }
+                self.scalar(node, text)
+            }
             Data::Sequence(items) => {
                 self.enter(node.mark)?;
                 let mut values = Vec::with_capacity(items.len());

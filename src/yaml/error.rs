@@ -42,6 +42,10 @@ impl Error {
         Self::yaml("the document has more values than the limit", Some(mark))
     }
 
+    pub(super) fn aliases_too_long(mark: Mark, limit: usize) -> Self {
+        Self::yaml(format!("aliases stand for more than {limit} bytes"), Some(mark))
+    }
+
     pub(super) fn too_deep(mark: Mark) -> Self {
         Self::yaml("the document is nested deeper than the limit", Some(mark))
     }

@@ -1,0 +1,359 @@
+//! Trees: links, submodules, names, sizes.
+
+use super::Case;
+use crate::push::config_map;
+
+/// The smallest object there is.
+const OBJECT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n";
+
+pub const CASES: &[Case] = &[
+    Case {
+        name: "link out of the tree",
+        expected: "leads out of the repository",
+        build: |dry| {
+            dry.x();
+            dry.link("apps/x/dev/a.yaml", "../../../../etc/passwd");
+        },
+    },
+    Case {
+        name: "absolute link",
+        expected: "leads out of the repository",
+        build: |dry| {
+            dry.x();
+            dry.link("apps/x/dev/a.yaml", "/etc/passwd");
+        },
+    },
+    Case {
+        name: "link into the repository itself",
+        expected: "leads out of the repository",
+        build: |dry| {
+            dry.x();
+            dry.link("apps/x/dev/a.yaml", "../../../../config");
+        },
+    },
+    Case {
+        name: "links in a loop",
+        expected: "too many levels of symbolic links",
+        build: |dry| {
+            dry.x();
+            dry.link("apps/x/dev/a.yaml", "b.yaml");
+            dry.link("apps/x/dev/b.yaml", "a.yaml");
+        },
+    },
+    Case {
+        name: "link to its own directory",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x_with("directory: {recurse: true}");
+            dry.file("apps/x/dev/a.yaml", OBJECT);
+            dry.link("apps/x/dev/d", ".");
+            dry.link("apps/x/dev/e", "..");
+        },
+    },
+    Case {
+        name: "source is a link out",
+        expected: "leads out of the repository",
+        build: |dry| {
+            dry.x();
+            dry.link("apps/x/dev", "/etc");
+        },
+    },
+    Case {
+        name: "chain of a hundred links",
+        expected: "too many levels of symbolic links",
+        build: |dry| {
+            dry.x();
+            for n in 0..100 {
+                dry.link(&format!("apps/x/dev/{n}.yaml"), &format!("{}.yaml", n + 1));
+            }
+        },
+    },
+    Case {
+        name: "links that double",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x_with("directory: {recurse: true}");
+            dry.file("apps/x/dev/a.yaml", OBJECT);
+            for n in 0..40 {
+                dry.link(&format!("apps/x/dev/d{n}/l"), &format!("../d{}", n + 1));
+                dry.link(&format!("apps/x/dev/d{n}/r"), &format!("../d{}", n + 1));
+            }
+            dry.file("apps/x/dev/d40/b.yaml", OBJECT.replace("name: x\n", "name: z\n"));
+        },
+    },
+    Case {
+        name: "source is a submodule",
+        expected: "submodule",
+        build: |dry| {
+            dry.x();
+            dry.submodule("apps/x/dev");
+        },
+    },
+    Case {
+        name: "submodule beside manifests",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x_with("directory: {recurse: true}");
+            dry.file("apps/x/dev/a.yaml", OBJECT);
+            dry.submodule("apps/x/dev/sub");
+        },
+    },
+    Case {
+        name: "source out of the tree",
+        expected: "leads out of the repository",
+        build: |dry| {
+            dry.application("x", |text| text.replace("path: apps/x/dev", "path: ../../etc"));
+        },
+    },
+    Case {
+        name: "absolute source",
+        expected: "error:",
+        build: |dry| {
+            dry.application("x", |text| text.replace("path: apps/x/dev", "path: /etc"));
+        },
+    },
+    Case {
+        name: "destination out of the tree",
+        expected: "error:",
+        build: |dry| {
+            dry.application("x", |text| text.replace("path: x\n", "path: ../x\n"));
+            dry.file("apps/x/dev/a.yaml", OBJECT);
+        },
+    },
+    Case {
+        name: "destination .git",
+        expected: "error:",
+        build: |dry| {
+            dry.application("x", |text| text.replace("path: x\n", "path: .git/hooks\n"));
+            dry.file("apps/x/dev/a.yaml", OBJECT);
+        },
+    },
+    Case {
+        name: "destination GIT~1",
+        expected: "error:",
+        build: |dry| {
+            dry.application("x", |text| text.replace("path: x\n", "path: GIT~1\n"));
+            dry.file("apps/x/dev/a.yaml", OBJECT);
+        },
+    },
+    Case {
+        name: "destinations that differ in case",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x_file("a.yaml", OBJECT);
+            dry.application("why", |text| text.replace("      path: why\n", "      path: X\n"));
+            dry.file("apps/why/dev/a.yaml", OBJECT.replace("name: x\n", "name: z\n"));
+        },
+    },
+    Case {
+        name: "destination inside another",
+        expected: "error:",
+        build: |dry| {
+            dry.x_file("a.yaml", OBJECT);
+            dry.application("why", |text| text.replace("      path: why\n", "      path: x/y\n"));
+            dry.file("apps/why/dev/a.yaml", OBJECT.replace("name: x\n", "name: z\n"));
+        },
+    },
+    Case {
+        name: "files that differ in case",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x_file("a.yaml", OBJECT);
+            dry.file("apps/x/dev/A.yaml", OBJECT.replace("name: x\n", "name: z\n"));
+        },
+    },
+    Case {
+        name: "name that is no UTF-8, in the source",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x_file("a.yaml", OBJECT);
+            dry.entry("100644", b"apps/x/dev/\xff.yaml", OBJECT.as_bytes());
+        },
+    },
+    Case {
+        name: "name that is no UTF-8, elsewhere",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x_file("a.yaml", OBJECT);
+            dry.entry("100644", b"docs/\xff\xfe.txt", b"");
+        },
+    },
+    Case {
+        name: "name with terminal escapes",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x();
+            dry.file("apps/x/dev/\u{1b}[2J\u{1b}]0;owned\u{7}.yaml", "a: [");
+        },
+    },
+    Case {
+        name: "name with a line break",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x();
+            dry.file("apps/x/dev/a\nerror: fake\n.yaml", "kind: [");
+        },
+    },
+    Case {
+        name: "raw tree: ..",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x_with("directory: {recurse: true}");
+            dry.raw("apps/x/dev", &[("100644", b"..", b"evil"), ("100644", b"a.yaml", OBJECT.as_bytes())]);
+        },
+    },
+    Case {
+        name: "raw tree: slash in a name",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x();
+            dry.raw(
+                "apps/x/dev",
+                &[("100644", b"../../../a.yaml", OBJECT.as_bytes()), ("100644", b"a.yaml", OBJECT.as_bytes())],
+            );
+        },
+    },
+    Case {
+        name: "raw tree: empty name",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x();
+            dry.raw("apps/x/dev", &[("100644", b"", b"evil"), ("100644", b"a.yaml", OBJECT.as_bytes())]);
+        },
+    },
+    Case {
+        name: "raw tree: one name twice",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x();
+            dry.raw("apps/x/dev", &[("100644", b"a.yaml", b"kind: ["), ("100644", b"a.yaml", OBJECT.as_bytes())]);
+        },
+    },
+    Case {
+        name: "raw tree: unsorted",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x();
+            dry.raw("apps/x/dev", &[("100644", b"b.yaml", b""), ("100644", b"a.yaml", OBJECT.as_bytes())]);
+        },
+    },
+    Case {
+        name: "raw tree: unknown mode",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x();
+            dry.raw("apps/x/dev", &[("170000", b"a.yaml", OBJECT.as_bytes())]);
+        },
+    },
+    Case {
+        name: "raw tree: a file as directory",
+        expected: "hydration failed",
+        build: |dry| {
+            dry.x_with("directory: {recurse: true}");
+            dry.raw("apps/x/dev", &[("40000", b"a", b"no tree at all"), ("100644", b"a.yaml", OBJECT.as_bytes())]);
+        },
+    },
+    Case {
+        name: "raw tree: garbage",
+        expected: "hydration failed",
+        build: |dry| {
+            dry.x();
+            let id = dry.object("tree", b"garbage");
+            dry.script.extend(format!("M 040000 {id} apps/x/dev\n").as_bytes());
+        },
+    },
+    Case {
+        name: "100,000 files in a directory",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x_with("directory: {recurse: true}");
+            dry.file("apps/x/dev/a.yaml", OBJECT);
+            let text = dry.object("blob", b"text");
+            dry.many("apps/x/dev/many", "100644", &text, (0..100_000).map(|n| format!("{n:06}.txt")));
+        },
+    },
+    Case {
+        name: "100,000 directories",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x_with("directory: {recurse: true}");
+            dry.file("apps/x/dev/a.yaml", OBJECT);
+            let text = dry.object("blob", b"text");
+            let leaf = [b"100644 x\0".as_slice(), &super::hex(&text)].concat();
+            let leaf = dry.object("tree", &leaf);
+            dry.many("apps/x/dev/many", "40000", &leaf, (0..100_000).map(|n| format!("{n:06}")));
+        },
+    },
+    Case {
+        name: "directories 2,000 deep",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x_with("directory: {recurse: true}");
+            dry.file("apps/x/dev/a.yaml", OBJECT);
+            dry.file(&format!("apps/x/dev/{}a.yaml", "d/".repeat(1_900)), OBJECT);
+        },
+    },
+    Case {
+        name: "a tree that holds itself a billion times",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x_with("directory: {recurse: true}");
+            let blob = dry.object("blob", b"text");
+            let mut tree = [b"100644 a.txt\0".as_slice(), &super::hex(&blob)].concat();
+            for _ in 0..30 {
+                let id = super::hex(&dry.object("tree", &tree));
+                tree = [b"40000 a\0".as_slice(), &id, b"40000 b\0", &id].concat();
+            }
+            let id = dry.object("tree", &tree);
+            dry.file("apps/x/dev/a.yaml", OBJECT);
+            dry.script.extend(format!("M 040000 {id} apps/x/dev/bomb\n").as_bytes());
+        },
+    },
+    Case {
+        name: "the same beside all Applications",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x_file("a.yaml", OBJECT);
+            let blob = dry.object("blob", b"kind: Application");
+            let mut tree = [b"100644 a.yaml\0".as_slice(), &super::hex(&blob)].concat();
+            for _ in 0..30 {
+                let id = super::hex(&dry.object("tree", &tree));
+                tree = [b"40000 a\0".as_slice(), &id, b"40000 b\0", &id].concat();
+            }
+            let id = dry.object("tree", &tree);
+            dry.script.extend(format!("M 040000 {id} bomb\n").as_bytes());
+        },
+    },
+    Case {
+        name: "a manifest of 100 MB",
+        expected: "more than the limit",
+        build: |dry| {
+            dry.x_file("a.yaml", vec![b'#'; 100 << 20]);
+        },
+    },
+    Case {
+        name: "an Application file of 100 MB",
+        expected: "environments/prod",
+        build: |dry| {
+            dry.file("applications/dev/x.yaml", vec![b'#'; 100 << 20]);
+        },
+    },
+    Case {
+        name: "LFS pointer as manifest",
+        expected: "is a Git LFS pointer",
+        build: |dry| {
+            dry.x_file("a.yaml", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n");
+        },
+    },
+    Case {
+        name: "2,000 Applications on as many branches",
+        expected: "environments/",
+        build: |dry| {
+            for n in 0..2_000 {
+                let name = format!("m{n}");
+                dry.application(&name, |text| text.replace("environments/dev", &format!("environments/m{n}")));
+                dry.file(&format!("apps/{name}/dev/a.yaml"), config_map(&name, "x"));
+            }
+        },
+    },
+];
