@@ -3,6 +3,7 @@
 mod applications;
 mod completions;
 mod config;
+mod crashes;
 mod diff;
 mod doctor;
 mod explain;

@@ -148,6 +148,11 @@ impl Repo {
         self.git(&["rev-parse", "HEAD"])
     }
 
+    /// Sets the clock of the lab, in minutes.
+    pub fn set_clock(&self, minutes: u64) {
+        self.lab.clock.set(minutes);
+    }
+
     /// Commits the bundled example: two regions of three environments.
     pub fn example(&self) -> String {
         let example =
