@@ -18,6 +18,7 @@ mod isolation;
 mod kustomize;
 mod layers;
 mod log;
+mod mutations;
 mod plugin;
 mod pre_push;
 mod push;
