@@ -18,6 +18,7 @@ mod quarantine;
 mod refs;
 mod repository;
 mod snapshot;
+mod stale;
 mod store;
 mod transaction;
 mod tree;

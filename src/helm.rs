@@ -169,7 +169,7 @@ fn files(
     }
     let capabilities = capabilities::capabilities(&cluster, &options.api_versions);
     let roots = objects::Roots::new(&tree, options, &capabilities, &values);
-    let rendered = engine::render(&tree, &roots, options.limits, effects)?;
+    let rendered = engine::render(&tree, &roots, options.limits, effects, &options.stop)?;
     let crds = tree.crds(Tree::ROOT).into_iter().map(|(source, file)| Document::crd(source, file));
     Ok(Files { rendered, crds: if options.include_crds { crds.collect::<Result<_, _>>()? } else { Vec::new() } })
 }

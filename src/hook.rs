@@ -6,7 +6,7 @@ mod post_receive;
 mod pre_push;
 mod pre_receive;
 
-pub use options::{Options, access};
+pub use options::{Options, Strict, UnknownWord, access};
 pub use post_receive::post_receive;
 pub use pre_push::pre_push;
 pub use pre_receive::pre_receive;

@@ -12,6 +12,7 @@ mod advance;
 mod branch;
 mod explain;
 mod failures;
+mod foreseen;
 mod guard;
 mod heads;
 mod history;
@@ -25,6 +26,7 @@ mod shares;
 mod single;
 mod standing;
 mod status;
+mod strict;
 mod verify;
 
 use crate::application::BranchName;
@@ -39,6 +41,7 @@ pub use explain::{
     Candidate, Changed, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects,
 };
 pub use failures::{FAILURES_REF, Failure, Failures};
+pub use foreseen::fulfil;
 pub use guard::{Access, RefUpdate, guard};
 pub use heads::{REMOTE, RefNames, dry_branches, dry_remote, hydrated_branches};
 pub use history::{Dry, Entry, History, ObjectCounts, PathChange, Selection, SkippedDry, is_hydrated};
@@ -49,6 +52,7 @@ pub use run::{Survey, check_settings, settings_files};
 pub use single::{Single, render_named};
 pub use standing::{Origin, Standing};
 pub use status::{BranchStatus, status};
+pub use strict::{DAY, Push, Strictness, judge};
 pub use verify::{Fault, Finding, Line, Verified, lines, verify};
 
 /// Which dry commits shall be looked at.

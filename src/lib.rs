@@ -3,7 +3,7 @@
 //! # One push
 //!
 //! 1. git runs the script of `hooks/pre-receive`: [`hook::pre_receive`] refuses what must not go in, such as a push to a
-//!    branch that hydration owns ([`hydrate::guard()`]). Then it runs `hooks/post-receive`, which hands its lines to
+//!    branch that hydration owns ([`hydrate::guard()`]), in strict mode also what does not hydrate ([`hydrate::judge`]). Then it runs `hooks/post-receive`, which hands its lines to
 //!    [`hook::post_receive`]. They say only that something happened.
 //! 2. Under the lock of the repository, [`hydrate::hydrate`] reads refs, settings ([`settings::Settings`]), notes and
 //!    recorded failures as they are now ([`git::Repository::refs`]).

@@ -20,6 +20,7 @@ mod pattern;
 mod pool;
 mod release;
 mod value_files;
+mod watch;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +32,7 @@ use crate::manifest::{Key, Manifest};
 use crate::path::RepoPath;
 use crate::plugin::Runner;
 use crate::settings::RendererName;
-use crate::view::{Files, Reads, View};
+use crate::view::{Files, Reads, Stop, View};
 
 use checkout::Checkout;
 use engines::One;
@@ -40,6 +41,7 @@ use exec::Exec;
 pub use exec::{HELM_VERSION, KUSTOMIZE_VERSION, Tools};
 pub use failure::{Error, Failure};
 pub use machine::{Limits, Machine};
+pub use watch::within;
 
 /// The tools and limits of this machine.
 #[derive(Debug)]
@@ -130,6 +132,17 @@ impl Renderers {
         results.map(|(result, application)| result.unwrap_or_else(|panic| Err(bug(application, &panic)))).collect()
     }
 
+    /// Everything of the dry tree that rendering an Application looks at, also when it fails.
+    pub fn reads(&self, application: &Application, context: &Context<'_>) -> Reads {
+        let commit = Commit { renderers: self, context, checkout: OnceLock::new() };
+        let seen = |_: &()| {
+            let view = View::with_limit(context.files, self.limits.file_bytes_max);
+            commit.render_seen(application, view).1.reads()
+        };
+        // As every render: on a stack of its own, where a panic touches nobody else.
+        pool::in_order(&[()], 1, seen, &|_| ()).into_iter().flatten().next().unwrap_or_default()
+    }
+
     /// The objects of an Application's chart, each with the template or file of the dry tree that makes it; none for a
     /// source that is no chart.
     pub fn templates(
@@ -173,8 +186,36 @@ struct Commit<'a> {
 
 impl<'a> Commit<'a> {
     fn render(&self, application: &Application) -> Result<Rendered, Failure> {
-        let view = View::with_limit(self.context.files, self.renderers.limits.file_bytes_max);
-        self.with_engine(application, &view, |one, environment, used| {
+        self.render_seen(application, View::with_limit(self.context.files, self.limits().file_bytes_max)).0
+    }
+
+    /// The same with the view that it was read by. Whatever comes of a render that went beyond a limit of this machine
+    /// says nothing about the dry commit.
+    fn render_seen<'v>(&self, application: &Application, view: View<'v>) -> (Result<Rendered, Failure>, View<'v>) {
+        let (over, cancel) = (Arc::new(AtomicBool::new(false)), self.renderers.cancel.clone());
+        let flag = over.clone();
+        let view = view.until(Stop::when(move || flag.load(Ordering::Relaxed) || cancel.load(Ordering::Relaxed)));
+        let time = self.limits().time;
+        let result = watch::within(time, &over, || self.render_within(application, &view));
+        let too_much = |what, setting| Err(Error::TooMuch { what, setting }.into());
+        let result = match (result, view.too_large()) {
+            _ if self.cancel().load(Ordering::Relaxed) => Err(Error::Cancelled.into()),
+            _ if over.load(Ordering::Relaxed) => {
+                let what = format!("`{}` takes more than {} seconds to render", application.name, time.as_secs());
+                too_much(what, "hydrate.renderTimeLimit")
+            }
+            (Err(Failure::Mistakes(_)), Some(error)) => too_much(error.to_string(), "hydrate.fileLimit"),
+            (result, _) => result,
+        };
+        (result, view)
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.renderers.limits
+    }
+
+    fn render_within(&self, application: &Application, view: &View<'_>) -> Result<Rendered, Failure> {
+        self.with_engine(application, view, |one, environment, used| {
             let (manifests, commands) = match &one.source.tool {
                 Tool::Helm(helm) => one.helm(helm)?,
                 Tool::Kustomize(kustomize) => one.kustomize(kustomize)?,
@@ -185,10 +226,10 @@ impl<'a> Commit<'a> {
                 Tool::Plugin(_) => environment.variables().map(|(variable, _)| variable).collect(),
                 Tool::Helm(_) | Tool::Kustomize(_) | Tool::Directory(_) => used,
             };
-            let objects_max = self.renderers.limits.objects_max;
+            let objects_max = self.limits().objects_max;
             if manifests.len() > objects_max {
-                let text = format!("`{}` renders more than {objects_max} objects", application.name);
-                return Err(Error::Limit(text).into());
+                let what = format!("`{}` renders more than {objects_max} objects", application.name);
+                return Err(Error::TooMuch { what, setting: "hydrate.objectLimit" }.into());
             }
             let warnings = std::mem::take(&mut one.warnings);
             Ok(Rendered { manifests, commands, warnings, reads: view.reads(), variables })

@@ -12,7 +12,7 @@ mod tree;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::path::RepoPath;
 
@@ -179,10 +179,34 @@ pub type Reads = BTreeMap<(RepoPath, u8), Seen>;
 /// How many links may stand in a row: what Linux allows.
 const LINKS_MAX: u32 = 40;
 
+/// Tells whoever renders whether to give up: its time is over, or nobody wants the result any more.
+#[derive(Clone, Default)]
+pub struct Stop(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+
+impl Stop {
+    /// What `is_over` answers.
+    pub fn when(is_over: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(is_over)))
+    }
+
+    /// Whether to give up. Cheap, and to be asked often.
+    pub fn is_set(&self) -> bool {
+        self.0.as_ref().is_some_and(|is_over| is_over())
+    }
+}
+
+impl fmt::Debug for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Stop").field(&self.is_set()).finish()
+    }
+}
+
 /// The files of one dry commit, with every read noted.
 pub struct View<'a> {
     files: &'a dyn Files,
     file_bytes_max: u64,
+    stop: Stop,
+    too_large: OnceLock<ViewError>,
     reads: Mutex<Reads>,
 }
 
@@ -197,7 +221,31 @@ impl<'a> View<'a> {
 
     /// The same with another limit for the size of one file, in bytes.
     pub fn with_limit(files: &'a dyn Files, file_bytes_max: u64) -> Self {
-        Self { files, file_bytes_max, reads: Mutex::default() }
+        Self { files, file_bytes_max, stop: Stop::default(), too_large: OnceLock::new(), reads: Mutex::default() }
+    }
+
+    /// The same for a render that may have to give up: then nothing can be read any more.
+    pub fn until(mut self, stop: Stop) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    /// The first file that was too large to be read, if there was one.
+    pub fn too_large(&self) -> Option<&ViewError> {
+        self.too_large.get()
+    }
+
+    /// What tells the render to give up.
+    pub fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
+    /// An error when the render has to give up.
+    pub fn go_on(&self, path: &RepoPath) -> Result<(), ViewError> {
+        match self.stop.is_set() {
+            true => Err(ViewError::Backend { path: path.clone(), reason: "no time is left".to_owned() }),
+            false => Ok(()),
+        }
     }
 
     /// The content of a file; links are followed. A Git LFS pointer is an error, never content.
@@ -218,7 +266,8 @@ impl<'a> View<'a> {
         let backend = |reason| ViewError::Backend { path: path.clone(), reason };
         let size = self.files.size(&real, entry.id).map_err(backend)?;
         if size > self.file_bytes_max {
-            return Err(ViewError::TooLarge { path: path.clone(), size, limit: self.file_bytes_max });
+            let error = ViewError::TooLarge { path: path.clone(), size, limit: self.file_bytes_max };
+            return Err(self.too_large.get_or_init(|| error).clone());
         }
         let data = self.files.read(&real, entry.id).map_err(backend)?;
         if data.len() < 1024 && data.starts_with(b"version https://git-lfs.github.com/spec/") {
@@ -308,6 +357,7 @@ impl<'a> View<'a> {
 
     /// Walks to `path` and follows links on the way and at its end. The entry is none for the root.
     fn find(&self, path: &RepoPath) -> Result<(RepoPath, Option<Entry>), ViewError> {
+        self.go_on(path)?;
         let mut links = 0;
         let mut real = RepoPath::root();
         let mut here: Option<Entry> = None;

@@ -186,8 +186,29 @@ fn what_is_broken_is_found() {
 #[test]
 fn what_stands_in_the_way_of_applications_is_found() {
     type Break = fn(&Repo);
-    let rows: [(&str, Break, &str); 6] = [
+    let rows: [(&str, Break, &str); 8] = [
         ("nothing", |_| {}, "good     Applications hydrate to environments/dev, environments/prod, environments/test"),
+        (
+            "a branch that is behind",
+            |repo| {
+                repo.hydrate(&["catch-up"]).success();
+                let next = repo.git(&["commit-tree", "-p", "main", "-m", "missed", "main^{tree}"]);
+                repo.git(&["update-ref", "refs/heads/main", &next]);
+            },
+            "advice   environments/dev is 1 commit behind main",
+        ),
+        (
+            "a branch that fails",
+            |repo| {
+                repo.hydrate(&["catch-up"]).success();
+                let broken = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n\tname: web\n";
+                let files = [("environments/dev/east/broken.yaml", broken)];
+                let clone = repo.clone_to("other");
+                clone.commit("break it", &files);
+                clone.push().success();
+            },
+            "advice   environments/dev stays behind main, which does not hydrate",
+        ),
         (
             "a branch above",
             |repo| drop(repo.git(&["branch", "environments", "main"])),

@@ -48,8 +48,17 @@ const OF_RENDERING: &[&str] = &[
 const OF_THE_ALLOCATOR: &str = "/proc/sys/vm/overcommit_memory";
 
 /// Where the loader, the standard library and git look before anything is hydrated.
-const OF_THE_SYSTEM: &[&str] =
-    &["/dev/null", "/etc/ld.so.cache", "/lib", "/proc/self/", "/sys/fs/cgroup/", "/usr/lib", "/usr/share/zoneinfo/"];
+const OF_THE_SYSTEM: &[&str] = &[
+    "/dev/null",
+    "/etc/ld.so.cache",
+    // By which a lock of ours is told from those of others.
+    "/etc/machine-id",
+    "/lib",
+    "/proc/",
+    "/sys/fs/cgroup/",
+    "/usr/lib",
+    "/usr/share/zoneinfo/",
+];
 
 /// What no process of the hook may ask for.
 const NEVER: &[&str] = &["accept", "bind", "connect", "sendto", "socket"];

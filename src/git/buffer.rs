@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use gix::objs::{Data, Find};
 use gix::{Result, error::ResultExt, error::message};
 
-use super::{Commit, Doing as _, Error, NewCommit, ObjectId, ObjectKind, Repository, TreeEntry, store};
+use super::{Commit, Doing as _, Error, NewCommit, ObjectId, ObjectKind, Quarantine, Repository, TreeEntry, store};
 
 /// New objects on top of a repository: they can be read at once, and are on disk only after [`ObjectBuffer::flush`].
 ///
@@ -123,9 +123,18 @@ impl<'a> ObjectBuffer<'a> {
     ///
     /// The guard protects them from a prune until it is dropped: keep it until a ref points at them.
     pub fn flush(&self) -> std::result::Result<store::Kept, Error> {
+        store::write(self.repository, self.take())
+    }
+
+    /// Writes all new objects beside those of a push that is not accepted yet, as one pack, and forgets them. They
+    /// share the fate of the push; the answer is the id of the pack, for [`Repository::keep_pack`].
+    pub fn flush_quarantined(&self, quarantine: &Quarantine) -> std::result::Result<ObjectId, Error> {
+        store::write_quarantined(self.repository, quarantine, self.take())
+    }
+
+    fn take(&self) -> Vec<(ObjectId, ObjectKind, Vec<u8>)> {
         let New { order, mut objects, .. } = std::mem::take(&mut *self.new_objects());
-        let objects = order.into_iter().filter_map(|id| objects.remove(&id).map(|(kind, content)| (id, kind, content)));
-        store::write(self.repository, objects.collect())
+        order.into_iter().filter_map(|id| objects.remove(&id).map(|(kind, content)| (id, kind, content))).collect()
     }
 
     /// Forgets all new objects.

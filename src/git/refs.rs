@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
 
+use sha2::{Digest as _, Sha256};
+
 use super::{Doing as _, Error, ObjectId, Repository, object_id};
 
 /// All refs of a repository at one moment, by full name.
@@ -42,6 +44,32 @@ impl Refs {
             }
         }
         name
+    }
+
+    /// The same with a ref that points somewhere else, or is gone: what a push would leave.
+    pub(super) fn set(&mut self, name: &str, new: Option<ObjectId>) {
+        let name = self.resolve(name).to_owned();
+        let mut names: Vec<String> = self.links.keys().filter(|link| self.resolve(link) == name).cloned().collect();
+        names.push(name);
+        for name in names {
+            match new {
+                Some(id) => drop(self.targets.insert(name, id)),
+                None => drop(self.targets.remove(&name)),
+            }
+        }
+    }
+
+    /// An id of all of it: equal ids, equal refs.
+    pub fn fingerprint(&self) -> String {
+        let mut hash = Sha256::new();
+        for (name, id) in &self.targets {
+            hash.update(format!("{id} {name}\n"));
+        }
+        for (name, target) in self.links.iter().map(|(name, target)| (name.as_str(), target.as_str())) {
+            hash.update(format!("{name} -> {target}\n"));
+        }
+        hash.update(format!("{:?}", self.head));
+        data_encoding::HEXLOWER.encode(&hash.finalize())
     }
 
     /// The branch that `HEAD` names, also when it has no commit yet; none when `HEAD` is detached.

@@ -4,7 +4,8 @@ use std::sync::{Mutex, PoisonError};
 use gix::objs::FindExt;
 use tempfile::TempDir;
 
-use super::{Commit, Doing as _, Error, Fsync, Git, ObjectId, ObjectKind, Quarantine, Refs, Shared, TreeEntry};
+use super::store::{self, Kept};
+use super::{Commit, Doing as _, Error, Fsync, Git, ObjectId, ObjectKind, Quarantine, Refs, Shared, TreeEntry, stale};
 
 /// Where a repository is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct Repository {
     common_dir: PathBuf,
     /// The directory by which the objects of a push are found that is not accepted yet.
     quarantine: Option<TempDir>,
+    /// What a push does to refs, when the repository is to be read as if it were accepted.
+    pending: Vec<(String, Option<ObjectId>)>,
 }
 
 /// How much memory a thread may use for delta bases: without any, each delta chain is resolved again.
@@ -56,7 +59,14 @@ impl Repository {
         let local = repository.to_thread_local();
         let plain = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         let (git_dir, common_dir) = (plain(local.git_dir()), plain(local.common_dir()));
-        Ok(Self { shared: repository, idle: Mutex::default(), git_dir, common_dir, quarantine: None })
+        Ok(Self {
+            shared: repository,
+            idle: Mutex::default(),
+            git_dir,
+            common_dir,
+            quarantine: None,
+            pending: Vec::new(),
+        })
     }
 
     /// Opens the repository whose git directory is at `path` with the objects of a push that git has not accepted yet.
@@ -72,11 +82,17 @@ impl Repository {
         Ok(repository)
     }
 
+    /// The same as if a push had moved these refs already; none deletes one. It can be read only.
+    pub fn after(mut self, pushed: impl IntoIterator<Item = (String, Option<ObjectId>)>) -> Self {
+        self.pending = pushed.into_iter().collect();
+        self
+    }
+
     /// An error when nothing may be written here.
     pub(super) fn check_writable(&self) -> Result<(), Error> {
-        match self.quarantine {
-            None => Ok(()),
-            Some(_) => Err(Error::message("nothing can be written before a push is accepted")),
+        match self.quarantine.is_none() && self.pending.is_empty() {
+            true => Ok(()),
+            false => Err(Error::message("nothing can be written before a push is accepted")),
         }
     }
 
@@ -173,7 +189,24 @@ impl Repository {
 
     /// All refs as they are now.
     pub fn refs(&self) -> Result<Refs, Error> {
-        Refs::read(self)
+        let mut refs = Refs::read(self)?;
+        self.pending.iter().for_each(|(name, new)| refs.set(name, *new));
+        Ok(refs)
+    }
+
+    /// Locks that a dead process of ours left, and that the next hydration takes away.
+    pub fn dead_locks(&self) -> Vec<PathBuf> {
+        stale::dead(self)
+    }
+
+    /// Takes these locks away.
+    pub fn clear_dead_locks(&self) {
+        stale::clear(self);
+    }
+
+    /// Protects a pack that is there already from a repack until the guard is dropped; none when it is not there.
+    pub fn keep_pack(&self, id: ObjectId) -> Result<Option<Kept>, Error> {
+        store::keep_pack(self, id)
     }
 
     /// Whether there is such an object.

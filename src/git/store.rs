@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
-use super::{Doing as _, Error, Fsync, ObjectId, ObjectKind, Repository, Shared, pack};
+use super::pack::{self, Pack};
+use super::{Doing as _, Error, Fsync, ObjectId, ObjectKind, Quarantine, Repository, Shared};
 
 /// From how many objects on one pack is cheaper than a file for each.
 const PACK_OBJECTS_MIN: usize = 40;
@@ -38,18 +39,38 @@ struct Store {
 /// Writes objects, loose when they are few, else as one pack. The order must name what an object points at first.
 pub(super) fn write(repository: &Repository, objects: Vec<(ObjectId, ObjectKind, Vec<u8>)>) -> Result<Kept, Error> {
     repository.check_writable()?;
-    let store = Store {
-        objects: repository.common_dir().join("objects"),
-        fsync: repository.fsync(),
-        shared: repository.shared(),
-    };
+    let store = Store::new(repository, repository.common_dir().join("objects"));
     if objects.len() < PACK_OBJECTS_MIN {
         for (id, kind, content) in &objects {
             store.write_loose(*id, *kind, content)?;
         }
         return Ok(Kept { keep: None });
     }
-    store.write_pack(&objects, repository.null_id().kind()).map(|keep| Kept { keep: Some(keep) })
+    let pack = pack::encode(&objects, repository.null_id().kind())?;
+    let keep = store.keep(pack.id)?;
+    store.write_pack(&pack)?;
+    Ok(keep)
+}
+
+/// Writes objects as one pack beside those of a push that is not accepted yet, to share their fate; answers its id.
+pub(super) fn write_quarantined(
+    repository: &Repository,
+    quarantine: &Quarantine,
+    objects: Vec<(ObjectId, ObjectKind, Vec<u8>)>,
+) -> Result<ObjectId, Error> {
+    let store = Store::new(repository, quarantine.objects.clone());
+    let pack = pack::encode(&objects, repository.null_id().kind())?;
+    store.write_pack(&pack)?;
+    Ok(pack.id)
+}
+
+/// Protects a pack that is there already, as [`write`] does; none when it is not there.
+pub(super) fn keep_pack(repository: &Repository, id: ObjectId) -> Result<Option<Kept>, Error> {
+    repository.check_writable()?;
+    let store = Store::new(repository, repository.common_dir().join("objects"));
+    let kept = store.keep(id)?;
+    let is_there = ["pack", "idx"].into_iter().all(|extension| store.pack_file(id, extension).is_file());
+    Ok(is_there.then_some(kept))
 }
 
 impl Store {
@@ -65,7 +86,7 @@ impl Store {
                 return Ok(());
             }
         }
-        self.make_dir(&dir)?;
+        make_dir(&dir, self.shared)?;
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
         let header = format!("{kind} {}\0", content.len());
         encoder.write_all(header.as_bytes()).doing(|| format!("writing object {id}"))?;
@@ -74,33 +95,31 @@ impl Store {
         self.place(&dir, &path, &bytes, self.fsync.loose_objects)
     }
 
-    /// The pack before its index: a pack without one is not there for git.
-    fn write_pack(&self, objects: &[(ObjectId, ObjectKind, Vec<u8>)], hash: gix::hash::Kind) -> Result<PathBuf, Error> {
-        let pack = pack::encode(objects, hash)?;
+    fn new(repository: &Repository, objects: PathBuf) -> Self {
+        Self { objects, fsync: repository.fsync(), shared: repository.shared() }
+    }
+
+    fn pack_file(&self, id: ObjectId, extension: &str) -> PathBuf {
+        self.objects.join("pack").join(format!("pack-{id}.{extension}"))
+    }
+
+    fn keep(&self, id: ObjectId) -> Result<Kept, Error> {
         let dir = self.objects.join("pack");
-        self.make_dir(&dir)?;
-        let name = |extension: &str| dir.join(format!("pack-{}.{extension}", pack.id));
-        let keep = name("keep");
+        make_dir(&dir, self.shared)?;
+        let keep = self.pack_file(id, "keep");
         self.place(&dir, &keep, b"hydrate\n", false)?;
-        self.place(&dir, &name("pack"), &pack.pack, self.fsync.packs)?;
-        self.place(&dir, &name("idx"), &pack.index, self.fsync.packs)?;
+        Ok(Kept { keep: Some(keep) })
+    }
+
+    /// The pack before its index: a pack without one is not there for git.
+    fn write_pack(&self, pack: &Pack) -> Result<(), Error> {
+        let dir = self.objects.join("pack");
+        make_dir(&dir, self.shared)?;
+        self.place(&dir, &self.pack_file(pack.id, "pack"), &pack.pack, self.fsync.packs)?;
+        self.place(&dir, &self.pack_file(pack.id, "idx"), &pack.index, self.fsync.packs)?;
         if self.fsync.packs {
             let synced = File::open(&dir).and_then(|dir| dir.sync_all());
             synced.doing(|| format!("flushing {}", dir.display()))?;
-        }
-        Ok(keep)
-    }
-
-    fn make_dir(&self, dir: &Path) -> Result<(), Error> {
-        match fs::create_dir(dir) {
-            Ok(()) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Ok(()),
-            Err(error) => return Err(error).doing(|| format!("making {}", dir.display())),
-        }
-        if self.shared != Shared::Umask {
-            let mode = fs::metadata(dir).doing(|| format!("making {}", dir.display()))?.permissions().mode();
-            let mode = self.shared.directory_mode(mode & 0o7777);
-            fs::set_permissions(dir, Permissions::from_mode(mode)).doing(|| format!("making {}", dir.display()))?;
         }
         Ok(())
     }
@@ -126,4 +145,19 @@ impl Store {
         }
         file.persist(path).map(drop).map_err(|error| error.error).doing(|| format!("writing {}", path.display()))
     }
+}
+
+/// Makes a directory for whoever may use the repository, unless it is there.
+pub(super) fn make_dir(dir: &Path, shared: Shared) -> Result<(), Error> {
+    match fs::create_dir(dir) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Ok(()),
+        Err(error) => return Err(error).doing(|| format!("making {}", dir.display())),
+    }
+    if shared != Shared::Umask {
+        let mode = fs::metadata(dir).doing(|| format!("making {}", dir.display()))?.permissions().mode();
+        let mode = shared.directory_mode(mode & 0o7777);
+        fs::set_permissions(dir, Permissions::from_mode(mode)).doing(|| format!("making {}", dir.display()))?;
+    }
+    Ok(())
 }

@@ -1,6 +1,9 @@
 use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, ExitStatus, Stdio};
 
-use super::{Error, ObjectId, Repository};
+use super::{Doing as _, Error, ObjectId, Repository, stale};
 
 /// What a ref must be for its edit to happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,10 +50,11 @@ pub enum TransactionError {
 /// Reference: git 2.47 builtin/update-ref.c. Success is its `commit: ok`, never its exit status: an input that ends
 /// after `prepare` is an abort that exits 0.
 pub fn update_refs(repository: &Repository, edits: &[RefEdit], message: &str) -> Result<(), TransactionError> {
+    repository.check_writable()?;
+    stale::clear(repository);
     if edits.is_empty() {
         return Ok(());
     }
-    repository.check_writable()?;
     let null = repository.null_id();
     let mut input = String::from("start\n");
     for RefEdit { name, new, expected } in edits {
@@ -64,7 +68,7 @@ pub fn update_refs(repository: &Repository, edits: &[RefEdit], message: &str) ->
         };
         line.expect("writing to a string never fails");
     }
-    input.push_str("prepare\ncommit\n");
+    input.push_str("prepare\n");
     // A dead process cannot hold these locks long: wait for the living instead of failing at once.
     let args = [
         "-c",
@@ -79,17 +83,74 @@ pub fn update_refs(repository: &Repository, edits: &[RefEdit], message: &str) ->
         message,
         "--stdin",
     ];
-    match repository.git().output_of(&args, input.as_bytes()) {
-        Ok(output) if output.ends_with(b"commit: ok\n") => Ok(()),
-        Ok(_) => Err(Error::message("git update-ref ended before its commit").into()),
-        Err(error) => {
-            let text = error.chain();
-            let raced = ["but expected", "reference already exists", "unable to resolve reference"];
-            if raced.iter().any(|phrase| text.contains(phrase)) {
-                Err(TransactionError::Raced(text))
-            } else {
-                Err(error.into())
-            }
+    let mut command = repository.git().command();
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().map_err(|error| Error::new("starting git", error))?;
+    let (outcome, complaint) = converse(repository, child, &input, edits)?;
+    let raced = ["but expected", "reference already exists", "unable to resolve reference"];
+    match outcome {
+        Outcome::Committed => Ok(()),
+        Outcome::Failed(_) if raced.iter().any(|phrase| complaint.contains(phrase)) => {
+            Err(TransactionError::Raced(complaint))
         }
+        Outcome::Failed(status) => {
+            if status.signal().is_some() {
+                stale::clear(repository);
+            }
+            Err(Error::new(format!("git update-ref: {status}"), explained(&complaint)).into())
+        }
+    }
+}
+
+enum Outcome {
+    Committed,
+    Failed(ExitStatus),
+}
+
+/// Has git prepare the transaction, records the locks that it holds then, and has it commit. Answers how that ended, with
+/// what git complained of.
+fn converse(
+    repository: &Repository,
+    mut child: Child,
+    input: &str,
+    edits: &[RefEdit],
+) -> Result<(Outcome, String), Error> {
+    let (mut stdin, stdout) = (child.stdin.take().expect("stdin is piped"), child.stdout.take().expect("so is stdout"));
+    let mut stderr = child.stderr.take().expect("so is stderr");
+    let mut answers = BufReader::new(stdout).lines().map_while(Result::ok);
+    std::thread::scope(|scope| {
+        let complaint = scope.spawn(move || {
+            let mut bytes = Vec::new();
+            drop(stderr.read_to_end(&mut bytes));
+            String::from_utf8_lossy(&bytes).trim().to_owned()
+        });
+        // A git that stops reading has failed, which its complaint tells better than a broken pipe.
+        drop(stdin.write_all(input.as_bytes()));
+        let prepared = answers.any(|answer| answer == "prepare: ok");
+        let recorded = prepared.then(|| stale::record(repository, child.id(), edits)).transpose();
+        if let Ok(Some(_)) = &recorded {
+            drop(stdin.write_all(b"commit\n"));
+        }
+        // At the end of its input, git drops what is not committed.
+        drop(stdin);
+        let committed = answers.any(|answer| answer == "commit: ok");
+        let status = child.wait().doing(|| "waiting for git update-ref".to_owned())?;
+        let complaint = complaint.join().unwrap_or_default();
+        let recorded = recorded?;
+        if status.signal().is_some()
+            && let Some(recorded) = recorded
+        {
+            recorded.leave();
+        }
+        Ok((if committed { Outcome::Committed } else { Outcome::Failed(status) }, complaint))
+    })
+}
+
+/// git's complaint, and what to do about a lock in its way.
+fn explained(complaint: &str) -> String {
+    let lock = complaint.split('\'').find(|word| word.ends_with(".lock"));
+    match lock.filter(|_| complaint.contains("File exists")) {
+        Some(lock) => format!("{complaint}\nif no git is at work there, an admin removes it: rm '{lock}'"),
+        None => complaint.to_owned(),
     }
 }

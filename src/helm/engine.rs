@@ -15,7 +15,7 @@ use super::output::RenderedFile;
 use super::tree::{ChartId, Tree};
 use super::{objects, report};
 use crate::template::{self, Parsed, Runtime, Set, Text};
-use crate::view::ViewError;
+use crate::view::{Stop, ViewError};
 
 /// What functions keep during a render.
 #[derive(Default)]
@@ -91,6 +91,7 @@ pub fn render(
     roots: &Roots,
     limits: template::Limits,
     effects: template::Effects,
+    stop: &Stop,
 ) -> Result<Vec<RenderedFile>, Error> {
     let templates = Templates::new(tree);
     let mut set = Set::new(SET_NAME);
@@ -98,7 +99,9 @@ pub fn render(
         let parsed = tree.chart(chart).parse(file, name, functions());
         set.add(&parsed.map_err(|error| report::parse_error(&error, &templates))?);
     }
-    let mut runtime = Runtime::new(limits, effects).with_host(Host::default());
+    let stop = stop.clone();
+    let runtime = Runtime::new(limits, effects).with_host(Host::default());
+    let mut runtime = runtime.with_deadline(move || stop.is_set());
     let mut rendered = Vec::new();
     for (name, Template { chart, file }) in templates.in_order() {
         if is_partial(name) {

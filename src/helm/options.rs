@@ -11,7 +11,7 @@ use super::{RELEASE_NAME_BYTES_MAX, is_release_name};
 use crate::diag::Span;
 use crate::path::RepoPath;
 use crate::template::{self, Probe};
-use crate::view::View;
+use crate::view::{Stop, View};
 use crate::yaml::Mapping;
 
 /// The flags of `helm template` that shape its output.
@@ -61,6 +61,8 @@ pub struct Options {
     pub effects: Effects,
     /// How much the templates may take.
     pub limits: template::Limits,
+    /// Tells when to give up.
+    pub stop: Stop,
 }
 
 /// What random and clock functions do.
@@ -155,6 +157,7 @@ impl Default for Options {
             version: Version::default(),
             effects: Effects::default(),
             limits: template::Limits::default(),
+            stop: Stop::default(),
         }
     }
 }

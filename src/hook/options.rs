@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use crate::application::{PatternError, Patterns};
 use crate::git::Repository;
-use crate::hydrate::Access;
+use crate::hydrate::{Access, Strictness};
 
 /// What an admin may set for this machine in git config. Nothing of it changes a byte of what is hydrated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +56,52 @@ impl PrePush {
             Some("off") => Ok(Self::Off),
             Some(other) => Err(format!("hydrate.prePush is `{other}`; it can be block, warn or off")),
         }
+    }
+}
+
+/// Whether a push has to hydrate before it is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Strict {
+    /// `hydrate.strict`: `touched` or `all`.
+    pub strictness: Strictness,
+    /// `hydrate.strictTimeLimit`, in seconds: how long that may take to find out. 60 unless it is set.
+    pub time_limit: Duration,
+    /// `hydrate.strictUndecided`: whether a push that nobody could judge is refused (`refuse`) or goes in (`accept`, as
+    /// when it is not set); hydration after it does what can be done.
+    pub refuse_undecided: bool,
+}
+
+/// A setting with a word that nobody knows.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{key} = {value}: must be {expected}")]
+pub struct UnknownWord {
+    key: &'static str,
+    value: String,
+    expected: &'static str,
+}
+
+impl Strict {
+    /// Reads git config; none when pushes need not hydrate.
+    pub fn read(repository: &Repository) -> Result<Option<Self>, UnknownWord> {
+        let value = repository.config("hydrate.strict").unwrap_or_default();
+        let strictness = match value.as_str() {
+            "" | "off" | "false" | "no" | "0" => return Ok(None),
+            "touched" | "true" | "yes" | "on" | "1" => Strictness::Touched,
+            "all" => Strictness::All,
+            _ => return Err(UnknownWord { key: "hydrate.strict", value, expected: "off, touched or all" }),
+        };
+        let undecided = repository.config("hydrate.strictUndecided").unwrap_or_default();
+        let refuse_undecided = match undecided.as_str() {
+            "" | "accept" => false,
+            "refuse" => true,
+            _ => {
+                let (key, expected) = ("hydrate.strictUndecided", "accept or refuse");
+                return Err(UnknownWord { key, value: undecided, expected });
+            }
+        };
+        let seconds = repository.config_number("hydrate.strictTimeLimit").and_then(|value| u64::try_from(value).ok());
+        let time_limit = Duration::from_secs(seconds.unwrap_or(60));
+        Ok(Some(Self { strictness, time_limit, refuse_undecided }))
     }
 }
 

@@ -53,7 +53,8 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     // Bytes that are no text are no ref that we know; the wake-up counts all the same.
     drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));
     let repository = Repository::open(git_dir, Location::Hook)?;
-    let pushed = pushed_branches(&lines, &repository.refs()?);
+    let names = lines.lines().filter_map(|line| line.splitn(3, ' ').nth(2));
+    let pushed = pushed_branches(names, &repository.refs()?);
     let options = Options::read(&repository);
     let Some(_lock) = lock(&repository, options.lock_wait, console)? else {
         let why = "another hydration holds the repository's lock; `git hydrate doctor` tells which";
@@ -69,7 +70,10 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
         out_of_time: &|| started.elapsed() > options.budget,
         observer: &Silent,
     };
-    let report = hydrate::hydrate(&setup)?;
+    let report = match hydrate::fulfil(&repository)? {
+        Some(report) => report,
+        None => hydrate::hydrate(&setup)?,
+    };
     if report.unfinished {
         catch_up(&repository, &machine.program)
             .map_err(|error| Error::new("starting the rest of the hydration", error))?;
@@ -82,9 +86,9 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     Ok(report)
 }
 
-/// The branches that were pushed, symbolic refs resolved; one that is gone is none.
-fn pushed_branches(lines: &str, refs: &Refs) -> Vec<String> {
-    let names: BTreeSet<&str> = lines.lines().filter_map(|line| line.splitn(3, ' ').nth(2)).collect();
+/// The branches that were pushed, symbolic refs resolved; one that is gone is none. `names` are those of refs.
+pub(super) fn pushed_branches<'n>(names: impl IntoIterator<Item = &'n str>, refs: &Refs) -> Vec<String> {
+    let names: BTreeSet<&str> = names.into_iter().collect();
     let branches = names.into_iter().filter_map(|name| refs.resolve(name).strip_prefix("refs/heads/"));
     branches.filter(|branch| refs.branch(branch).is_some()).map(str::to_owned).collect()
 }
@@ -115,10 +119,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_that_are_no_branches_are_passed_over() {
+    fn names_that_are_no_branches_are_passed_over() {
         let refs = Refs::default();
-        for lines in ["", "garbage", "0 0 refs/heads/gone\n", "a b refs/tags/v1\n"] {
-            assert!(pushed_branches(lines, &refs).is_empty(), "{lines:?}");
+        for name in ["", "garbage", "refs/heads/gone", "refs/tags/v1"] {
+            assert!(pushed_branches([name], &refs).is_empty(), "{name:?}");
         }
     }
 }

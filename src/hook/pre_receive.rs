@@ -1,34 +1,37 @@
 use std::io::Read;
 use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use super::options::access;
-use super::{Options, STDIN_BYTES_MAX};
+use super::post_receive::pushed_branches;
+use super::{Options, STDIN_BYTES_MAX, Strict, UnknownWord, access};
 use crate::application::PatternError;
 use crate::diag::{Diagnostic, chain};
 use crate::git::{Error, Location, Quarantine, Repository, object_id};
-use crate::hydrate::{self, HydrateError, RefNames, RefUpdate, Setup, Silent, Wake};
-use crate::render::{Machine, Renderers};
-use crate::report::{Console, wrap};
+use crate::hydrate::{self, DAY, HydrateError, Push, RefNames, RefUpdate, Setup, Silent, Wake};
+use crate::render::{Machine, Renderers, within};
+use crate::report::{Console, diagnostics, wrap};
 
 /// Runs as `pre-receive` in the repository at `git_dir`: answers whether git may take the push, and tells the pusher why
 /// not.
 ///
-/// `stdin` holds git's lines `<old> <new> <ref>`. Nothing is written, whatever the answer is. When it cannot be found,
-/// the push is refused: an admin who does not want that switches the guard off.
+/// `stdin` holds git's lines `<old> <new> <ref>`. Nothing is written when it is refused. When nobody can tell whether it
+/// touches what is guarded, it is refused: an admin who does not want that switches the guard off.
 pub fn pre_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool {
     let mut console = Console::new();
-    match run(git_dir, stdin, machine) {
+    match run(git_dir, stdin, machine, &mut console) {
         Ok(refusals) => {
-            let text: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-            if !text.is_empty() {
-                console.print(&text.join("\n"));
+            if !refusals.is_empty() {
+                console.print(&diagnostics(refusals.iter()));
             }
             refusals.is_empty()
         }
         Err(error) => {
-            console
-                .print(&wrap(&format!("error: nobody can tell whether this push may go in: {}", chain(&error)), "  "));
-            console.print("hint: an admin finds out by `git hydrate doctor`, or lets pushes through by\n  `git config hydrate.guard false`");
+            let text = format!("error: nobody can tell whether this push may go in: {}", chain(&error));
+            console.print(&wrap(&text, "  "));
+            let hint = "hint: an admin finds out by `git hydrate doctor`, or lets pushes through by `git config \
+                        hydrate.guard false`";
+            console.print(&wrap(hint, "  "));
             false
         }
     }
@@ -41,6 +44,8 @@ enum Undecided {
     Hydrate(#[from] HydrateError),
     #[error("hydrate.promoted: {0}")]
     Promoted(#[from] PatternError),
+    #[error(transparent)]
+    Setting(#[from] UnknownWord),
     #[error("reading what is pushed")]
     Input(#[from] std::io::Error),
 }
@@ -51,26 +56,87 @@ impl From<Error> for Undecided {
     }
 }
 
-fn run(git_dir: &Path, stdin: impl Read, machine: &Machine) -> Result<Vec<Diagnostic>, Undecided> {
+fn run(
+    git_dir: &Path,
+    stdin: impl Read,
+    machine: &Machine,
+    console: &mut Console,
+) -> Result<Vec<Diagnostic>, Undecided> {
     let quarantine = Quarantine::of(|name| std::env::var_os(name));
-    let repository = match &quarantine {
-        Some(quarantine) => Repository::open_quarantined(git_dir, quarantine, &machine.temp_dir)?,
-        None => Repository::open(git_dir, Location::Hook)?,
+    let open = || match &quarantine {
+        Some(quarantine) => Repository::open_quarantined(git_dir, quarantine, &machine.temp_dir),
+        None => Repository::open(git_dir, Location::Hook),
     };
-    if !Options::read(&repository).guard {
+    let repository = open()?;
+    // On reftable a single one would keep this very push from going in.
+    repository.clear_dead_locks();
+    let (guard, strict) = (Options::read(&repository).guard, Strict::read(&repository)?);
+    if !guard && strict.is_none() {
         return Ok(Vec::new());
     }
     let updates = updates(stdin)?;
     let renderers = Renderers::from_config(&repository, machine)?;
-    let setup = Setup {
-        repository: &repository,
-        refs: RefNames::server(),
-        wake: Wake::Pushed(Vec::new()),
-        renderers: &renderers,
-        out_of_time: &|| false,
-        observer: &Silent,
+    let before = setup(&repository, Wake::Pushed(Vec::new()), &renderers, &|| false);
+    if guard {
+        let refusals = hydrate::guard(&before, &updates, &access(&repository)?)?;
+        if !refusals.is_empty() {
+            return Ok(refusals);
+        }
+    }
+    let Some(strict) = strict else { return Ok(Vec::new()) };
+    let after = open()?.after(updates.iter().map(|update| (update.name.clone(), update.new)));
+    let pushed = pushed_branches(updates.iter().map(|update| update.name.as_str()), &after.refs()?);
+    let judged = judge(&before, &after, pushed, quarantine.as_ref(), &strict);
+    judged.or_else(|error| undecided(&error, &strict, console))
+}
+
+fn setup<'a>(
+    repository: &'a Repository,
+    wake: Wake,
+    renderers: &'a Renderers,
+    out_of_time: &'a dyn Fn() -> bool,
+) -> Setup<'a> {
+    Setup { repository, refs: RefNames::server(), wake, renderers, out_of_time, observer: &Silent }
+}
+
+/// Hydrates what is pushed, in memory and within the time for it.
+fn judge(
+    before: &Setup<'_>,
+    after: &Repository,
+    pushed: Vec<String>,
+    quarantine: Option<&Quarantine>,
+    strict: &Strict,
+) -> Result<Vec<Diagnostic>, HydrateError> {
+    let started = Instant::now();
+    let out_of_time = || started.elapsed() > strict.time_limit;
+    let cancel = before.renderers.cancel_flag();
+    let pushed = Wake::Pushed(pushed);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let push = Push {
+        before: &setup(before.repository, pushed.clone(), before.renderers, &out_of_time),
+        after: &setup(after, pushed, before.renderers, &out_of_time),
+        strictness: strict.strictness,
+        latest: i64::try_from(now).unwrap_or(i64::MAX).saturating_add(DAY),
+        quarantine,
     };
-    Ok(hydrate::guard(&setup, &updates, &access(&repository)?)?)
+    match within(strict.time_limit, &cancel, || hydrate::judge(&push)) {
+        Err(_) if cancel.load(Ordering::Relaxed) => {
+            let limit = strict.time_limit.as_secs();
+            Err(HydrateError::Machine(format!("it takes more than {limit} seconds (hydrate.strictTimeLimit)")))
+        }
+        judged => judged,
+    }
+}
+
+/// What becomes of a push that nobody can judge.
+fn undecided(error: &HydrateError, strict: &Strict, console: &mut Console) -> Result<Vec<Diagnostic>, Undecided> {
+    let text = format!("nobody can tell whether this push hydrates: {}", chain(error));
+    if strict.refuse_undecided {
+        let hint = "push again, or ask an admin: hydrate.strictUndecided = accept lets such a push in";
+        return Ok(vec![Diagnostic::error(text).hint(hint)]);
+    }
+    console.print(&wrap(&format!("warning: {text}"), "  "));
+    Ok(Vec::new())
 }
 
 /// What git says would be updated.

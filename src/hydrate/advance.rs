@@ -126,6 +126,7 @@ impl Run<'_> {
         for result in self.render(&each, &new, dry) {
             outputs.push(result.map_err(|failure| match failure {
                 render::Failure::Mistakes(_) => Stopped::Unknown,
+                render::Failure::World(error) if error.is_limit() => Stopped::Unknown,
                 render::Failure::World(error) => Stopped::Failed(HydrateError::Machine(error.to_string())),
             })?);
         }

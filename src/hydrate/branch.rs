@@ -345,6 +345,11 @@ impl Branch {
         !self.closed && self.failure.is_none() && self.dry == Some(dry) && self.tip.is_some()
     }
 
+    /// How it failed, if it did.
+    pub fn failure(&self) -> Option<&Outcome> {
+        self.failure.as_ref()
+    }
+
     /// What the run did to the branch.
     pub fn into_report(self) -> BranchReport {
         let moved = if self.commits.is_empty() { Outcome::Unchanged } else { Outcome::Moved };

@@ -1,19 +1,19 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::diag::Diagnostic;
 use crate::path::RepoPath;
 
 /// What a run did, as data: the edge shows it as text or JSON. Ids are full and in hexadecimal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
     /// The environment branches that were looked at, by name.
     pub branches: Vec<BranchReport>,
     /// What is wrong with the tip of a dry branch and concerns no environment branch that is known.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Diagnostic>,
     /// What is odd at the tips of the dry branches.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Diagnostic>,
     /// Whether dry commits were left for the next run, because the time for this one was over.
     pub unfinished: bool,
@@ -32,7 +32,7 @@ impl Report {
 }
 
 /// One environment branch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BranchReport {
     /// The branch.
@@ -42,17 +42,17 @@ pub struct BranchReport {
     /// The tip of the dry branch.
     pub dry_sha: String,
     /// The commit before; none for a new branch.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old: Option<String>,
     /// The commit after; the same as before when no manifest changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new: Option<String>,
     /// How many Applications write to it.
     pub applications: usize,
     /// The hydrated commits that were made, oldest first.
     pub commits: Vec<HydratedCommit>,
     /// Dry commits that could not be hydrated although a later one could, oldest first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
     /// How it ended.
     #[serde(flatten)]
@@ -60,7 +60,7 @@ pub struct BranchReport {
 }
 
 /// How it ended for a branch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "outcome")]
 pub enum Outcome {
     /// It has new commits.
@@ -80,7 +80,7 @@ pub enum Outcome {
 }
 
 /// One hydrated commit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HydratedCommit {
     /// Its id.
@@ -90,12 +90,12 @@ pub struct HydratedCommit {
     /// Destination paths whose manifests changed, new ones included.
     pub changed: Vec<RepoPath>,
     /// Destination paths that were removed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<RepoPath>,
 }
 
 /// A dry commit that has no hydrated commit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Skipped {
     /// The dry commit.

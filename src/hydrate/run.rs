@@ -9,7 +9,7 @@ use super::heads::{self, DryHead};
 use super::memory::Memory;
 use super::output::Output;
 use super::report::Report;
-use super::{HydrateError, Setup};
+use super::{HydrateError, Setup, Wake};
 use crate::application::{self, Application, BranchName, Context, Patterns, Verdict};
 use crate::diag::Diagnostic;
 use crate::git::{self, Expected, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, update_refs};
@@ -128,6 +128,21 @@ pub(super) struct Rehearsal<'a> {
     pub trees: HashMap<ObjectId, Rc<DryTree>>,
 }
 
+/// A hydration that only has to be written: objects in memory, and the refs that shall move.
+pub(super) struct Prepared<'a> {
+    pub buffer: ObjectBuffer<'a>,
+    pub edits: Vec<RefEdit>,
+    pub branches: BTreeMap<BranchName, Branch>,
+    pub report: Report,
+    /// The dry commits that were looked at.
+    pub trees: HashMap<ObjectId, Rc<DryTree>>,
+    /// The dry branches that are looked at whatever is pushed.
+    pub dry_branches: BTreeSet<BranchName>,
+    pub settings: Settings,
+    /// What it leaves for the next run, once the refs have moved.
+    pub memory: Option<Memory>,
+}
+
 /// What a repository asks for.
 #[derive(Debug)]
 pub struct Survey {
@@ -195,6 +210,16 @@ impl<'a> Run<'a> {
         self.finish_with_refs()
     }
 
+    /// The same without writing anything.
+    pub fn prepare(mut self, trust_cache: bool) -> Result<Prepared<'a>, Stopped> {
+        self.memory = Memory::new(self.setup.repository, trust_cache);
+        self.hydrate_heads()?;
+        let edits = self.ref_edits()?;
+        let dry_branches = self.heads_of(&Wake::Pushed(Vec::new())).into_iter().map(|head| head.branch).collect();
+        let Self { buffer, branches, report, trees, rules, memory, .. } = self;
+        Ok(Prepared { buffer, edits, branches, report, trees, dry_branches, settings: rules.settings, memory })
+    }
+
     /// Hydrates the tips alone and moves nothing: what it made stands in the buffer.
     pub fn rehearse(mut self) -> Result<Rehearsal<'a>, Stopped> {
         self.rules.settings.history = History::Tip;
@@ -219,14 +244,11 @@ impl<'a> Run<'a> {
     }
 
     fn heads(&self) -> Vec<DryHead> {
-        heads::heads(
-            &self.setup.wake,
-            &self.setup.refs,
-            &self.refs,
-            &self.rules.settings,
-            &self.environments,
-            &self.buffer,
-        )
+        self.heads_of(&self.setup.wake)
+    }
+
+    fn heads_of(&self, wake: &Wake) -> Vec<DryHead> {
+        heads::heads(wake, &self.setup.refs, &self.refs, &self.rules.settings, &self.environments, &self.buffer)
     }
 
     fn hydrate_heads(&mut self) -> Result<(), Stopped> {
@@ -410,7 +432,12 @@ impl<'a> Run<'a> {
             let before = self.before(name, head, heads)?;
             let mut diagnostics = mistakes(name, tree, before.as_deref());
             if diagnostics.is_empty() {
-                match self.removals(name, tree, before.as_deref()) {
+                let found = self.removals(name, tree, before.as_deref());
+                let is_nothing = found.as_ref().is_ok_and(Vec::is_empty);
+                let unread = if is_nothing { Vec::new() } else { unread(name, tree, before.as_deref()) };
+                match found {
+                    // What is wrong there may be the very Application that seems to have left.
+                    _ if !unread.is_empty() => diagnostics.extend(unread),
                     Ok(found) => drop(removals.insert(name.clone(), found)),
                     Err(diagnostic) => diagnostics.push(diagnostic),
                 }
@@ -439,6 +466,12 @@ impl<'a> Run<'a> {
                     self.publish(&name, tree, &applications, &outputs, &removals)?;
                 }
                 Err(Gathered::Wrong(diagnostics)) => drop(wrong.insert(name, diagnostics)),
+                Err(Gathered::TooMuch(diagnostic)) => {
+                    // Not recorded: on another machine, or on another day, it may go well.
+                    if let Some(branch) = self.branches.get_mut(&name) {
+                        branch.fail(dry, vec![diagnostic], false);
+                    }
+                }
                 Err(Gathered::Machine(why)) => return Err(HydrateError::Machine(why).into()),
             }
         }
@@ -633,6 +666,15 @@ impl<'a> Run<'a> {
     /// After every prefix of that order the next run makes the same commits again and moves the rest. Branches come last
     /// because they tell what is hydrated: one that moved without its note or its record would never get them.
     fn move_refs(&mut self) -> Result<(), Stopped> {
+        let edits = self.ref_edits()?;
+        let kept = self.buffer.flush()?;
+        update_refs(self.setup.repository, &edits, "hydrate")?;
+        drop(kept);
+        Ok(())
+    }
+
+    /// The refs that move, in their order.
+    fn ref_edits(&mut self) -> Result<Vec<RefEdit>, Stopped> {
         let mut edits: Vec<RefEdit> = Vec::new();
         if self.setup.refs.records {
             let date = self.newest_dry.unwrap_or_default();
@@ -646,10 +688,7 @@ impl<'a> Run<'a> {
         for branch in self.branches.values() {
             edits.extend(branch.ref_edits(&self.setup.refs, &self.refs));
         }
-        let kept = self.buffer.flush()?;
-        update_refs(self.setup.repository, &edits, "hydrate")?;
-        drop(kept);
-        Ok(())
+        Ok(edits)
     }
 
     /// A new commit on a ref that keeps records, when its tree changed.
@@ -734,8 +773,19 @@ fn mistakes(name: &BranchName, tree: &DryTree, before: Option<&DryTree>) -> Vec<
     all.filter(|diagnostic| diagnostic.is_error()).cloned().collect()
 }
 
+/// Mistakes in documents of which nobody can tell the branch, in files that held Applications of this one.
+fn unread(name: &BranchName, tree: &DryTree, before: Option<&DryTree>) -> Vec<Diagnostic> {
+    let Some(before) = before else { return Vec::new() };
+    let fed = |file: &RepoPath| before.applications(name).any(|application| application.file == *file);
+    let loose = tree.discovered.mistakes.iter().filter(|(branch, _)| branch.is_none()).map(|(_, mistake)| mistake);
+    let here = loose.filter(|mistake| mistake.is_error() && mistake.span.as_ref().is_some_and(|span| fed(&span.path)));
+    here.cloned().collect()
+}
+
 enum Gathered {
     Wrong(Vec<Diagnostic>),
+    /// One of them wants more than this machine gives.
+    TooMuch(Diagnostic),
     Machine(String),
 }
 
@@ -750,6 +800,10 @@ fn gather(
             Ok(output) => outputs.push(output),
             Err(render::Failure::Mistakes(mistakes)) => {
                 wrong.extend(mistakes.into_iter().map(|mistake| mistake.of(application.name.as_str())));
+            }
+            Err(render::Failure::World(error)) if error.is_limit() => {
+                let place = application.places.name.clone();
+                return Err(Gathered::TooMuch(Diagnostic::error(error.to_string()).at(place)));
             }
             Err(render::Failure::World(error)) => return Err(Gathered::Machine(error.to_string())),
         }

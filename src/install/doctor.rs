@@ -24,7 +24,7 @@ use super::{Error, Io as _, Version, is_executable};
 use crate::application::BranchName;
 use crate::diag::chain;
 use crate::git::{Repository, Shared};
-use crate::hydrate::{self, Access, FAILURES_REF, HydrateError, Survey};
+use crate::hydrate::{self, Access, FAILURES_REF, HydrateError, RefNames, Survey};
 use crate::metadata::NOTES_REF;
 use crate::render::Renderers;
 use crate::settings::{RendererName, SETTINGS_REF};
@@ -125,6 +125,7 @@ impl<'a> Doctor<'a> {
             }
             Err(error) => self.bad(format!("the dry branches cannot be read: {}", chain(&error)), "git fsck"),
         }
+        self.behind();
         self.reflogs();
         Ok(self.findings)
     }
@@ -227,6 +228,12 @@ impl<'a> Doctor<'a> {
         self.repository.config_bool(GUARD) == Some(true)
     }
 
+    /// Whether pushes are to be judged before they go in.
+    fn needs_gate(&self) -> bool {
+        let strict = self.repository.config("hydrate.strict").unwrap_or_default();
+        self.is_guarded() || !matches!(strict.as_str(), "" | "off" | "false" | "no" | "0")
+    }
+
     /// Locks that dead processes left: git itself never removes one.
     fn locks(&mut self) -> Result<(), Error> {
         let top = self.repository.common_dir();
@@ -238,6 +245,12 @@ impl<'a> Doctor<'a> {
         // This one is locked by the kernel, and stays.
         files.retain(|file| *file != hydrate::lock_path(self.repository));
         files.sort();
+        let dead = self.repository.dead_locks();
+        if !dead.is_empty() {
+            let what = format!("{} locks of a hydration that was killed: the next one takes them away", dead.len());
+            self.advise(what, format!("git -C '{}' hydrate catch-up", top.display()));
+        }
+        files.retain(|file| !dead.contains(file));
         for file in files {
             let age = fs::metadata(&file).and_then(|metadata| metadata.modified());
             let age = age.ok().and_then(|modified| self.around.now.duration_since(modified).ok()).unwrap_or_default();
@@ -306,6 +319,27 @@ impl<'a> Doctor<'a> {
             self.good(format!("Applications hydrate to {}", names.join(", ")));
         }
         Ok(())
+    }
+
+    /// Branches that do not show what their dry branch says.
+    fn behind(&mut self) {
+        // What keeps them from being read was told already.
+        let Ok(branches) = hydrate::status(self.repository, &RefNames::server()) else { return };
+        let dir = self.repository.common_dir().display().to_string();
+        for status in branches.iter().filter(|status| !status.is_current()) {
+            let (name, dry_branch) = (&status.branch, &status.dry_branch);
+            if status.failures.is_empty() {
+                let what = match status.behind {
+                    Some(1) => format!("{name} is 1 commit behind {dry_branch}"),
+                    Some(count) => format!("{name} is {count} commits behind {dry_branch}"),
+                    None => format!("{name} stands where {dry_branch} was before it was rewound, or is gone"),
+                };
+                self.advise(what, format!("git -C '{dir}' hydrate catch-up"));
+            } else {
+                let remedy = format!("git -C '{dir}' hydrate status");
+                self.advise(format!("{name} stays behind {dry_branch}, which does not hydrate"), remedy);
+            }
+        }
     }
 
     /// The official tools, which the settings choose as the renderer.

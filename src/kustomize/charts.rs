@@ -18,7 +18,8 @@ impl RenderChart for NativeCharts {
             let text = format!("`nameTemplate: {}` with template actions is not supported", request.name_template);
             return Err(Diagnostic::error(text).hint("write the name itself, or use `releaseName`"));
         }
-        let mut options = helm::Options { effects: self.effects.clone(), ..helm::Options::default() };
+        let (effects, stop) = (self.effects.clone(), view.stop().clone());
+        let mut options = helm::Options { effects, stop, ..helm::Options::default() };
         let template = Some(&request.name_template).filter(|name| !name.is_empty());
         if let Some(name) = request.release_name.as_ref().or(template) {
             options.release_name.clone_from(name);

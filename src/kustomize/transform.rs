@@ -19,6 +19,7 @@ use super::error::Result;
 use super::resources::Resources;
 use super::session::Session;
 use super::tree::{NodeId, SetOptions, Tree};
+use crate::path::RepoPath;
 use crate::yaml::Tag;
 
 pub(crate) use images::Images;
@@ -57,6 +58,7 @@ pub(crate) enum Transformer {
 impl Transformer {
     /// Changes all resources that are meant. Those that are deleted are left empty.
     pub(crate) fn run(&self, session: &mut Session<'_>, resources: &mut Resources) -> Result<()> {
+        session.view.go_on(&RepoPath::root())?;
         match self {
             Transformer::StrategicMergePatches(patches) => patches.run(session, resources)?,
             Transformer::Patches(patches) => patches.run(session, resources)?,

@@ -110,6 +110,7 @@ impl One<'_, '_> {
             skip_tests: release.skip_tests,
             skip_schema_validation: release.skip_schema_validation,
             effects: self.effects(),
+            stop: self.view.stop().clone(),
             ..helm::Options::default()
         };
         let mut rendered = helm::render(self.view, &release.chart, &options)
@@ -189,8 +190,8 @@ impl One<'_, '_> {
     fn objects(&self, text: &[u8], tool: &str) -> Result<Vec<Manifest>, Failure> {
         let limit = self.commit.renderers.limits.output_bytes_max;
         if limit > 0 && text.len() as u64 > limit {
-            let text = format!("`{}` renders more than {limit} bytes", self.application.name);
-            return Err(Error::Limit(text).into());
+            let what = format!("`{}` renders more than {limit} bytes", self.application.name);
+            return Err(Error::TooMuch { what, setting: "hydrate.outputLimit" }.into());
         }
         let read = manifest::read(text, manifest::Source::Output(tool));
         read.map_err(|unreadable| {

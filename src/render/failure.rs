@@ -43,6 +43,14 @@ pub enum Error {
     /// A limit of this machine, which says nothing about the dry commit.
     #[error("{0}")]
     Limit(String),
+    /// More than an admin lets one Application have, which says nothing about the dry commit either.
+    #[error("{what}; git config {setting} sets the limit")]
+    TooMuch {
+        /// What is too much.
+        what: String,
+        /// The key of the limit.
+        setting: &'static str,
+    },
     /// A bug of ours in one render, which must not take the others down.
     #[error("rendering failed in a way that it never should: {0}")]
     Panic(String),
@@ -57,6 +65,22 @@ pub enum Error {
     /// Whoever asked does not want the result any more.
     #[error("cancelled")]
     Cancelled,
+}
+
+impl Error {
+    /// Whether one Application wanted too much, so that others can be rendered all the same.
+    pub fn is_limit(&self) -> bool {
+        match self {
+            Self::Limit(_) | Self::TooMuch { .. } => true,
+            Self::Program(error) => matches!(error, plugin::Error::Time { .. } | plugin::Error::Output { .. }),
+            Self::View(_)
+            | Self::Store(_)
+            | Self::Version { .. }
+            | Self::Panic(_)
+            | Self::Io { .. }
+            | Self::Cancelled => false,
+        }
+    }
 }
 
 impl Failure {

@@ -38,6 +38,8 @@ pub struct Limits {
     pub output_bytes_max: u64,
     /// How many objects are rendered.
     pub objects_max: usize,
+    /// How long our own engines may take.
+    pub time: Duration,
 }
 
 impl Default for Limits {
@@ -48,6 +50,7 @@ impl Default for Limits {
             directory_bytes_max: directory::BYTES_MAX,
             output_bytes_max: plugin::Limits::default().output_bytes_max,
             objects_max: 100_000,
+            time: Duration::from_secs(120),
         }
     }
 }
@@ -55,7 +58,7 @@ impl Default for Limits {
 impl Renderers {
     /// What git config `hydrate.*` says of this machine.
     ///
-    /// `jobs`, `helm`, `kustomize`, `allowUnconfined`, `readable` (paths between `:`), `timeLimit` (seconds of one program),
+    /// `jobs`, `helm`, `kustomize`, `allowUnconfined`, `readable` (paths between `:`), `timeLimit` (seconds of one program), `renderTimeLimit` (seconds of our own engines),
     /// `memoryLimit`, `outputLimit`, `fileLimit`, `directoryLimit` (bytes, `k`, `m`, `g`), `objectLimit`, and
     /// `hydrate-plugin.NAME.command`. Commands are words between blanks. Numbers that are no numbers count as not set.
     pub fn from_config(repository: &Repository, machine: &Machine) -> Result<Self, git::Error> {
@@ -89,6 +92,7 @@ impl Renderers {
         for (key, limit) in [("hydrate.jobs", &mut limits.jobs), ("hydrate.objectLimit", &mut limits.objects_max)] {
             *limit = number(key).and_then(|number| usize::try_from(number).ok()).unwrap_or(*limit);
         }
+        limits.time = number("hydrate.renderTimeLimit").map_or(limits.time, Duration::from_secs);
         of_programs.output_bytes_max = limits.output_bytes_max;
         let runner = Runner::new(plugin::Settings {
             confiner: machine.program.clone(),

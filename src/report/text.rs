@@ -42,13 +42,7 @@ pub fn summary(report: &Report, wording: Wording) -> String {
         Outcome::Failed { diagnostics, .. } => Some(diagnostics),
         Outcome::Moved | Outcome::Unchanged => None,
     });
-    let diagnostics = merged(failed.flatten().chain(&report.problems).chain(&report.warnings));
-    for diagnostic in diagnostics.iter().take(SHOWN_MAX) {
-        let _ = writeln!(text, "{diagnostic}");
-    }
-    if diagnostics.len() > SHOWN_MAX {
-        let _ = writeln!(text, "… and {} more: `git hydrate status` has them all", diagnostics.len() - SHOWN_MAX);
-    }
+    text.push_str(&diagnostics(failed.flatten().chain(&report.problems).chain(&report.warnings)));
     if report.unfinished {
         let _ =
             writeln!(text, "hint: older commits are still being hydrated; `git hydrate status` shows how far it is");
@@ -56,6 +50,19 @@ pub fn summary(report: &Report, wording: Wording) -> String {
     let moved = report.branches.iter().any(|branch| branch.outcome == Outcome::Moved);
     if moved && wording == Wording::Pusher {
         let _ = writeln!(text, "hint: run `git fetch` to see the new commits");
+    }
+    text
+}
+
+/// What is wrong or odd, each once, errors first; beyond a screen or two the rest is counted.
+pub fn diagnostics<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> String {
+    let mut text = String::new();
+    let found = merged(all);
+    for diagnostic in found.iter().take(SHOWN_MAX) {
+        let _ = writeln!(text, "{diagnostic}");
+    }
+    if found.len() > SHOWN_MAX {
+        let _ = writeln!(text, "… and {} more: `git hydrate status` has them all", found.len() - SHOWN_MAX);
     }
     text
 }

@@ -28,7 +28,7 @@ impl Doctor<'_> {
         }
         let again = hook.install(self.repository);
         match &installed[..] {
-            [] if hook.is_gate() && !self.is_guarded() => Ok(()),
+            [] if hook.is_gate() && !self.needs_gate() => Ok(()),
             [] => self.hook_by_hand(hook, place, &again),
             [(place, text)] => self.installed_hook(hook, place, text, &again),
             _ => {

@@ -1,0 +1,100 @@
+//! A hydration that was made before its push was accepted, handed over to the hook that runs after it.
+//!
+//! It says which refs move, and holds for exactly one state of all refs: the one that the push leaves when git takes it as
+//! it is. In any other state it counts for nothing, so it may be lost, or be of another push, without harm.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::{HydrateError, Report};
+use crate::git::{
+    Error, Expected, ObjectBuffer, Quarantine, RefEdit, Repository, TransactionError, object_id, update_refs,
+};
+
+/// What makes the bytes of hydrated commits and the words of reports.
+const MAKER: &str = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION"));
+
+/// What was made, all ids in hexadecimal.
+#[derive(Debug, Serialize, Deserialize)]
+struct Foreseen {
+    maker: String,
+    /// The refs for which it holds.
+    refs: String,
+    /// The pack with the new objects, when there are any.
+    pack: Option<String>,
+    /// Name, new id and expected id of each ref that moves, in their order.
+    edits: Vec<(String, Option<String>, Option<String>)>,
+    report: Report,
+}
+
+fn file(repository: &Repository) -> PathBuf {
+    repository.common_dir().join("hydrate.foreseen")
+}
+
+/// Hands over what was made for the refs as `repository` shows them: the objects go where those of the push are.
+pub(super) fn hand_over(
+    repository: &Repository,
+    quarantine: &Quarantine,
+    buffer: &ObjectBuffer<'_>,
+    edits: &[RefEdit],
+    report: Report,
+) -> Result<(), HydrateError> {
+    let refs = repository.refs()?.fingerprint();
+    let pack = if buffer.is_empty() { None } else { Some(buffer.flush_quarantined(quarantine)?.to_string()) };
+    let edit = |edit: &RefEdit| {
+        let expected = match edit.expected {
+            Expected::Absent => None,
+            Expected::Is(id) => Some(id.to_string()),
+        };
+        (edit.name.clone(), edit.new.map(|id| id.to_string()), expected)
+    };
+    let edits = edits.iter().map(edit).collect();
+    let text = serde_json::to_vec(&Foreseen { maker: MAKER.to_owned(), refs, pack, edits, report });
+    let text = text.expect("a record of texts and numbers is JSON");
+    let path = file(repository);
+    let write = || {
+        let mut new = tempfile::NamedTempFile::new_in(repository.common_dir())?;
+        new.write_all(&text)?;
+        new.persist(&path).map_err(|error| error.error)
+    };
+    write().map(drop).map_err(|error| Error::new(format!("writing {}", path.display()), error).into())
+}
+
+/// Moves the refs as it was foreseen, if they are as it was foreseen. The caller holds the repository's lock.
+///
+/// None, and nothing has moved, when there is no such hydration or it is of another state.
+pub fn fulfil(repository: &Repository) -> Result<Option<Report>, HydrateError> {
+    let path = file(repository);
+    let Ok(text) = std::fs::read(&path) else { return Ok(None) };
+    drop(std::fs::remove_file(&path));
+    let Ok(foreseen) = serde_json::from_slice::<Foreseen>(&text) else { return Ok(None) };
+    if foreseen.maker != MAKER || foreseen.refs != repository.refs()?.fingerprint() {
+        return Ok(None);
+    }
+    let Some(edits) = foreseen.edits.iter().map(edit).collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let kept = match foreseen.pack.as_deref().map(object_id) {
+        None => None,
+        Some(Some(pack)) => match repository.keep_pack(pack)? {
+            Some(kept) => Some(kept),
+            None => return Ok(None),
+        },
+        Some(None) => return Ok(None),
+    };
+    let moved = update_refs(repository, &edits, "hydrate");
+    drop(kept);
+    match moved {
+        Ok(()) => Ok(Some(foreseen.report)),
+        Err(TransactionError::Raced(_)) => Ok(None),
+        Err(TransactionError::Failed(error)) => Err(error.into()),
+    }
+}
+
+fn edit((name, new, expected): &(String, Option<String>, Option<String>)) -> Option<RefEdit> {
+    let id = |text: &Option<String>| match text {
+        None => Some(None),
+        Some(text) => object_id(text).map(Some),
+    };
+    Some(RefEdit { name: name.clone(), new: id(new)?, expected: Expected::from(id(expected)?) })
+}

@@ -1,0 +1,64 @@
+//! What reaches a limit of the machine says so, holds up nobody else, and is tried again.
+
+use crate::push::{application, config_map, dry, note, note_of, tip};
+use crate::support::Lab;
+
+#[test]
+fn a_render_without_end_holds_up_its_own_branch_only() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.git(&["config", "hydrate.renderTimeLimit", "3"]);
+    let clone = dry(&server, &["web"], &["dev"]);
+    let (file, text) = application("slow", "prod");
+    let chart = "apiVersion: v2\nname: slow\nversion: 1.0.0\n";
+    let range = "{{ range $all }}".repeat(5);
+    let forever = format!("{{{{ $all := until 1000 }}}}{range}{}", "{{ end }}".repeat(5));
+    clone.commit(
+        "a chart",
+        &[(&file, &text), ("apps/slow/prod/Chart.yaml", chart), ("apps/slow/prod/templates/a.yaml", &forever)],
+    );
+    let told = clone.push().success().remote().join(" ");
+    let expected = "error: `slow-prod` takes more than 3 seconds to render; git config hydrate.renderTimeLimit sets";
+    assert!(told.contains(expected), "{told}");
+    assert_eq!(note(&server, "environments/dev"), note_of(&tip(&server, "main")));
+    assert_eq!(server.git(&["for-each-ref", "refs/hydrate/failures"]), "", "it may go well another time");
+    let last = clone.commit("an end", &[("apps/slow/prod/templates/a.yaml", &config_map("slow", "no more"))]);
+    clone.push().success();
+    assert_eq!(note(&server, "environments/prod"), note_of(&last));
+}
+
+#[test]
+fn a_limit_that_an_admin_raises_is_none_any_more() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let rows = [
+        ("hydrate.fileLimit", "60", "bytes, more than the limit of 60 for one file"),
+        ("hydrate.objectLimit", "0", "`web-dev` renders more than 0 objects"),
+    ];
+    let clone = dry(&server, &["web"], &["dev"]);
+    for (key, value, expected) in rows {
+        server.git(&["config", key, value]);
+        clone.commit(key, &[("apps/web/dev/config.yaml", &config_map("web", key))]);
+        let told = clone.push().success().remote().join(" ");
+        assert!(told.contains(&format!("{expected}; git config {key} sets the limit")), "{told}");
+        server.git(&["config", "--unset", key]);
+        server.hydrate(&["catch-up"]).success();
+        assert_eq!(note(&server, "environments/dev"), note_of(&tip(&server, "main")));
+    }
+}
+
+#[test]
+fn a_branch_that_cannot_be_named_is_the_only_complaint() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let before = tip(&server, "environments/dev");
+    let (file, text) = application("web", "dev");
+    clone.commit("a slip", &[(&file, &text.replace("targetBranch: environments/dev", "targetBranch: a..b"))]);
+    let told = clone.push().success();
+    let errors: Vec<_> = told.remote().into_iter().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(errors.len(), 1, "{told:?}");
+    assert!(!errors[0].contains("empty"), "{told:?}");
+    assert_eq!(tip(&server, "environments/dev"), before);
+}

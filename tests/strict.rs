@@ -1,0 +1,163 @@
+//! In strict mode a push that does not hydrate does not go in, and one that does is hydrated once.
+
+use std::fs;
+
+use crate::push::{config_map, dry, healthy, note, note_of, tip};
+use crate::support::{Lab, Repo};
+
+const DEV: &str = "environments/dev";
+const WEB: &str = "apps/web/dev/config.yaml";
+const API: &str = "apps/api/dev/config.yaml";
+const BROKEN: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n\tname: web\n";
+
+fn strict(lab: &Lab, args: &[&str]) -> (Repo, Repo) {
+    let server = lab.bare(args);
+    server.hydrate(&["install", "--server"]).success();
+    server.git(&["config", "hydrate.strict", "touched"]);
+    let clone = dry(&server, &["web", "api"], &["dev"]);
+    clone.push().success();
+    (server, clone)
+}
+
+/// Every file of a repository, with its content.
+fn files(repo: &Repo) -> String {
+    repo.run("sh", &["-c", "find . -type f | sort | xargs sha256sum; find . -type d | sort"]).success().stdout
+}
+
+#[test]
+fn what_does_not_hydrate_leaves_no_trace() {
+    for args in [&[] as &[&str], &["--object-format=sha256", "--ref-format=reftable"]] {
+        let lab = Lab::new();
+        let (server, clone) = strict(&lab, args);
+        let before = files(&server);
+        clone.commit("break it", &[(WEB, BROKEN)]);
+        let told = clone.push().exits(1);
+        let expected =
+            ["error: not valid YAML: found character that cannot start any token", "--> apps/web/dev/config.yaml:4:1"];
+        assert_eq!(told.remote()[..2], expected, "{told:?}");
+        assert!(told.stderr.contains("! [remote rejected] HEAD -> main (pre-receive hook declined)"), "{told:?}");
+        assert_eq!(files(&server), before);
+        clone.commit("mend it", &[(WEB, &config_map("web", "mended"))]);
+        clone.push().success();
+        assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")));
+        healthy(&server);
+    }
+}
+
+#[test]
+fn what_was_made_for_the_judgement_is_what_is_written() {
+    let lab = Lab::new();
+    let (server, clone) = strict(&lab, &[]);
+    let plain = Repo::at(&lab, "plain.git");
+    server.git(&["clone", "-q", "--mirror", ".", plain.path.to_str().expect("UTF-8")]);
+    plain.hydrate(&["install", "--server"]).success();
+    for round in 0..3 {
+        let many: Vec<(String, String)> =
+            (0..50 * round).map(|n| (format!("apps/api/dev/{n}.yaml"), config_map(&format!("api-{n}"), "x"))).collect();
+        let many: Vec<(&str, &str)> = many.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        clone.commit("many", &many);
+        clone.commit("one", &[(WEB, &config_map("web", &format!("round {round}")))]);
+        // Runs before ours, and changes what was handed over: only who uses it says so.
+        server.hook(
+            "hooks/post-receive.hydrate-orig",
+            "#!/bin/sh\nsed -i 's/\"applications\":2/\"applications\":7/' hydrate.foreseen\n",
+        );
+        let told = clone.push().success();
+        assert!(told.remote().join("\n").contains("of 7 manifests changed"), "{told:?}");
+        assert!(server.file("hydrate.foreseen").is_none());
+        clone.git(&["push", "-q", plain.path.to_str().expect("UTF-8"), "main"]);
+        for name in ["heads/environments/dev", "notes/hydrator.metadata"] {
+            let id = |repo: &Repo| repo.git(&["rev-parse", &format!("refs/{name}")]);
+            assert_eq!(id(&server), id(&plain), "{name}");
+        }
+        // A ref that somebody moves between the hooks: what was foreseen counts for nothing.
+        server.hook("hooks/post-receive.hydrate-orig", &format!(
+            "#!/bin/sh\nsed -i 's/\"applications\":2/\"applications\":7/' hydrate.foreseen\ngit update-ref refs/x/{round} main\n"
+        ));
+        clone.commit("another", &[(WEB, &config_map("web", &format!("another {round}")))]);
+        let told = clone.push().success();
+        assert!(told.remote().join("\n").contains("1 of 2 manifests changed"), "{told:?}");
+        clone.git(&["push", "-q", plain.path.to_str().expect("UTF-8"), "main"]);
+    }
+    assert!(!server.names("objects/pack").iter().any(|name| name.ends_with(".keep")));
+    healthy(&server);
+}
+
+#[test]
+fn what_others_broke_stops_only_those_who_touch_it() {
+    let lab = Lab::new();
+    let (server, clone) = strict(&lab, &[]);
+    server.git(&["config", "hydrate.strict", "off"]);
+    clone.commit("break it", &[(WEB, BROKEN)]);
+    clone.push().success();
+    server.git(&["config", "hydrate.strict", "true"]);
+    clone.commit("something else", &[(API, &config_map("api", "new")), ("NOTES", "text")]);
+    let told = clone.push().success();
+    assert!(told.remote()[0].contains("stays at"), "{told:?}");
+    let before = tip(&server, "main");
+    clone.commit("touch it", &[(WEB, &format!("{BROKEN}  # still\n"))]);
+    clone.push().exits(1);
+    clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    clone.commit("beside it", &[("apps/web/dev/more.yaml", &config_map("more", "x"))]);
+    clone.push().exits(1);
+    clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    clone.commit("break more", &[(API, BROKEN)]);
+    clone.push().exits(1);
+    clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    clone.commit("something else", &[("NOTES", "more text")]);
+    server.git(&["config", "hydrate.strict", "all"]);
+    clone.push().exits(1);
+    assert_eq!(tip(&server, "main"), before);
+    // A branch that nothing is hydrated from may hold anything.
+    clone.commit("work in progress", &[("applications/dev/web.yaml", "spec:\n  sourceHydrator: [\n")]);
+    clone.git(&["push", "-q", "origin", "HEAD:refs/heads/feature"]);
+}
+
+#[test]
+fn a_date_far_ahead_does_not_go_in() {
+    let lab = Lab::new();
+    let (server, clone) = strict(&lab, &[]);
+    let before = tip(&server, "main");
+    let date = |days: u64| {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs();
+        format!("@{} +0000", now + days * 86_400)
+    };
+    clone.commit("one", &[]);
+    let amend = |days: u64| {
+        let mut command = clone.command("git");
+        command.env("GIT_COMMITTER_DATE", date(days)).args(["commit", "-q", "--amend", "--no-edit", "--allow-empty"]);
+        assert!(command.status().expect("git runs").success());
+    };
+    amend(2);
+    clone.commit("on top of it", &[]);
+    let told = clone.push().exits(1);
+    assert!(told.remote()[0].contains("on `main` is dated more than a day ahead"), "{told:?}");
+    assert_eq!(tip(&server, "main"), before);
+    clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    amend(0);
+    clone.push().success();
+}
+
+#[test]
+fn when_the_time_is_over_the_admin_has_decided() {
+    let lab = Lab::new();
+    let (server, clone) = strict(&lab, &[]);
+    server.git(&["config", "hydrate.strictTimeLimit", "0"]);
+    clone.commit("one", &[(WEB, &config_map("web", "one"))]);
+    clone.commit("two", &[(WEB, &config_map("web", "two"))]);
+    server.git(&["config", "hydrate.strictUndecided", "refuse"]);
+    let before = files(&server);
+    let told = clone.push().exits(1);
+    assert!(told.remote()[0].starts_with("error: nobody can tell whether this push hydrates: "), "{told:?}");
+    assert_eq!(files(&server), before);
+    server.git(&["config", "hydrate.strictUndecided", "accept"]);
+    let told = clone.push().success();
+    assert!(told.remote()[0].starts_with("warning: nobody can tell whether this push hydrates: "), "{told:?}");
+    assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")));
+    server.git(&["config", "hydrate.strict", "perhaps"]);
+    clone.commit("three", &[]);
+    let told = clone.push().exits(1);
+    assert!(told.remote().join(" ").contains("hydrate.strict = perhaps: must be off, touched or all"), "{told:?}");
+    fs::remove_file(server.path.join("hooks/pre-receive")).expect("removed");
+    clone.push().success();
+}
