@@ -54,7 +54,7 @@
     const next = by > 0 ? tops.findIndex((at) => at > top) : tops.findLastIndex((at) => at < top - 30);
     const target = shown[next]?.querySelector("summary");
     target?.focus({ preventScroll: true });
-    target?.scrollIntoView({ block: "start" });
+    target?.scrollIntoView({ block: "start", behavior: "instant" });
   };
   document.addEventListener("keydown", (event) => {
     if (event.target === search) {
