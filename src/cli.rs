@@ -4,6 +4,7 @@
 //! hands up as an error is printed here, in the form of git's own messages.
 
 mod catch_up;
+mod check;
 mod clone;
 mod commit;
 mod completions;
@@ -53,6 +54,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Find everything that is wrong with the Applications of a dry tree.
+    Check(check::Arguments),
     /// Show what would change in each environment.
     Diff(diff::Arguments),
     /// Print manifests: of an Application, or of a kustomization or directory on disk.
@@ -87,6 +90,18 @@ enum Command {
     /// Print the manual page, or write all pages into a directory.
     Man(man::Arguments),
 }
+
+/// What to say of a commit that hydrates nothing.
+const NO_APPLICATION: &str = "\
+no Application of this commit is hydrated
+hint: `git hydrate check` tells which there are; `git hydrate init` writes a small example to begin with
+";
+
+/// What to say where no environment branch is.
+const NO_BRANCH: &str = "\
+no branch is hydrated yet
+hint: `git hydrate init` writes a small example to begin with
+";
 
 /// What the exit code says of a command that ran to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,6 +154,7 @@ fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Er
 fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
     let json = arguments.json;
     match arguments.command {
+        Some(Command::Check(arguments)) => check::run(&arguments, json),
         Some(Command::Diff(arguments)) => diff::run(&arguments, json),
         Some(Command::Config(arguments)) => config::run(&arguments, json),
         Some(Command::Install(arguments)) => install::install(&arguments, json),

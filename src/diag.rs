@@ -76,6 +76,20 @@ impl fmt::Display for Severity {
     }
 }
 
+/// Why something is not rendered that the official tools might render.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Refusal {
+    /// Its result would differ from render to render.
+    Nondeterministic,
+    /// A chart that it depends on is not in the repository.
+    MissingDependency,
+    /// A file that it needs is not in the repository: in a submodule, in Git LFS, behind a link that leads out.
+    Elsewhere,
+    /// It asks for what is not supported, such as remote bases and functions that run programs.
+    Unsupported,
+}
+
 /// One mistake of a dry commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
@@ -95,6 +109,9 @@ pub struct Diagnostic {
     /// How to mend it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// Why this is not rendered, when the tools might render it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<Refusal>,
 }
 
 impl Diagnostic {
@@ -107,6 +124,7 @@ impl Diagnostic {
             label: String::new(),
             application: None,
             hint: None,
+            refusal: None,
         }
     }
 
@@ -136,6 +154,12 @@ impl Diagnostic {
     /// The same with the way to mend it.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same as a refusal, if it is one.
+    pub fn refused(mut self, refusal: Option<Refusal>) -> Self {
+        self.refusal = refusal;
         self
     }
 

@@ -34,7 +34,10 @@ impl Error {
     fn unreadable(error: ViewError, path: &RepoPath) -> Self {
         match error {
             ViewError::Backend { .. } => Self::View(error),
-            error => Self::mistake(Diagnostic::error(error.to_string()).at(Span::file(path.clone()))),
+            error => {
+                let place = Span::file(path.clone());
+                Self::mistake(Diagnostic::error(error.to_string()).at(place).refused(error.refusal()))
+            }
         }
     }
 }

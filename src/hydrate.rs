@@ -8,8 +8,10 @@
 //! Never: a branch moves although one of its Applications failed; a commit depends on anything but its parent, its dry
 //! commit and branch, the settings and the engine; a file that somebody else put on a branch is touched.
 
+mod adopt;
 mod advance;
 mod branch;
+mod check;
 mod explain;
 mod failures;
 mod foreseen;
@@ -37,6 +39,8 @@ use crate::settings::SettingsError;
 
 use run::Stopped;
 
+pub use adopt::{Adoption, adopt};
+pub use check::{CheckFinding, Checked, Rule, Tree, check};
 pub use explain::{
     Candidate, Changed, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects,
 };

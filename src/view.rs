@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use crate::diag::Refusal;
 use crate::path::RepoPath;
 
 pub use disk::DiskFiles;
@@ -157,6 +158,21 @@ impl ViewError {
     /// Whether there is simply nothing at the path.
     pub fn is_missing(&self) -> bool {
         matches!(self, ViewError::Missing(_))
+    }
+
+    /// Why a render that needs the file is refused: its content is not in the repository.
+    pub fn refusal(&self) -> Option<Refusal> {
+        match self {
+            ViewError::Submodule(_) | ViewError::LfsPointer(_) | ViewError::LinkOutside { .. } => {
+                Some(Refusal::Elsewhere)
+            }
+            ViewError::Missing(_)
+            | ViewError::IsDirectory(_)
+            | ViewError::NotDirectory(_)
+            | ViewError::LinkLoop(_)
+            | ViewError::TooLarge { .. }
+            | ViewError::Backend { .. } => None,
+        }
     }
 }
 

@@ -144,8 +144,8 @@ fn a_branch_that_is_not_hydrated_is_taken_for_one_to_be_merged() {
     assert_eq!(json(&clone, &[], 1)["environments"][1]["dryBranch"], "main");
     clone.git(&["push", "-q", "-u", "origin", "topic"]);
     assert_eq!(json(&clone, &[], 1)["environments"][1]["dryBranch"], "main");
-    let nothing = "no Application of this commit is hydrated\n";
-    assert_eq!(clone.hydrate(&["diff", "--branch", "topic"]).success().stdout, nothing);
+    let nothing = clone.hydrate(&["diff", "--branch", "topic"]).success().stdout;
+    assert!(nothing.starts_with("no Application of this commit is hydrated\n"), "{nothing}");
     clone.git(&["checkout", "-q", "--detach"]);
     assert_eq!(json(&clone, &[], 1)["environments"][1]["dryBranch"], "main");
 }

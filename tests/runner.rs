@@ -1,6 +1,7 @@
 //! Every test that runs the product as a whole, in one binary: a module a topic.
 
 mod applications;
+mod check;
 mod completions;
 mod config;
 mod crashes;

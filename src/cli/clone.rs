@@ -13,7 +13,7 @@ use crate::metadata::NOTES_REF;
 pub(super) struct Arguments {
     /// The dry branch that the commit stands for; by default the one that this branch tracks.
     #[arg(long, value_name = "BRANCH")]
-    branch: Option<String>,
+    pub branch: Option<String>,
     /// The remote with the environment branches; by default the one that this branch tracks.
     #[arg(long, value_name = "NAME")]
     remote: Option<String>,
@@ -35,6 +35,15 @@ pub(super) struct Clone {
 impl Clone {
     /// Opens the repository of the working directory and fetches what hydration needs from its remote.
     pub fn open(arguments: &Arguments) -> anyhow::Result<Self> {
+        let clone = Self::offline(arguments)?;
+        if !arguments.offline {
+            clone.fetch()?;
+        }
+        Ok(clone)
+    }
+
+    /// Opens the repository of the working directory as it is.
+    pub fn offline(arguments: &Arguments) -> anyhow::Result<Self> {
         let repository = super::repository(None)?;
         let prefix = repository.config("hydrate.localPrefix").unwrap_or_else(|| "hydrate".to_owned());
         let remotes = repository.remotes();
@@ -60,11 +69,7 @@ impl Clone {
             None => RefNames { write: format!("refs/remotes/{prefix}/"), records: false, ..RefNames::server() },
         };
         let branch = arguments.branch.clone().or(merge).or(head);
-        let clone = Self { repository, refs, remote, branch, is_branch_named: arguments.branch.is_some() };
-        if !arguments.offline {
-            clone.fetch()?;
-        }
-        Ok(clone)
+        Ok(Self { repository, refs, remote, branch, is_branch_named: arguments.branch.is_some() })
     }
 
     /// The commit that `rev` names, and the dry branch that it is taken for the tip of.

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 
 use super::clone::{self, Clone};
 use super::screen::Screen;
-use super::{Outcome, WrongUse, output};
+use super::{NO_APPLICATION, Outcome, WrongUse, output};
 use crate::application::BranchName;
 use crate::git::ObjectId;
 use crate::hydrate::{self, Against, Preview, Setup, Wake};
@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Ou
     } else if arguments.markdown {
         output::print(markdown(&changes, arguments.limit))?;
     } else if changes.environments.is_empty() && changes.problems.is_empty() {
-        output::print("no Application of this commit is hydrated\n")?;
+        output::print(NO_APPLICATION)?;
     } else {
         let detail = match arguments.stat || arguments.html.is_some() {
             true => Detail::Objects,

@@ -1,7 +1,7 @@
 //! `git hydrate [REV]`: the commits that a server would make, as refs of this clone.
 
 use super::clone::{self, Clone};
-use super::{Outcome, output};
+use super::{NO_APPLICATION, Outcome, output};
 use crate::hydrate::{self, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::{Progress, Wording, summary};
@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if json {
         output::print_json(&report)?;
     } else if report.is_empty() {
-        output::print(b"no Application of this commit is hydrated\n")?;
+        output::print(NO_APPLICATION)?;
     } else {
         output::print(summary(&report, Wording::Terminal).as_bytes())?;
     }

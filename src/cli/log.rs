@@ -6,7 +6,7 @@ use anyhow::bail;
 
 use super::clone::{self, Clone};
 use super::screen::Screen;
-use super::{Outcome, WrongUse, output};
+use super::{NO_BRANCH, Outcome, WrongUse, output};
 use crate::diag::printable;
 use crate::hydrate::{self, Entry, History, Line, ObjectCounts, PathChange, Selection};
 use crate::path::RepoPath;
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         None => hydrate::lines(&clone.repository, &clone.refs)?,
     };
     if lines.is_empty() && !json {
-        output::print("no branch is hydrated yet\n")?;
+        output::print(NO_BRANCH)?;
     }
     let several = lines.len() > 1;
     let history = History::open(&clone.repository, &clone.refs, lines, selection)?;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::clone::{self, Clone};
 use super::screen::Screen;
-use super::{Outcome, output};
+use super::{NO_BRANCH, Outcome, output};
 use crate::hydrate::{BranchStatus, status};
 use crate::report::{Paint, Style};
 
@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if json {
         output::print_json(&branches)?;
     } else if branches.is_empty() {
-        output::print(b"no branch is hydrated yet\n")?;
+        output::print(NO_BRANCH)?;
     } else {
         let screen = Screen::new(Some(&clone.repository));
         screen.show(&text(&branches, screen.paint()))?;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::bail;
 
 use super::clone::{self, Clone};
-use super::{Outcome, WrongUse, output};
+use super::{NO_BRANCH, Outcome, WrongUse, output};
 use crate::diag::printable;
 use crate::hydrate::{self, Setup, Verified, Wake};
 use crate::render::Renderers;
@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if json {
         output::print_json(&verified)?;
     } else if verified.is_empty() {
-        output::print("no branch is hydrated yet\n")?;
+        output::print(NO_BRANCH)?;
     } else {
         output::print(text(&verified))?;
     }

@@ -6,7 +6,7 @@ use super::archive::ArchiveError;
 use super::metadata::Invalid;
 use super::set::SetError;
 use super::{RELEASE_NAME_BYTES_MAX, RELEASE_NAME_REGEX, ignore};
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Refusal, Span};
 use crate::path::RepoPath;
 use crate::view::ViewError;
 use crate::yaml::quote;
@@ -196,9 +196,18 @@ impl Error {
         format!("{self}{advice}")
     }
 
+    fn refusal(&self) -> Option<Refusal> {
+        match &self.0.kind {
+            ErrorKind::Refused(_) => Some(Refusal::Nondeterministic),
+            ErrorKind::MissingDependencies(_) => Some(Refusal::MissingDependency),
+            ErrorKind::View(error) => error.refusal(),
+            _ => None,
+        }
+    }
+
     /// As a mistake of the dry commit.
     pub fn diagnostic(&self) -> Diagnostic {
-        let mut diagnostic = Diagnostic::error(self.to_string()).label(&self.0.label);
+        let mut diagnostic = Diagnostic::error(self.to_string()).label(&self.0.label).refused(self.refusal());
         diagnostic.span.clone_from(&self.0.span);
         diagnostic.hint.clone_from(&self.0.hint);
         diagnostic

@@ -60,7 +60,7 @@ pub(super) struct Rules {
     pub id: Option<ObjectId>,
     pub writer: Writer,
     pub applications: Patterns,
-    allowed: Patterns,
+    pub allowed: Patterns,
 }
 
 /// A dry commit and the Applications of its tree.
@@ -725,7 +725,7 @@ impl Rules {
     }
 
     /// Makes rules of a folder of settings.
-    fn of(files: &SettingsFiles) -> Result<Self, HydrateError> {
+    pub fn of(files: &SettingsFiles) -> Result<Self, HydrateError> {
         let settings = Settings::read(files)?;
         let wrong = |error: application::PatternError| SettingsError::Wrong(error.to_string());
         let applications = Patterns::new(&settings.applications).map_err(wrong)?;

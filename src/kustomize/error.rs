@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Refusal, Span};
 use crate::view::ViewError;
 
 /// Why a kustomization cannot be built.
@@ -109,7 +109,8 @@ impl Error {
 
     /// The error as a diagnostic of the dry commit.
     pub fn diagnostic(&self) -> Diagnostic {
-        let mut diagnostic = Diagnostic::error(self.0.message.trim_end());
+        let refusal = (self.0.cause == Cause::Unsupported).then_some(Refusal::Unsupported);
+        let mut diagnostic = Diagnostic::error(self.0.message.trim_end()).refused(refusal);
         diagnostic.span.clone_from(&self.0.span);
         diagnostic.hint.clone_from(&self.0.hint);
         diagnostic

@@ -91,16 +91,17 @@ impl Failure {
 
     /// A path that cannot be read, named at `span`: a mistake, unless it is the repository that failed.
     pub fn unreadable(error: ViewError, span: Span) -> Self {
-        match error {
-            ViewError::Backend { .. } => Self::World(Error::View(error)),
-            ViewError::Submodule(_) => {
-                Self::mistake(Diagnostic::error(error.to_string()).at(span).hint("copy the files into this repository"))
-            }
-            ViewError::LfsPointer(_) => Self::mistake(
-                Diagnostic::error(error.to_string()).at(span).hint("keep files that are rendered out of Git LFS"),
-            ),
-            error => Self::mistake(Diagnostic::error(error.to_string()).at(span)),
-        }
+        let hint = match error {
+            ViewError::Backend { .. } => return Self::World(Error::View(error)),
+            ViewError::Submodule(_) => Some("copy the files into this repository"),
+            ViewError::LfsPointer(_) => Some("keep files that are rendered out of Git LFS"),
+            _ => None,
+        };
+        let mistake = Diagnostic::error(error.to_string()).at(span).refused(error.refusal());
+        Self::mistake(match hint {
+            Some(hint) => mistake.hint(hint),
+            None => mistake,
+        })
     }
 }
 

@@ -56,6 +56,19 @@ impl Default for Limits {
 }
 
 impl Renderers {
+    /// Those of a machine that no git config says anything about.
+    pub fn of_machine(machine: &Machine) -> Self {
+        let runner = Runner::new(plugin::Settings {
+            confiner: machine.program.clone(),
+            search_path: machine.search_path.clone(),
+            temp_dir: machine.temp_dir.clone(),
+            allow_unconfined: false,
+            readable: Vec::new(),
+            limits: plugin::Limits::default(),
+        });
+        Self::new(runner, Tools::default(), Limits { jobs: machine.cores, ..Limits::default() })
+    }
+
     /// What git config `hydrate.*` says of this machine.
     ///
     /// `jobs`, `helm`, `kustomize`, `allowUnconfined`, `readable` (paths between `:`), `timeLimit` (seconds of one program), `renderTimeLimit` (seconds of our own engines),

@@ -11,7 +11,7 @@ use crate::path::RepoPath;
 /// Files of a plain directory: for rendering what no repository holds.
 ///
 /// Ids are those of paths, not of contents, so that nothing is read to list a directory: they tell files apart within
-/// one run over files that nobody changes meanwhile. Sockets, devices and the like are left out.
+/// one run over files that nobody changes meanwhile. Sockets, devices and the like are left out, and so is `.git`.
 #[derive(Debug, Clone)]
 pub struct DiskFiles {
     root: PathBuf,
@@ -44,6 +44,9 @@ impl Files for DiskFiles {
             let entry = entry.map_err(|error| told(&path, &error))?;
             let name = entry.file_name().into_string().map_err(|name| format!("{}: no UTF-8", name.display()))?;
             let file_type = entry.file_type().map_err(|error| told(&entry.path(), &error))?;
+            if name == ".git" {
+                continue;
+            }
             let kind = if file_type.is_symlink() {
                 Kind::Link
             } else if file_type.is_dir() {

@@ -1,0 +1,258 @@
+//! `git hydrate check`: lint for people, editors and CI.
+
+mod sarif;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+
+use super::clone::{self, Clone};
+use super::screen::Screen;
+use super::{Outcome, WrongUse, output};
+use crate::application::BranchName;
+use crate::diag::{Diagnostic, Span, printable};
+use crate::git::{Location, ObjectId, Repository};
+use crate::hydrate::{self, Adoption, CheckFinding, Checked, RefNames, Tree};
+use crate::render::Renderers;
+use crate::report::{Paint, Progress, Style};
+use crate::view::{DiskFiles, TreeFiles};
+
+/// Find everything that is wrong with the Applications of a dry tree, and render all of them.
+///
+/// Each finding starts with its place, as FILE:LINE:COLUMN. The tree is taken for the tip of the dry branch that most of its
+/// Applications name, unless --branch says otherwise. Exit code: 0 when nothing stops an environment branch, 1 when
+/// something does, 2 for wrong use.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+git hydrate check                 HEAD
+git hydrate check --worktree      the working tree as it is
+git hydrate check --sarif         for code scanning
+git hydrate check --adopt .       what has to change before this repository can be hydrated")]
+pub(super) struct Arguments {
+    /// A dry commit, or a directory of files; HEAD unless given.
+    #[arg(value_name = "REV|DIR")]
+    what: Option<String>,
+    /// Check the working tree: edited files, and those that are neither tracked nor ignored.
+    #[arg(long, conflicts_with = "what")]
+    worktree: bool,
+    /// Tell what a repository or directory must change to be hydrated: render its charts and kustomizations, with or
+    /// without an Application, and list everything that is refused.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["what", "worktree"])]
+    adopt: Option<PathBuf>,
+    /// Print SARIF 2.1.0.
+    #[arg(long)]
+    sarif: bool,
+    #[command(flatten)]
+    clone: clone::Arguments,
+}
+
+pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
+    if arguments.sarif && json {
+        bail!(WrongUse("`--json` and `--sarif` are two forms of one thing: name one".to_owned()));
+    }
+    let branch = arguments.clone.branch.as_deref().map(BranchName::new).transpose();
+    let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;
+    let (site, adopts) = match &arguments.adopt {
+        Some(dir) => (Site::to_adopt(dir)?, true),
+        None => (Site::to_check(arguments)?, false),
+    };
+    let progress = Progress::new();
+    let adoption = site.with_tree(branch, |tree, renderers| {
+        if adopts {
+            return hydrate::adopt(tree, renderers, &progress);
+        }
+        let checked = hydrate::check(tree, renderers, &progress)?;
+        Ok(Adoption { checked, ..Adoption::default() })
+    });
+    progress.clear();
+    let adoption = adoption?;
+    let checked = &adoption.checked;
+    if arguments.sarif {
+        output::print_json(&sarif::log(&checked.findings))?;
+    } else if json && adopts {
+        output::print_json(&adoption)?;
+    } else if json {
+        output::print_json(checked)?;
+    } else {
+        let screen = Screen::new(site.repository());
+        let paint = screen.paint();
+        let mut text: String = checked.findings.iter().map(|finding| told(finding, paint)).collect();
+        text += &if adopts { adoption_summary(&adoption) } else { summary(checked) };
+        screen.show(&text)?;
+    }
+    Ok(if checked.is_success() { Outcome::Done } else { Outcome::Found })
+}
+
+/// Where the files are.
+enum Site {
+    /// A commit of a repository, and where that keeps its branches.
+    Commit(Box<(Repository, RefNames, ObjectId)>),
+    /// A directory.
+    Disk(PathBuf),
+}
+
+impl Site {
+    fn to_check(arguments: &Arguments) -> anyhow::Result<Self> {
+        let what = arguments.what.as_deref();
+        if let Some(dir) = what.filter(|what| Path::new(what).is_dir() && !is_revision(what)) {
+            return Ok(Site::Disk(canonical(Path::new(dir))?));
+        }
+        let clone = if arguments.worktree { Clone::offline(&arguments.clone) } else { Clone::open(&arguments.clone) }?;
+        let rev = what.unwrap_or("HEAD");
+        let commit = match arguments.worktree {
+            true => clone.repository.snapshot()?,
+            false => clone.repository.rev_parse(rev).map_err(|error| WrongUse(error.chain()))?,
+        };
+        Ok(Site::Commit(Box::new((clone.repository, clone.refs, commit))))
+    }
+
+    /// The last commit of a repository; the files of a directory that is no repository of its own.
+    fn to_adopt(dir: &Path) -> anyhow::Result<Self> {
+        let dir = canonical(dir)?;
+        if !dir.is_dir() {
+            bail!(WrongUse(format!("`{}` is no directory", dir.display())));
+        }
+        let own = |repository: &Repository| match repository.worktree() {
+            Some(top) => top.canonicalize().is_ok_and(|top| top == dir),
+            None => repository.git_dir() == dir,
+        };
+        let repository = Repository::open(&dir, Location::Discover).ok().filter(own);
+        match repository.and_then(|repository| Some((repository.rev_parse("HEAD").ok()?, repository))) {
+            Some((head, repository)) => Ok(Site::Commit(Box::new((repository, RefNames::server(), head)))),
+            None => Ok(Site::Disk(dir)),
+        }
+    }
+
+    fn repository(&self) -> Option<&Repository> {
+        match self {
+            Site::Commit(site) => Some(&site.0),
+            Site::Disk(_) => None,
+        }
+    }
+
+    fn with_tree<T>(
+        &self,
+        dry_branch: Option<BranchName>,
+        work: impl FnOnce(&Tree<'_>, &Renderers) -> Result<T, hydrate::HydrateError>,
+    ) -> anyhow::Result<T> {
+        let machine = super::machine()?;
+        Ok(match self {
+            Site::Commit(site) => {
+                let (repository, names, commit) = &**site;
+                let files = TreeFiles::new(repository, repository.commit(*commit)?.tree);
+                let repository = Some((repository, names));
+                let tree = Tree { files: &files, repository, dry_branch, dry_commit: commit.to_string() };
+                work(&tree, &Renderers::from_config(&site.0, &machine)?)?
+            }
+            Site::Disk(dir) => {
+                let files = DiskFiles::new(dir);
+                // There is no commit, but a variable may ask for one.
+                let tree = Tree { files: &files, repository: None, dry_branch, dry_commit: "0".repeat(40) };
+                work(&tree, &Renderers::of_machine(&machine))?
+            }
+        })
+    }
+}
+
+fn is_revision(text: &str) -> bool {
+    super::repository(None).is_ok_and(|repository| repository.rev_parse(text).is_ok())
+}
+
+fn canonical(dir: &Path) -> anyhow::Result<PathBuf> {
+    dir.canonicalize().with_context(|| dir.display().to_string())
+}
+
+/// How many places of a finding that several share are named.
+const NAMED_MAX: usize = 4;
+
+/// A finding as compilers tell it.
+fn told(finding: &CheckFinding, paint: Paint) -> String {
+    let CheckFinding { rule, diagnostic, found_in } = finding;
+    let Diagnostic { severity, message, span, label, hint, .. } = diagnostic;
+    let style = if diagnostic.is_error() { Style::Error } else { Style::Warning };
+    let mut text = String::new();
+    if let Some(span) = span {
+        let _ = write!(text, "{}: ", paint.by(Style::Heading, &span.to_string()));
+    }
+    let mut lines = message.lines();
+    let severity = severity.to_string();
+    let first = printable(lines.next().unwrap_or_default());
+    let _ = writeln!(text, "{}: {first} [{}]", paint.by(style, &severity), rule.name());
+    for line in lines {
+        let _ = writeln!(text, "  {}", printable(line));
+    }
+    if let Some(Span { line, column, width, text: Some(source), .. }) = span {
+        let number = line.to_string();
+        let _ = writeln!(text, "  {number} | {}", printable(source.trim_end()));
+        if *column > 0 {
+            let (margin, before) = (" ".repeat(number.len()), " ".repeat(*column as usize - 1));
+            let line = format!("  {margin} | {before}{} {}", "^".repeat((*width).max(1) as usize), printable(label));
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+    }
+    if !found_in.is_empty() {
+        let names: Vec<String> = found_in.iter().take(NAMED_MAX).map(|name| printable(name)).collect();
+        let more = found_in.len().saturating_sub(NAMED_MAX);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let _ = writeln!(text, "  in: {}{more}", names.join(", "));
+    }
+    if let Some(hint) = hint {
+        let _ = writeln!(text, "  hint: {}", printable(hint));
+    }
+    text
+}
+
+fn counts(findings: &[CheckFinding]) -> String {
+    let errors = findings.iter().filter(|finding| finding.diagnostic.is_error()).count();
+    let count = |count: usize, what: &str| match count {
+        0 => format!("no {what}s"),
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    };
+    format!("{}, {}", count(errors, "error"), count(findings.len() - errors, "warning"))
+}
+
+fn summary(checked: &Checked) -> String {
+    let Checked { dry_branch, applications, hydrated, rendered, findings } = checked;
+    if *applications == 0 && findings.is_empty() {
+        return NOTHING.to_owned();
+    }
+    let others = applications - hydrated;
+    let others = if others > 0 { format!(", {others} not hydrated from there") } else { String::new() };
+    format!("{}: {rendered} of {hydrated} Applications of {dry_branch} render{others}\n", counts(findings))
+}
+
+const NOTHING: &str = "\
+there is no Application with `spec.sourceHydrator`
+hint: `git hydrate init` writes a small example; `git hydrate check --adopt .` finds what could be hydrated
+";
+
+fn adoption_summary(adoption: &Adoption) -> String {
+    let Adoption { checked, sources, sources_rendered } = adoption;
+    let Checked { hydrated, rendered, findings, .. } = checked;
+    let mut text = counts(findings);
+    let _ = writeln!(
+        text,
+        ": {sources_rendered} of {} charts and kustomizations without an Application render, and {rendered} of \
+         {hydrated} Applications",
+        sources.len()
+    );
+    let failing: BTreeSet<&str> =
+        findings.iter().flat_map(|finding| finding.found_in.iter().map(String::as_str)).collect();
+    let ready: Vec<&str> = sources.iter().map(|path| path.as_str()).filter(|path| !failing.contains(path)).collect();
+    if !ready.is_empty() {
+        text += "ready for an Application; `git hydrate init` shows how one is written:\n";
+    }
+    for path in ready.iter().take(READY_MAX) {
+        let _ = writeln!(text, "  {}", if path.is_empty() { "." } else { path });
+    }
+    if ready.len() > READY_MAX {
+        let _ = writeln!(text, "  … and {} more", ready.len() - READY_MAX);
+    }
+    text
+}
+
+/// How many sources are listed that could be hydrated at once.
+const READY_MAX: usize = 20;

@@ -1,0 +1,240 @@
+//! What a repository without Applications of ours would have to change to be hydrated.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::check::{Checked, Findings, Rule, Tree, check, render_all};
+use super::{HydrateError, Observer};
+use crate::application::{self, Application, Profile};
+use crate::diag::{Diagnostic, Severity, Span};
+use crate::path::RepoPath;
+use crate::render::{self, Renderers};
+use crate::settings::RendererName;
+use crate::view::{Kind, View};
+use crate::yaml::{self, Limits, Node};
+
+/// What was found, and what no Application renders yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+pub struct Adoption {
+    /// What is wrong or odd, of all sources.
+    #[serde(flatten)]
+    pub checked: Checked,
+    /// The charts and kustomizations that no hydrated Application names, which were rendered as they are.
+    pub sources: Vec<RepoPath>,
+    /// How many of them render.
+    pub sources_rendered: usize,
+}
+
+/// A directory that could be the source of an Application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Chart,
+    Kustomization,
+}
+
+/// Where the Applications stand that are made up here; no tree has such a file.
+const MADE_UP: &str = ".git/hydrate-adopt.yaml";
+
+/// How deep directories may nest.
+const DEPTH_MAX: usize = 128;
+
+/// A file above this is no list of Applications, whatever it holds.
+const FILE_BYTES_MAX: usize = 4 << 20;
+
+/// Finds charts, kustomizations and Applications of every sort, renders them, and tells everything that is refused.
+///
+/// A source without Application is rendered with default values. That a chart asks for values then is no error.
+pub fn adopt(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) -> Result<Adoption, HydrateError> {
+    let mut checked = check(tree, renderers, observer)?;
+    let view = View::new(tree.files);
+    let mut survey = Survey {
+        view: &view,
+        sources: BTreeMap::new(),
+        referenced: BTreeSet::new(),
+        named: BTreeSet::new(),
+        found: Findings::default(),
+    };
+    survey.directory(&RepoPath::root(), 0).map_err(|error| HydrateError::Machine(error.to_string()))?;
+    let Survey { mut sources, referenced, named, mut found, .. } = survey;
+    sources.retain(|path, source| {
+        let is_base = *source == Source::Kustomization && referenced.contains(path);
+        !(is_base || named.contains(path))
+    });
+    let applications = made_up(&sources);
+    let context = render::Context {
+        files: tree.files,
+        profile: Profile::default(),
+        dry_commit: &tree.dry_commit,
+        renderer: RendererName::Native,
+        nondeterministic: &[],
+    };
+    let mut of_sources = Findings::default();
+    let rendered =
+        render_all(&applications.iter().collect::<Vec<_>>(), renderers, &context, observer, &mut of_sources)?;
+    for mut finding in of_sources.sorted() {
+        let made_up = finding.diagnostic.span.as_ref().is_some_and(|span| span.path.as_str() == MADE_UP);
+        let dirs = finding.found_in.iter().filter_map(|name| applications.iter().find(|app| app.name.as_str() == name));
+        let dirs: Vec<RepoPath> = dirs.map(|application| application.dry.path.clone()).collect();
+        if made_up {
+            if !finding.diagnostic.is_error() {
+                // Of the made-up Application, not of the source.
+                continue;
+            }
+            finding.diagnostic.span = dirs.first().map(|dir| Span::file(head_file(dir, &sources)));
+        }
+        let is_chart = dirs.iter().all(|dir| sources.get(dir) == Some(&Source::Chart));
+        if finding.rule == Rule::Render && is_chart {
+            finding.diagnostic.severity = Severity::Warning;
+            let hint = "give it values that let it render, by `helm` in the drySource of its Application";
+            finding.diagnostic.hint.get_or_insert_with(|| hint.to_owned());
+        }
+        for dir in &dirs {
+            found.add(finding.rule, finding.diagnostic.clone(), Some(dir.as_str()));
+        }
+    }
+    for finding in std::mem::take(&mut checked.findings) {
+        for name in
+            finding.found_in.iter().map(|name| Some(name.as_str())).chain(finding.found_in.is_empty().then_some(None))
+        {
+            found.add(finding.rule, finding.diagnostic.clone(), name);
+        }
+    }
+    checked.findings = found.sorted();
+    Ok(Adoption { checked, sources: sources.into_keys().collect(), sources_rendered: rendered.len() })
+}
+
+/// An Application for each source, so that they are rendered as all others are.
+fn made_up(sources: &BTreeMap<RepoPath, Source>) -> Vec<Application> {
+    let mut text = String::new();
+    for (index, (path, source)) in sources.iter().enumerate() {
+        let tool = match source {
+            Source::Chart => "helm",
+            Source::Kustomization => "kustomize",
+        };
+        let path = yaml::json::encode_string(if path.is_root() { "." } else { path.as_str() }, false);
+        text.push_str(&format!(
+            "---\napiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: source-{index}}}\nspec:\n  \
+             destination: {{namespace: default}}\n  sourceHydrator:\n    drySource: {{repoURL: here, targetRevision: \
+             main, path: {path}, {tool}: {{}}}}\n    syncSource: {{targetBranch: adopt, path: source-{index}}}\n"
+        ));
+    }
+    let file = RepoPath::new(MADE_UP).expect("a path");
+    application::read(&file, text.as_bytes()).documents.into_iter().filter_map(|found| found.application).collect()
+}
+
+/// The file by which a directory is what it is.
+fn head_file(dir: &RepoPath, sources: &BTreeMap<RepoPath, Source>) -> RepoPath {
+    let name = match sources.get(dir) {
+        Some(Source::Kustomization) => "kustomization.yaml",
+        Some(Source::Chart) | None => "Chart.yaml",
+    };
+    dir.child(name).unwrap_or_else(|_| dir.clone())
+}
+
+/// A walk over all directories.
+struct Survey<'a> {
+    view: &'a View<'a>,
+    sources: BTreeMap<RepoPath, Source>,
+    /// Kustomizations that another one names.
+    referenced: BTreeSet<RepoPath>,
+    /// The sources of hydrated Applications.
+    named: BTreeSet<RepoPath>,
+    found: Findings,
+}
+
+impl Survey<'_> {
+    fn directory(&mut self, dir: &RepoPath, depth: usize) -> Result<(), crate::view::ViewError> {
+        let entries = self.view.list(dir)?;
+        let is_file = |name: &str| entries.iter().any(|entry| entry.name == name && entry.kind == Kind::File);
+        let is_chart = is_file("Chart.yaml");
+        if is_chart && !self.is_library(dir) {
+            self.sources.insert(dir.clone(), Source::Chart);
+        }
+        for entry in entries.iter() {
+            let Ok(path) = dir.child(&entry.name) else { continue };
+            match entry.kind {
+                Kind::File if application::is_kustomization(&path) => self.kustomization(dir, &path),
+                Kind::File if application::may_hold_applications(&path) => self.applications(&path),
+                Kind::Directory if is_chart && matches!(entry.name.as_str(), "templates" | "charts") => {}
+                Kind::Directory if depth < DEPTH_MAX => self.directory(&path, depth + 1)?,
+                Kind::Submodule => {
+                    let text = format!("`{path}` is a git submodule, whose files are not in this repository");
+                    let hint = "copy what is rendered from it into this repository";
+                    self.found.add(Rule::Elsewhere, Diagnostic::warning(text).at(Span::file(path)).hint(hint), None);
+                }
+                Kind::File | Kind::Directory | Kind::Link => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What cannot be read is told when it is rendered.
+    fn parse(&self, path: &RepoPath) -> Vec<Node> {
+        let Ok(blob) = self.view.read(path) else { return Vec::new() };
+        if blob.data.len() > FILE_BYTES_MAX {
+            Vec::new()
+        } else {
+            yaml::parse(&blob.data, &Limits::default()).unwrap_or_default()
+        }
+    }
+
+    fn is_library(&self, chart: &RepoPath) -> bool {
+        let file = chart.child("Chart.yaml");
+        let documents = file.map(|file| self.parse(&file)).unwrap_or_default();
+        documents.first().and_then(|chart| chart.get("type")).and_then(Node::as_str) == Some("library")
+    }
+
+    fn kustomization(&mut self, dir: &RepoPath, file: &RepoPath) {
+        let documents = self.parse(file);
+        let field = |name: &str| documents.first().and_then(|document| document.get(name));
+        if field("kind").and_then(Node::as_str) != Some("Component") {
+            self.sources.insert(dir.clone(), Source::Kustomization);
+        }
+        for list in ["resources", "bases", "components"] {
+            let items = field(list).and_then(Node::as_sequence).unwrap_or_default();
+            let paths = items.iter().filter_map(|item| dir.resolve(item.as_str()?).ok());
+            self.referenced.extend(paths.collect::<Vec<_>>());
+        }
+    }
+
+    /// Applications that hydration knows, and those that it does not.
+    fn applications(&mut self, path: &RepoPath) {
+        let is_argo = |text: &[u8]| memchr::memmem::find(text, b"argoproj.io").is_some();
+        let Ok(blob) = self.view.read(path) else { return };
+        if blob.data.len() > FILE_BYTES_MAX || !is_argo(&blob.data) {
+            return;
+        }
+        for document in application::read(path, &blob.data).documents {
+            self.named.extend(document.application.map(|application| application.dry.path));
+        }
+        for node in yaml::parse(&blob.data, &Limits::default()).unwrap_or_default() {
+            let text = |keys: &[&str]| node.at(keys).and_then(Node::as_str).unwrap_or_default();
+            if !text(&["apiVersion"]).starts_with("argoproj.io/") {
+                continue;
+            }
+            let name = text(&["metadata", "name"]);
+            let at = |key: &str| {
+                let mark = node.get(key).map_or(node.mark, |value| value.mark);
+                Span::at(path.clone(), mark.line, mark.column).quoting(&String::from_utf8_lossy(&blob.data))
+            };
+            let is_hydrated = |keys: &[&str]| node.at(keys).is_some();
+            match text(&["kind"]) {
+                "Application" if !is_hydrated(&["spec", "sourceHydrator"]) => {
+                    let message = format!("the Application `{name}` has no `spec.sourceHydrator`");
+                    let hint = "write its `source` as `sourceHydrator.drySource`, with `syncSource.targetBranch` and \
+                                `syncSource.path` beside it";
+                    self.found.add(Rule::NoHydrator, Diagnostic::warning(message).at(at("kind")).hint(hint), None);
+                }
+                // One with a hydrator in its template is told with the Applications.
+                "ApplicationSet" if !is_hydrated(&["spec", "template", "spec", "sourceHydrator"]) => {
+                    let message = format!("the ApplicationSet `{name}` makes Applications in a cluster only");
+                    let hint = "commit the Applications themselves, with `spec.sourceHydrator`";
+                    self.found.add(Rule::ApplicationSet, Diagnostic::warning(message).at(at("kind")).hint(hint), None);
+                }
+                _ => {}
+            }
+        }
+    }
+}

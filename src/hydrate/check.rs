@@ -1,0 +1,318 @@
+//! Everything that is wrong or odd in one dry tree, whichever environment branch it would stop.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::run::Rules;
+use super::{HydrateError, Observer, RefNames};
+use crate::application::{self, Application, BranchName, Context, Standing};
+use crate::diag::{Diagnostic, Refusal, Span};
+use crate::git::{ObjectBuffer, Repository};
+use crate::manifest::Key;
+use crate::plan::{Discovered, Discovery};
+use crate::render::{self, Failure, Rendered, Renderers};
+use crate::settings::SettingsFiles;
+use crate::view::{Files, Kind, View};
+
+/// What a finding is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// A file that seems to hold Applications cannot be read.
+    UnreadableFile,
+    /// An Application is not what it should be.
+    Application,
+    /// An Application gets in the way of others, of the repository or of its settings.
+    Destination,
+    /// A source does not render.
+    Render,
+    /// A render would differ each time.
+    Nondeterministic,
+    /// A chart that another one depends on is not in the repository.
+    MissingDependency,
+    /// A file that a render needs is not in the repository.
+    Elsewhere,
+    /// A render asks for what is not supported.
+    Unsupported,
+    /// Two Applications of one branch render the same object.
+    ObjectConflict,
+    /// An Argo CD Application is not hydrated.
+    NoHydrator,
+    /// An ApplicationSet is not hydrated.
+    ApplicationSet,
+}
+
+impl Rule {
+    /// All of them.
+    pub const ALL: [Rule; 11] = [
+        Rule::UnreadableFile,
+        Rule::Application,
+        Rule::Destination,
+        Rule::Render,
+        Rule::Nondeterministic,
+        Rule::MissingDependency,
+        Rule::Elsewhere,
+        Rule::Unsupported,
+        Rule::ObjectConflict,
+        Rule::NoHydrator,
+        Rule::ApplicationSet,
+    ];
+
+    /// Its name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::UnreadableFile => "unreadable-file",
+            Rule::Application => "application",
+            Rule::Destination => "destination",
+            Rule::Render => "render",
+            Rule::Nondeterministic => "nondeterministic",
+            Rule::MissingDependency => "missing-dependency",
+            Rule::Elsewhere => "elsewhere",
+            Rule::Unsupported => "unsupported",
+            Rule::ObjectConflict => "object-conflict",
+            Rule::NoHydrator => "no-hydrator",
+            Rule::ApplicationSet => "application-set",
+        }
+    }
+
+    /// What it asks for, and why.
+    pub fn help(self) -> &'static str {
+        match self {
+            Rule::UnreadableFile => {
+                "A file that contains `sourceHydrator` must be YAML or JSON: while it cannot be read, nobody knows which \
+                 Applications it holds, and the branches that it fed stay as they are."
+            }
+            Rule::Application => "An Application must have the fields that hydration needs, each as it should be.",
+            Rule::Destination => {
+                "Each Application writes to a directory of its own on an environment branch, and its dry sources are in \
+                 this repository."
+            }
+            Rule::Render => "The source of an Application must render; else its environment branch stays as it is.",
+            Rule::Nondeterministic => {
+                "A render must give the same result each time. Random and clock functions of charts are refused when \
+                 they run; set the value that makes them needless, or have an admin allow them by name."
+            }
+            Rule::MissingDependency => {
+                "Rendering opens no connection. Commit the charts that a chart depends on below its `charts/`, as `helm \
+                 dependency update` puts them there, or name them by a `file://` path in the repository."
+            }
+            Rule::Elsewhere => {
+                "What is rendered must be in the repository itself, not in a submodule, in Git LFS or behind a link that \
+                 leads out."
+            }
+            Rule::Unsupported => {
+                "Rendering opens no connection and runs no program, so remote bases and functions that run programs are \
+                 refused."
+            }
+            Rule::ObjectConflict => "Two Applications of one environment branch must not render the same object.",
+            Rule::NoHydrator => "An Argo CD Application is hydrated when it has `spec.sourceHydrator`.",
+            Rule::ApplicationSet => {
+                "Applications that an ApplicationSet makes exist in a cluster only. Commit the Applications themselves."
+            }
+        }
+    }
+
+    /// The rule that a mistake of a render breaks.
+    pub(super) fn of_render(mistake: &Diagnostic) -> Self {
+        match mistake.refusal {
+            Some(Refusal::Nondeterministic) => Rule::Nondeterministic,
+            Some(Refusal::MissingDependency) => Rule::MissingDependency,
+            Some(Refusal::Elsewhere) => Rule::Elsewhere,
+            Some(Refusal::Unsupported) => Rule::Unsupported,
+            None => Rule::Render,
+        }
+    }
+}
+
+/// Something wrong or odd.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckFinding {
+    /// What it is about.
+    pub rule: Rule,
+    /// What it is, and where.
+    #[serde(flatten)]
+    pub diagnostic: Diagnostic,
+    /// The Applications, or the directories of sources without any, that it was found in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub found_in: Vec<String>,
+}
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+pub struct Checked {
+    /// The branch that the tree was taken for the tip of.
+    pub dry_branch: String,
+    /// How many Applications with `spec.sourceHydrator` there are.
+    pub applications: usize,
+    /// How many of them are hydrated from this branch.
+    pub hydrated: usize,
+    /// How many of these render.
+    pub rendered: usize,
+    /// What is wrong or odd, by place; each once, however many Applications share it.
+    pub findings: Vec<CheckFinding>,
+}
+
+impl Checked {
+    /// Whether nothing stops any environment branch.
+    pub fn is_success(&self) -> bool {
+        !self.findings.iter().any(|finding| finding.diagnostic.is_error())
+    }
+}
+
+/// The dry tree that is checked.
+pub struct Tree<'a> {
+    /// Its files.
+    pub files: &'a dyn Files,
+    /// The repository whose settings and branches count; none for a plain directory.
+    pub repository: Option<(&'a Repository, &'a RefNames)>,
+    /// The branch that it is taken for the tip of; else the one that most of its Applications name.
+    pub dry_branch: Option<BranchName>,
+    /// The id of its commit, as far as there is one.
+    pub dry_commit: String,
+}
+
+/// Finds everything that is wrong or odd with the Applications of a tree, and renders them. Nothing is written.
+pub fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) -> Result<Checked, HydrateError> {
+    let refs = tree.repository.map(|(repository, _)| repository.refs()).transpose()?.unwrap_or_default();
+    let rules = match tree.repository {
+        Some((repository, _)) => Rules::read(&refs, &ObjectBuffer::new(repository))?,
+        None => Rules::of(&SettingsFiles::new())?,
+    };
+    let below = tree.repository.map(|(_, names)| names.read.as_str()).unwrap_or_default();
+    let head = tree.repository.and_then(|(_, names)| names.head(&refs));
+    let discovered = Discovery::default().discover(tree.files, &rules.applications);
+    let discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree: {why}")))?;
+    let dry_branch = tree.dry_branch.clone().unwrap_or_else(|| usual_branch(&discovered, head.as_ref()));
+    let view = View::new(tree.files);
+    let branches = refs.below(below).filter_map(|(name, _)| BranchName::new(name).ok());
+    let context = Context {
+        dry_branch: &dry_branch,
+        head_branch: head.as_ref().or(Some(&dry_branch)),
+        dry_branches: &[dry_branch.clone()].into(),
+        branches: &branches.chain([dry_branch.clone()]).collect(),
+        repo_urls: &rules.settings.repo_urls,
+        allowed: &rules.allowed,
+        is_directory: &|path| matches!(view.kind(path), Ok(Some(Kind::Directory))),
+    };
+    let verdict = application::validate(&discovered.applications, &context);
+    let mut found = Findings::default();
+    for broken in &discovered.broken {
+        found.add(Rule::UnreadableFile, broken.diagnostic.clone(), None);
+    }
+    for (_, mistake) in &discovered.mistakes {
+        found.add(Rule::Application, mistake.clone(), None);
+    }
+    for finding in &verdict.findings {
+        found.add(Rule::Destination, finding.diagnostic.clone(), None);
+    }
+    let standings = verdict.standings.iter().zip(&discovered.applications);
+    let hydrated = standings.filter(|(standing, _)| **standing == Standing::Hydrated);
+    let hydrated: Vec<&Application> = hydrated.map(|(_, application)| application).collect();
+    let context = render::Context {
+        files: tree.files,
+        profile: rules.settings.profile.into(),
+        dry_commit: &tree.dry_commit,
+        renderer: rules.settings.renderer,
+        nondeterministic: &rules.settings.nondeterministic,
+    };
+    let rendered = render_all(&hydrated, renderers, &context, observer, &mut found)?;
+    found.conflicts(&rendered);
+    Ok(Checked {
+        dry_branch: dry_branch.to_string(),
+        applications: discovered.applications.len(),
+        hydrated: hydrated.len(),
+        rendered: rendered.len(),
+        findings: found.sorted(),
+    })
+}
+
+/// The branch that most Applications name.
+fn usual_branch(discovered: &Discovered, head: Option<&BranchName>) -> BranchName {
+    let main = || BranchName::new("main").expect("a branch name");
+    let default = head.cloned().unwrap_or_else(main);
+    let mut counts: BTreeMap<BranchName, usize> = BTreeMap::new();
+    for application in &discovered.applications {
+        let named = match application.dry.target_revision.as_str() {
+            "" | "HEAD" => Some(default.clone()),
+            revision => BranchName::new(revision).ok(),
+        };
+        *counts.entry(named.unwrap_or_else(|| default.clone())).or_default() += 1;
+    }
+    let usual = counts.into_iter().rev().max_by_key(|(_, count)| *count);
+    usual.map_or(default, |(branch, _)| branch)
+}
+
+/// Renders Applications and takes down what is wrong with them; answers those that render.
+pub(super) fn render_all<'a>(
+    applications: &[&'a Application],
+    renderers: &Renderers,
+    context: &render::Context<'_>,
+    observer: &dyn Observer,
+    found: &mut Findings,
+) -> Result<Vec<(&'a Application, Rendered)>, HydrateError> {
+    observer.rendering("", applications.len());
+    let results = renderers.render(applications, context, &|done| observer.rendered(done));
+    let mut rendered = Vec::new();
+    for (application, result) in applications.iter().zip(results) {
+        let name = Some(application.name.as_str());
+        match result {
+            Ok(result) => {
+                for warning in &result.warnings {
+                    found.add(Rule::Render, warning.clone(), name);
+                }
+                rendered.push((*application, result));
+            }
+            Err(Failure::Mistakes(mistakes)) => {
+                for mistake in mistakes {
+                    found.add(Rule::of_render(&mistake), mistake, name);
+                }
+            }
+            Err(Failure::World(error)) => return Err(HydrateError::Machine(error.to_string())),
+        }
+    }
+    Ok(rendered)
+}
+
+/// What was found so far.
+#[derive(Debug, Default)]
+pub(super) struct Findings(Vec<CheckFinding>);
+
+impl Findings {
+    /// Notes what is wrong with one of those that may share it.
+    pub fn add(&mut self, rule: Rule, diagnostic: Diagnostic, found_in: Option<&str>) {
+        let same = self.0.iter_mut().find(|finding| finding.rule == rule && finding.diagnostic == diagnostic);
+        let found_in = found_in.map(str::to_owned);
+        match same {
+            Some(finding) => finding.found_in.extend(found_in),
+            None => self.0.push(CheckFinding { rule, diagnostic, found_in: found_in.into_iter().collect() }),
+        }
+    }
+
+    fn conflicts(&mut self, rendered: &[(&Application, Rendered)]) {
+        let mut branches: BTreeMap<&BranchName, Vec<(&Application, Vec<Key>)>> = BTreeMap::new();
+        for (application, result) in rendered {
+            let objects = render::objects(application, &result.manifests);
+            branches.entry(application.environment_branch()).or_default().push((application, objects));
+        }
+        for applications in branches.values() {
+            let objects: Vec<_> = applications.iter().map(|(application, keys)| (*application, &keys[..])).collect();
+            for conflict in render::conflicts(&objects) {
+                self.add(Rule::ObjectConflict, conflict, None);
+            }
+        }
+    }
+
+    /// By place, errors of a place first; what has no place comes last.
+    pub fn sorted(self) -> Vec<CheckFinding> {
+        let mut found = self.0;
+        let place = |span: &Span| (span.path.clone(), span.line, span.column);
+        found.sort_by_cached_key(|finding| {
+            let place = finding.diagnostic.span.as_ref().map(place);
+            (place.is_none(), place, std::cmp::Reverse(finding.diagnostic.severity), finding.rule)
+        });
+        found
+    }
+}

@@ -1,0 +1,220 @@
+//! `git hydrate check`: each rule with its place, for people, programs and code scanning.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::push::{application, config_map, dry};
+use crate::support::{Lab, Repo};
+
+/// A repository whose Applications `name` render `apps/<name>/dev`.
+fn repository(lab: &Lab, names: &[&str], files: &[(&str, &str)]) -> Repo {
+    let clone = dry(&lab.bare(&[]), &["web"], &["dev"]);
+    let mut all: Vec<(String, String)> = names.iter().map(|name| application(name, "dev")).collect();
+    all.extend(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())));
+    let all: Vec<(&str, &str)> = all.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    clone.commit("more", &all);
+    clone
+}
+
+fn check(repo: &Repo, args: &[&str], code: i32) -> Value {
+    let answer = repo.hydrate(&[&["check", "--json"], args].concat()).exits(code);
+    serde_json::from_str(&answer.stdout).expect("JSON")
+}
+
+/// The rules that were broken, each with its file.
+fn rules(found: &Value) -> BTreeSet<(String, String)> {
+    let findings = found["findings"].as_array().expect("a list");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    findings.iter().map(|one| (text(&one["rule"]), text(&one["span"]["path"]))).collect()
+}
+
+const LFS: &str = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n";
+
+/// A rule, how the path of its finding begins, and the files that break it.
+type Row = (&'static str, &'static str, Vec<(&'static str, String)>);
+
+/// One mistake of each rule.
+fn mistakes() -> Vec<Row> {
+    let chart = |name: &str| format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n");
+    let base = "metadata: {name: {{ randAlphaNum 5 }}}\n";
+    vec![
+        (
+            "unreadable-file",
+            "applications/dev/bad.yaml",
+            vec![("applications/dev/bad.yaml", "a: [sourceHydrator\n".to_owned())],
+        ),
+        (
+            "application",
+            "applications/dev/none.yaml",
+            vec![(
+                "applications/dev/none.yaml",
+                application("none", "dev").1.split_once("    syncSource").expect("there").0.to_owned(),
+            )],
+        ),
+        (
+            "destination",
+            "applications/dev/",
+            vec![("applications/dev/twice.yaml", application("web", "dev").1.replace("web-dev", "twice"))],
+        ),
+        ("render", "apps/render/dev/a.yaml", vec![("apps/render/dev/a.yaml", config_map("render", "["))]),
+        (
+            "nondeterministic",
+            "apps/random/dev/templates/a.yaml",
+            vec![
+                ("apps/random/dev/Chart.yaml", chart("random")),
+                ("apps/random/dev/templates/a.yaml", base.to_owned()),
+            ],
+        ),
+        (
+            "missing-dependency",
+            "",
+            vec![(
+                "apps/lacking/dev/Chart.yaml",
+                chart("lacking") + "dependencies:\n- {name: redis, version: 1.x, repository: 'https://example.com'}\n",
+            )],
+        ),
+        (
+            "unsupported",
+            "",
+            vec![(
+                "apps/remote/dev/kustomization.yaml",
+                "resources:\n- https://github.com/org/repo//base?ref=v1\n".to_owned(),
+            )],
+        ),
+        (
+            "elsewhere",
+            "",
+            vec![("apps/pointer/dev/Chart.yaml", chart("pointer")), ("apps/pointer/dev/values.yaml", LFS.to_owned())],
+        ),
+        (
+            "object-conflict",
+            "",
+            vec![(
+                "apps/same/dev/a.yaml",
+                config_map("web", "dev").replace("name: web", "name: web\n  namespace: web"),
+            )],
+        ),
+    ]
+}
+
+#[test]
+fn each_rule_names_its_place() {
+    let lab = Lab::new();
+    let mistakes = mistakes();
+    let files: Vec<(&str, &str)> =
+        mistakes.iter().flat_map(|(_, _, files)| files).map(|(path, text)| (*path, text.as_str())).collect();
+    let names = ["render", "random", "lacking", "remote", "pointer", "same"];
+    let repo = repository(&lab, &names, &files);
+    repo.commit(
+        "namespace",
+        &[("apps/web/dev/config.yaml", &config_map("web", "dev").replace("name: web", "name: web\n  namespace: web"))],
+    );
+    let found = check(&repo, &[], 1);
+    for (rule, place, _) in &mistakes {
+        let is_there = rules(&found).iter().any(|(name, at)| name == rule && at.starts_with(place));
+        assert!(is_there, "{rule} at {place}: {:#?}", rules(&found));
+    }
+    assert_eq!(found["dryBranch"], "main");
+    let text = repo.hydrate(&["check"]).exits(1).stdout;
+    let is_told = |line: &str| {
+        let place =
+            line.strip_prefix("apps/random/dev/templates/a.yaml:1:").and_then(|rest| rest.split_once(": error: "));
+        place.is_some_and(|(column, text)| column.parse::<u32>().is_ok() && text.ends_with(" [nondeterministic]"))
+    };
+    assert!(text.lines().any(is_told), "{text}");
+    sarif(&repo, found["findings"].as_array().map_or(0, Vec::len));
+}
+
+/// The shape that code scanning relies on.
+fn sarif(repo: &Repo, count: usize) {
+    let answer = repo.hydrate(&["check", "--sarif"]).exits(1);
+    let log: Value = serde_json::from_str(&answer.stdout).expect("JSON");
+    assert_eq!((&log["version"], log["runs"].as_array().map(Vec::len)), (&"2.1.0".into(), Some(1)));
+    let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().expect("a list");
+    assert!(rules.iter().all(|rule| rule["id"].is_string() && rule["help"]["text"].is_string()));
+    let results = log["runs"][0]["results"].as_array().expect("a list");
+    assert_eq!(results.len(), count);
+    for result in results {
+        let index = result["ruleIndex"].as_u64().expect("an index") as usize;
+        assert_eq!(rules[index]["id"], result["ruleId"]);
+        assert!(matches!(result["level"].as_str(), Some("error" | "warning")));
+        assert!(result["message"]["text"].is_string());
+        for location in result["locations"].as_array().expect("a list") {
+            let place = &location["physicalLocation"];
+            assert!(place["artifactLocation"]["uri"].is_string());
+            assert!(place["region"].is_null() || place["region"]["startLine"].as_u64() > Some(0), "{place}");
+        }
+    }
+}
+
+#[test]
+fn commits_working_trees_and_directories_are_checked() {
+    let lab = Lab::new();
+    let repo = repository(&lab, &[], &[]);
+    let found = check(&repo, &[], 0);
+    assert_eq!((&found["applications"], &found["rendered"], rules(&found).len()), (&1.into(), &1.into(), 0), "{found}");
+    let text = repo.hydrate(&["check"]).success().stdout;
+    assert_eq!(text, "no errors, no warnings: 1 of 1 Applications of main render\n");
+    std::fs::write(repo.path.join("apps/web/dev/config.yaml"), config_map("web", "[")).expect("written");
+    check(&repo, &[], 0);
+    let expected = BTreeSet::from([("render".to_owned(), "apps/web/dev/config.yaml".to_owned())]);
+    assert_eq!(rules(&check(&repo, &["--worktree"], 1)), expected);
+    let elsewhere = lab.path("elsewhere");
+    repo.run("cp", &["-R", ".", elsewhere.to_str().expect("UTF-8")]).success();
+    std::fs::remove_dir_all(elsewhere.join(".git")).expect("removed");
+    assert_eq!(rules(&check(&repo, &["../elsewhere"], 1)), expected);
+    repo.git(&["checkout", "-q", "--detach"]);
+    assert_eq!(check(&repo, &["main"], 0)["hydrated"], 1, "on no branch, as in CI");
+    check_usage(&repo);
+}
+
+fn check_usage(repo: &Repo) {
+    for args in
+        [&["nowhere"][..], &["main", "--worktree"], &["--json", "--sarif"], &["--adopt", "apps/web/dev/config.yaml"]]
+    {
+        repo.hydrate(&[&["check"], args].concat()).exits(2);
+    }
+}
+
+#[test]
+fn what_is_in_the_way_of_hydrating_a_repository_is_listed_at_once() {
+    let lab = Lab::new();
+    let chart = "apiVersion: v2\nname: a\nversion: 1.0.0\n";
+    let repo = lab.bare(&[]).clone_to("clone");
+    repo.commit(
+        "a repository that Argo CD deploys",
+        &[
+            ("charts/good/Chart.yaml", chart),
+            ("charts/good/templates/a.yaml", &config_map("good", "x")),
+            ("charts/random/Chart.yaml", chart),
+            ("charts/random/templates/a.yaml", &config_map("a", "{{ .Values.password | default (randAlphaNum 5) }}")),
+            ("charts/asks/Chart.yaml", chart),
+            ("charts/asks/templates/a.yaml", &config_map("a", "{{ required \"name it\" .Values.name }}")),
+            ("charts/library/Chart.yaml", &format!("{chart}type: library\n")),
+            ("base/kustomization.yaml", "resources: [a.yaml]\n"),
+            ("base/a.yaml", &config_map("a", "x")),
+            ("overlay/kustomization.yaml", "resources: [../base]\n"),
+            ("remote/kustomization.yaml", "resources:\n- github.com/org/repo?ref=v1\n"),
+            ("argocd/app.yaml", "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: old}\nspec: {source: {path: overlay}}\n"),
+            ("argocd/set.yaml", "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: many}\n"),
+        ],
+    );
+    let found = check(&repo, &["--adopt", "."], 1);
+    let expected = [
+        ("application-set", "argocd/set.yaml"),
+        ("no-hydrator", "argocd/app.yaml"),
+        ("nondeterministic", "charts/random/templates/a.yaml"),
+        ("render", "charts/asks/templates/a.yaml"),
+        ("unsupported", "remote/kustomization.yaml"),
+    ];
+    let expected: BTreeSet<(String, String)> =
+        expected.iter().map(|(rule, place)| ((*rule).to_owned(), (*place).to_owned())).collect();
+    assert_eq!(rules(&found), expected, "{found:#}");
+    let asks = found["findings"].as_array().expect("a list").iter().find(|one| one["rule"] == "render").expect("there");
+    assert_eq!((&asks["severity"], &asks["foundIn"][0]), (&"warning".into(), &"charts/asks".into()));
+    let text = repo.hydrate(&["check", "--adopt", "."]).exits(1).stdout;
+    assert!(text.ends_with("written:\n  charts/good\n  overlay\n"), "{text}");
+    assert!(text.contains("2 errors, 3 warnings: 2 of 5 charts and kustomizations"), "{text}");
+    assert!(text.contains("hint: set `password`"), "{text}");
+}
