@@ -12,8 +12,10 @@ mod config;
 mod diff;
 mod doctor;
 mod explain;
+mod help;
 mod hook;
 mod hydrate;
+mod init;
 mod install;
 mod log;
 mod man;
@@ -54,6 +56,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Write a small working example to begin with.
+    Init(init::Arguments),
     /// Find everything that is wrong with the Applications of a dry tree.
     Check(check::Arguments),
     /// Show what would change in each environment.
@@ -85,6 +89,8 @@ enum Command {
     /// Serve a fetch from `hydrate::<url>`; git calls this by the name git-remote-hydrate.
     #[command(hide = true)]
     RemoteHelper(remote_helper::Arguments),
+    /// Print what `--help` prints, of a command or of all.
+    Help(help::Arguments),
     /// Print the completions of a shell.
     Completions(completions::Arguments),
     /// Print the manual page, or write all pages into a directory.
@@ -154,7 +160,9 @@ fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Er
 fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
     let json = arguments.json;
     match arguments.command {
+        Some(Command::Init(arguments)) => init::run(&arguments, json),
         Some(Command::Check(arguments)) => check::run(&arguments, json),
+        Some(Command::Help(arguments)) => help::run(&arguments),
         Some(Command::Diff(arguments)) => diff::run(&arguments, json),
         Some(Command::Config(arguments)) => config::run(&arguments, json),
         Some(Command::Install(arguments)) => install::install(&arguments, json),

@@ -13,6 +13,7 @@ mod guard;
 mod helm;
 mod hostile;
 mod incremental;
+mod init;
 mod install;
 mod install_sh;
 mod isolation;

@@ -1,0 +1,114 @@
+//! `git hydrate init`: a small working example to begin with.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+
+use anyhow::{Context as _, bail};
+
+use super::{Outcome, WrongUse, output};
+use crate::git::Repository;
+use crate::hydrate;
+
+/// Write a small working example into the working tree: one application in two environments.
+///
+/// Nothing that is there is overwritten.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Write a Helm chart with values for each environment, in place of a Kustomize base with overlays.
+    #[arg(long)]
+    chart: bool,
+}
+
+/// A file of the example: its path and its text.
+type Example = (&'static str, &'static str);
+
+macro_rules! example {
+    ($dir:literal: $($path:literal),* $(,)?) => {
+        &[$(($path, include_str!(concat!("init/", $dir, "/", $path)))),*]
+    };
+}
+
+const KUSTOMIZE: &[Example] = example!("kustomize":
+    "applications/dev.yaml",
+    "applications/prod.yaml",
+    "hello/base/deployment.yaml",
+    "hello/base/kustomization.yaml",
+    "hello/base/service.yaml",
+    "hello/dev/kustomization.yaml",
+    "hello/prod/kustomization.yaml",
+);
+
+const CHART: &[Example] = example!("chart":
+    "applications/dev.yaml",
+    "applications/prod.yaml",
+    "hello/Chart.yaml",
+    "hello/templates/deployment.yaml",
+    "hello/templates/service.yaml",
+    "hello/values-dev.yaml",
+    "hello/values-prod.yaml",
+    "hello/values.yaml",
+);
+
+/// What stands in the examples for the URL and the dry branch of the repository.
+const PLACEHOLDERS: [&str; 2] = ["REPO_URL", "DRY_BRANCH"];
+
+pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
+    let repository = super::repository(None).context("`git init` makes a repository here")?;
+    let Some(top) = repository.worktree() else {
+        bail!(WrongUse("a bare repository has no working tree; run this in a clone of it".to_owned()));
+    };
+    let files = if arguments.chart { CHART } else { KUSTOMIZE };
+    let there: Vec<&str> =
+        files.iter().map(|(path, _)| *path).filter(|path| top.join(path).symlink_metadata().is_ok()).collect();
+    if !there.is_empty() {
+        bail!(WrongUse(format!("nothing is written, for this is there already: {}", there.join(", "))));
+    }
+    let values = [url(&repository), branch(&repository)?];
+    for (path, text) in files {
+        let path = top.join(path);
+        let write = || -> std::io::Result<()> {
+            fs::create_dir_all(path.parent().unwrap_or(&top))?;
+            let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+            let filled = PLACEHOLDERS
+                .iter()
+                .zip(&values)
+                .fold((*text).to_owned(), |text, (name, value)| text.replace(name, value));
+            file.write_all(filled.as_bytes())
+        };
+        write().with_context(|| format!("writing {}", path.display()))?;
+    }
+    let written: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
+    if json {
+        output::print_json(&serde_json::json!({ "written": written }))?;
+        return Ok(Outcome::Done);
+    }
+    let list: String = written.iter().map(|path| format!("wrote  {path}\n")).collect();
+    output::print(list + NEXT)?;
+    Ok(Outcome::Done)
+}
+
+const NEXT: &str = "
+next
+  git hydrate diff --worktree                       what each environment would get
+  git add . && git commit -m 'Run hello in two environments'
+  git push                                          hydrates it, if the server does so
+
+`git hydrate` makes the same branches in this clone, with any server or none.
+";
+
+/// The URL of the remote, in the quotes that it needs.
+fn url(repository: &Repository) -> String {
+    let remote = hydrate::dry_remote(repository);
+    let url = remote.and_then(|remote| repository.config(&format!("remote.{remote}.url")));
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/@+%".contains(c);
+    match url {
+        Some(url) if url.chars().all(plain) && url.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/') => url,
+        Some(url) => crate::yaml::json::encode_string(&url, false),
+        None => "https://git.example.com/hello.git".to_owned(),
+    }
+}
+
+fn branch(repository: &Repository) -> anyhow::Result<String> {
+    let refs = repository.refs()?;
+    Ok(crate::yaml::json::encode_string(refs.head_branch().unwrap_or("main"), false).trim_matches('"').to_owned())
+}
