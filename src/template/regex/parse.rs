@@ -1,11 +1,17 @@
 //! Parses RE2 syntax as Go has it, into what it means.
 
+mod brackets;
+mod escape;
+mod group;
+mod repeat;
+
 use std::fmt;
 
-use regex_syntax::hir::{Capture, Class, ClassUnicode, ClassUnicodeRange, Hir, Look, Repetition};
+use regex_syntax::hir::{Capture, Class, ClassUnicode, Hir, Look};
 
 use super::super::text::to_str;
 use super::class;
+use repeat::{BAD_COUNT, COUNT_MAX, Count, counts};
 
 /// An expression that was parsed.
 pub(super) struct Parsed {
@@ -35,12 +41,9 @@ fn error<T>(what: &'static str, part: &[u8]) -> Result<T> {
 
 const BAD_RANGE: &str = "invalid character class range";
 const BAD_ESCAPE: &str = "invalid escape sequence";
-const BAD_COUNT: &str = "invalid repeat count";
 const BAD_PERL: &str = "invalid or unsupported Perl syntax";
 const BAD_NAME: &str = "invalid named capture";
 
-/// How often something may be repeated, all counts inside each other multiplied.
-const COUNT_MAX: u32 = 1000;
 /// How deep groups may nest; Go allows 1000.
 const DEPTH_MAX: usize = 250;
 
@@ -115,13 +118,6 @@ pub(super) fn parse(pattern: &[u8]) -> Result<Parsed> {
         }
         _ => error("missing closing )", pattern),
     }
-}
-
-/// A range of characters to be repeated.
-#[derive(Clone, Copy)]
-struct Count {
-    min: u32,
-    max: Option<u32>,
 }
 
 /// The part of `before` up to where `after`, which is its end, begins.
@@ -225,344 +221,4 @@ impl<'p> Parser<'p> {
             self.push(Hir::literal(c.encode_utf8(&mut [0; 4]).as_bytes().to_vec()));
         }
     }
-
-    fn repeat(&mut self, before: &'p [u8], count: Count, last_repeat: Option<&'p [u8]>) -> Result<()> {
-        let mut is_greedy = !self.flags.is_lazy;
-        if self.rest.first() == Some(&b'?') {
-            self.advance(1);
-            is_greedy = !is_greedy;
-        }
-        if let Some(last) = last_repeat {
-            return error("invalid nested repetition operator", up_to(last, self.rest));
-        }
-        let operator = up_to(before, self.rest);
-        let Some(piece) = self.top().pieces.pop() else {
-            return error("missing argument to repetition operator", operator);
-        };
-        let times = count.max.unwrap_or(count.min).max(count.min);
-        let is_counted = operator.starts_with(b"{");
-        let total = match times {
-            _ if !is_counted => piece.count,
-            0 if count.max == Some(0) => 1,
-            times => times.max(1).saturating_mul(piece.count),
-        };
-        if is_counted && times >= 2 && total > COUNT_MAX {
-            return error(BAD_COUNT, operator);
-        }
-        let repetition = Repetition { min: count.min, max: count.max, greedy: is_greedy, sub: Box::new(piece.hir) };
-        self.top().pieces.push(Piece { hir: Hir::repetition(repetition), count: total });
-        Ok(())
-    }
-
-    fn open_group(&mut self) -> Result<()> {
-        if self.open.len() > DEPTH_MAX {
-            return error("expression nests too deeply", self.whole);
-        }
-        let name = if self.rest.starts_with(b"(?") {
-            match self.perl_group()? {
-                Some(name) => Some(name),
-                None => return Ok(()),
-            }
-        } else {
-            self.advance(1);
-            None
-        };
-        self.names.push(name);
-        let capture = Some((self.names.len() - 1) as u32);
-        self.open.push(Group { capture, outer_flags: self.flags, ..Group::default() });
-        Ok(())
-    }
-
-    fn close_group(&mut self) -> Result<()> {
-        if self.open.len() < 2 {
-            return error("unexpected )", self.whole);
-        }
-        if let Some(group) = self.open.pop() {
-            self.flags = group.outer_flags;
-            self.top().pieces.push(group.end());
-        }
-        self.advance(1);
-        Ok(())
-    }
-
-    /// The name of `(?P<name>` or `(?<name>`; what `(?flags)` and `(?flags:` ask for is done here.
-    fn perl_group(&mut self) -> Result<Option<Box<str>>> {
-        let start = self.rest;
-        let name_at = match start {
-            [_, _, b'P', b'<', _, ..] => Some(4),
-            [_, _, b'<', _, ..] => Some(3),
-            _ => None,
-        };
-        if let Some(name_at) = name_at {
-            let Some(end) = start.iter().position(|byte| *byte == b'>') else {
-                std::str::from_utf8(start).or_else(|_| error("invalid UTF-8", start))?;
-                return error(BAD_NAME, start);
-            };
-            let name = start.get(name_at..end).unwrap_or_default();
-            let text = std::str::from_utf8(name).or_else(|_| error("invalid UTF-8", name))?;
-            let is_name = !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-            if !is_name {
-                return error(BAD_NAME, start.get(..=end).unwrap_or(start));
-            }
-            self.advance(end + 1);
-            return Ok(Some(text.into()));
-        }
-        self.advance(2);
-        let (mut flags, mut is_on, mut has_seen) = (self.flags, true, false);
-        while !self.rest.is_empty() {
-            let (c, after) = next_char(self.rest)?;
-            self.rest = after;
-            match c {
-                'i' => flags.folds_case = is_on,
-                'm' => flags.is_multi_line = is_on,
-                's' => flags.dot_is_all = is_on,
-                'U' => flags.is_lazy = is_on,
-                '-' if is_on => {
-                    (is_on, has_seen) = (false, false);
-                    continue;
-                }
-                ':' | ')' if is_on || has_seen => {
-                    let before = std::mem::replace(&mut self.flags, flags);
-                    if c == ':' {
-                        // The group itself has the new flags, what follows it the old ones.
-                        self.open.push(Group { outer_flags: before, ..Group::default() });
-                    }
-                    return Ok(None);
-                }
-                _ => break,
-            }
-            has_seen = true;
-        }
-        error(BAD_PERL, up_to(start, self.rest))
-    }
-
-    fn backslash(&mut self) -> Result<()> {
-        match self.rest.get(1) {
-            Some(b'A') => self.look(Look::Start, 2),
-            Some(b'z') => self.look(Look::End, 2),
-            Some(b'b') => self.look(Look::WordAscii, 2),
-            Some(b'B') => self.look(Look::WordAsciiNegate, 2),
-            Some(b'C') => return error(BAD_ESCAPE, self.rest.get(..2).unwrap_or_default()),
-            Some(b'Q') => {
-                self.advance(2);
-                let end = self.rest.windows(2).position(|pair| pair == b"\\E");
-                let quoted = self.rest.get(..end.unwrap_or(self.rest.len())).unwrap_or_default();
-                let mut left = quoted;
-                while !left.is_empty() {
-                    let (c, after) = next_char(left)?;
-                    self.literal(c);
-                    left = after;
-                }
-                self.advance(quoted.len() + 2);
-            }
-            _ => match self.class_escape()? {
-                Some(class) => self.push_class(class),
-                None => {
-                    let c = self.escape()?;
-                    self.literal(c);
-                }
-            },
-        }
-        Ok(())
-    }
-
-    /// `\d`, `\pL` and their like, with other cases when those don't count.
-    fn class_escape(&mut self) -> Result<Option<ClassUnicode>> {
-        let Some(letter) = self.rest.get(1).filter(|_| self.rest.starts_with(b"\\")) else { return Ok(None) };
-        let mut is_negated = letter.is_ascii_uppercase();
-        let mut found = if let Some(class) = class::perl(letter.to_ascii_lowercase()) {
-            self.advance(2);
-            class
-        } else if matches!(letter, b'p' | b'P') {
-            let start = self.rest;
-            let (first, after) = next_char(self.rest.get(2..).unwrap_or_default())?;
-            let (name, after) = match (first, start.iter().position(|byte| *byte == b'}')) {
-                ('{', None) => return error(BAD_RANGE, start),
-                ('{', Some(end)) => (start.get(3..end), start.get(end + 1..).unwrap_or_default()),
-                _ => (start.get(2..start.len() - after.len()), after),
-            };
-            self.rest = after;
-            let name = name.unwrap_or_default();
-            let name = std::str::from_utf8(name).or_else(|_| error("invalid UTF-8", name))?;
-            is_negated ^= name.starts_with('^');
-            match class::unicode(name.strip_prefix('^').unwrap_or(name)) {
-                Some(class) => class,
-                None => return error(BAD_RANGE, up_to(start, after)),
-            }
-        } else {
-            return Ok(None);
-        };
-        if self.flags.folds_case {
-            found = class::folded(found);
-        }
-        if is_negated {
-            found.negate();
-        }
-        Ok(Some(found))
-    }
-
-    /// An escape that stands for one character.
-    fn escape(&mut self) -> Result<char> {
-        let start = self.rest;
-        self.advance(1);
-        if self.rest.is_empty() {
-            return error("trailing backslash at end of expression", b"");
-        }
-        let (c, after) = next_char(self.rest)?;
-        self.rest = after;
-        let octal = |digit: Option<&u8>| {
-            digit.filter(|digit| matches!(digit, b'0'..=b'7')).map(|digit| u32::from(digit - b'0'))
-        };
-        match c {
-            'a' => return Ok('\x07'),
-            'f' => return Ok('\x0c'),
-            'n' => return Ok('\n'),
-            'r' => return Ok('\r'),
-            't' => return Ok('\t'),
-            'v' => return Ok('\x0b'),
-            c if c.is_ascii() && !c.is_ascii_alphanumeric() => return Ok(c),
-            '0'..='7' if c == '0' || octal(self.rest.first()).is_some() => {
-                let mut code = c as u32 - '0' as u32;
-                for _ in 0..2 {
-                    let Some(digit) = octal(self.rest.first()) else { break };
-                    code = code * 8 + digit;
-                    self.advance(1);
-                }
-                return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
-            }
-            'x' if !self.rest.is_empty() => {
-                if let Some(c) = self.hex_escape()? {
-                    return Ok(c);
-                }
-            }
-            _ => {}
-        }
-        error(BAD_ESCAPE, up_to(start, self.rest))
-    }
-
-    /// What follows `\x`: two digits, or any number of them in braces.
-    fn hex_escape(&mut self) -> Result<Option<char>> {
-        let (first, after) = next_char(self.rest)?;
-        self.rest = after;
-        if first != '{' {
-            let (second, after) = next_char(self.rest)?;
-            self.rest = after;
-            let code = first.to_digit(16).zip(second.to_digit(16)).map(|(first, second)| first * 16 + second);
-            return Ok(code.and_then(char::from_u32));
-        }
-        let (mut code, mut count) = (0u32, 0);
-        while !self.rest.is_empty() {
-            let (c, after) = next_char(self.rest)?;
-            self.rest = after;
-            if c == '}' {
-                let c = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
-                return Ok((count > 0).then_some(c));
-            }
-            let Some(digit) = c.to_digit(16) else { return Ok(None) };
-            code = code * 16 + digit;
-            count += 1;
-            if code > char::MAX as u32 {
-                return Ok(None);
-            }
-        }
-        Ok(None)
-    }
-
-    /// `[…]`
-    fn bracket(&mut self) -> Result<()> {
-        let start = self.rest;
-        self.advance(1);
-        let is_negated = self.rest.starts_with(b"^");
-        self.advance(usize::from(is_negated));
-        let mut all = ClassUnicode::empty();
-        let mut is_first = true;
-        while is_first || self.rest.first() != Some(&b']') {
-            is_first = false;
-            let part = if let Some(class) = self.posix_class()? {
-                class
-            } else if let Some(class) = self.class_escape()? {
-                class
-            } else {
-                self.class_range(start)?
-            };
-            all.union(&part);
-        }
-        self.advance(1);
-        if is_negated {
-            all.negate();
-        }
-        self.push_class(all);
-        Ok(())
-    }
-
-    /// `[:name:]` inside of brackets.
-    fn posix_class(&mut self) -> Result<Option<ClassUnicode>> {
-        let Some(inner) = self.rest.strip_prefix(b"[:").filter(|inner| !inner.is_empty()) else { return Ok(None) };
-        let Some(end) = inner.windows(2).position(|pair| pair == b":]") else { return Ok(None) };
-        let whole = self.rest.get(..end + 4).unwrap_or(self.rest);
-        let name = to_str(inner.get(..end).unwrap_or_default());
-        let Some(mut found) = class::posix(name.strip_prefix('^').unwrap_or(&name)) else {
-            return error(BAD_RANGE, whole);
-        };
-        if self.flags.folds_case {
-            found = class::folded(found);
-        }
-        if name.starts_with('^') {
-            found.negate();
-        }
-        self.advance(whole.len());
-        Ok(Some(found))
-    }
-
-    /// One character, or two with `-` between.
-    fn class_range(&mut self, bracket: &'p [u8]) -> Result<ClassUnicode> {
-        let start = self.rest;
-        let low = self.class_char(bracket)?;
-        let mut high = low;
-        if matches!(self.rest, [b'-', next, ..] if *next != b']') {
-            self.advance(1);
-            high = self.class_char(bracket)?;
-            if high < low {
-                return error(BAD_RANGE, up_to(start, self.rest));
-            }
-        }
-        let class = ClassUnicode::new([ClassUnicodeRange::new(low, high)]);
-        Ok(if self.flags.folds_case { class::folded(class) } else { class })
-    }
-
-    fn class_char(&mut self, bracket: &'p [u8]) -> Result<char> {
-        match self.rest.first() {
-            None => error("missing closing ]", bracket),
-            Some(b'\\') => self.escape(),
-            Some(_) => {
-                let (c, after) = next_char(self.rest)?;
-                self.rest = after;
-                Ok(c)
-            }
-        }
-    }
-}
-
-/// `{n}`, `{n,}` or `{n,m}`, and what follows; numbers too large to count stay too large.
-fn counts(text: &[u8]) -> Option<(Count, &[u8])> {
-    let (min, rest) = number(text.strip_prefix(b"{")?)?;
-    let (max, rest) = match rest.strip_prefix(b",") {
-        None => (Some(min), rest),
-        Some(rest) if rest.starts_with(b"}") => (None, rest),
-        Some(rest) => {
-            let (max, rest) = number(rest)?;
-            (Some(max), rest)
-        }
-    };
-    Some((Count { min, max }, rest.strip_prefix(b"}")?))
-}
-
-/// A decimal number without leading zeros.
-fn number(text: &[u8]) -> Option<(u32, &[u8])> {
-    let length = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let (digits, rest) = text.split_at(length);
-    if digits.is_empty() || digits.len() > 1 && digits.starts_with(b"0") {
-        return None;
-    }
-    Some((to_str(digits).parse().unwrap_or(u32::MAX), rest))
 }
