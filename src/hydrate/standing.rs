@@ -1,6 +1,8 @@
+use super::branch::METADATA;
+use super::history::provenance;
 use crate::application::BranchName;
 use crate::git::{Commit, Error, Notes, ObjectBuffer, ObjectId};
-use crate::metadata::{Provenance, Trailers, read_note};
+use crate::metadata::{Trailers, read_note};
 use crate::path::RepoPath;
 use crate::settings::Settings;
 
@@ -61,12 +63,11 @@ impl Standing {
             }
             _ => latest.clone(),
         };
-        let metadata_path = RepoPath::root().child("hydrator.metadata").expect("one component");
-        let recorded = match buffer.entry(commit.tree, metadata_path.as_str())? {
-            Some((_, blob)) => Provenance::read(&metadata_path, &buffer.blob(blob)?).ok(),
-            None => None,
-        };
-        let recorded = recorded.and_then(|provenance| provenance.dry_commit);
+        let note = notes.get(tip, buffer)?.and_then(|note| read_note(&note));
+        // The root of a branch may have a directory for each of many Applications: it is read only if it decides.
+        let decides = latest.is_none() || (note.is_none() && !shared);
+        let recorded = if decides { provenance(buffer, commit.tree, METADATA)? } else { None };
+        let recorded = recorded.and_then(|found| found.dry_commit);
         let origin = match latest {
             Some(trailers) => Origin::Ours(trailers),
             None if commit.tree == buffer.empty_tree_id() => Origin::Empty,
@@ -74,7 +75,6 @@ impl Standing {
             None if recorded.is_some() && commit.author.name == ARGOCD_AUTHOR => Origin::ArgoCd,
             None => Origin::Foreign,
         };
-        let note = notes.get(tip, buffer)?.and_then(|note| read_note(&note));
         let by_trailer = ours.as_ref().map(|trailers| trailers.dry_commit);
         // On a shared branch the note and the files at the root may be of another dry branch's latest commit.
         let dry = if shared { by_trailer } else { note.or(recorded).or(by_trailer) };
