@@ -23,21 +23,23 @@ mod output;
 mod preview;
 mod report;
 mod request;
+mod rules;
 mod run;
 mod shares;
 mod single;
 mod standing;
 mod status;
+mod stopped;
 mod strict;
 mod verify;
 
 use crate::application::BranchName;
-use crate::git::{self, ObjectId, Repository, TransactionError};
+use crate::git::{self, ObjectId, Repository};
 use crate::metadata::NOTES_REF;
 use crate::render;
 use crate::settings::SettingsError;
 
-use run::Stopped;
+use stopped::Stopped;
 
 pub use adopt::{Adoption, adopt};
 pub use check::{CheckFinding, Checked, Rule, Tree, check};
@@ -52,7 +54,8 @@ pub use history::{Dry, Entry, History, ObjectCounts, PathChange, Selection, Skip
 pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use report::{BranchReport, HydratedCommit, Outcome, Report, Skipped};
 pub use request::{CommitRequest, PathDetails, commit};
-pub use run::{Survey, check_settings, settings_files};
+pub use rules::{check_settings, settings_files};
+pub use run::Survey;
 pub use single::{Single, render_named};
 pub use standing::{Origin, Standing};
 pub use status::{BranchStatus, status};
@@ -166,13 +169,4 @@ pub fn hydrate(setup: &Setup<'_>) -> Result<Report, HydrateError> {
         }
     }
     Err(HydrateError::Raced(raced))
-}
-
-impl From<TransactionError> for Stopped {
-    fn from(error: TransactionError) -> Self {
-        match error {
-            TransactionError::Raced(why) => Self::Raced(why),
-            TransactionError::Failed(error) => Self::Failed(error.into()),
-        }
-    }
 }

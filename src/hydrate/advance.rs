@@ -18,7 +18,7 @@ use super::{HydrateError, Stopped};
 use crate::application::{self, Application, BranchName};
 use crate::cache::{self, Record, State};
 use crate::git::{ObjectId, object_id};
-use crate::metadata::{DryCommit, ENGINE_REVISION};
+use crate::metadata::DryCommit;
 use crate::path::RepoPath;
 use crate::plan::Changes;
 use crate::render;
@@ -233,12 +233,6 @@ impl Run<'_> {
         }
         Ok(())
     }
-
-    /// What is recorded of a dry commit that did not hydrate onto a branch, by this engine and under these settings.
-    pub(super) fn known_failure(&self, name: &BranchName, dry: ObjectId) -> Option<&super::Failure> {
-        let settings = self.rules.id.map(|id| id.to_string());
-        self.failures.find(name, &dry.to_string(), ENGINE_REVISION, settings.as_deref())
-    }
 }
 
 /// The Application of a record whose file did not change.
@@ -265,10 +259,4 @@ fn check_objects(state: &State, applications: &[Application], outputs: &[Output]
     }
     let conflicts = by_branch.values().any(|objects| !render::conflicts(objects).is_empty());
     if conflicts { Err(Stopped::Unknown) } else { Ok(()) }
-}
-
-impl From<cache::Unusable> for Stopped {
-    fn from(_: cache::Unusable) -> Self {
-        Stopped::Unknown
-    }
 }

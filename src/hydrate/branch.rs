@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::HydrateError;
 use super::heads::{DryHead, RefNames};
 use super::report::{BranchReport, HydratedCommit, Outcome, Skipped};
-use super::run::Rules;
+use super::rules::Rules;
 use super::shares::in_shares;
 use super::standing::{self, Standing, metadata_dir};
 use crate::application::{AppName, Application, BranchName};

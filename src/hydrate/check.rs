@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::run::Rules;
+use super::rules::Rules;
 use super::{HydrateError, Observer, RefNames};
 use crate::application::{self, Application, BranchName, Context, Standing};
 use crate::diag::{Diagnostic, Refusal, Span};

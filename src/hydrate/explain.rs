@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::branch::{MANIFEST, METADATA};
 use super::history::{Dry, provenance};
-use super::run::Rules;
+use super::rules::Rules;
 use super::standing::nearest;
 use super::{HydrateError, Line, NOTES_REF};
 use crate::application::{self, Application, SourceType};

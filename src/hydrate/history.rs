@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::branch::{MANIFEST, METADATA};
 use super::failures::{FAILURES_REF, Failure, Failures};
-use super::run::{BACKLOG_MAX, Rules};
+use super::rules::Rules;
+use super::run::BACKLOG_MAX;
 use super::standing::{nearest, nearest_commit};
 use super::{HydrateError, Line, NOTES_REF, RefNames};
 use crate::diag::Diagnostic;

@@ -3,121 +3,34 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use super::branch::{Branch, PathOutput};
-use super::failures::{FAILURES_REF, Failure, Failures};
+use super::branch::Branch;
+use super::failures::{FAILURES_REF, Failures};
 use super::heads::{self, DryHead};
 use super::memory::Memory;
-use super::output::Output;
 use super::report::Report;
+use super::rules::Rules;
+use super::stopped::Stopped;
 use super::{HydrateError, Setup, Wake};
-use crate::application::{self, Application, BranchName, Context, Patterns, Verdict};
+use crate::application::{Application, BranchName};
 use crate::diag::Diagnostic;
-use crate::git::{self, Expected, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, update_refs};
-use crate::metadata::{DryCommit, ENGINE_REVISION, NOTES_REF, Time, Writer, allowed_removals, note};
+use crate::git::{self, Notes, ObjectBuffer, ObjectId, RefEdit, Refs};
+use crate::metadata::{NOTES_REF, Time};
 use crate::path::RepoPath;
-use crate::plan::{self, Destination, Discovered, Discovery};
-use crate::render;
-use crate::settings::{History, SETTINGS_REF, Settings, SettingsError, SettingsFiles};
-use crate::view::TreeFiles;
+use crate::plan::Discovery;
+use crate::settings::{History, Settings};
 
-/// Why a try ended without its result.
-pub(super) enum Stopped {
-    /// Somebody else moved one of the refs: try again.
-    Raced(String),
-    /// The cache does not know what this run needs: try again without it.
-    Unknown,
-    /// The world failed.
-    Failed(HydrateError),
-}
+mod dry_commit;
+mod dry_tree;
+mod refs;
+mod rendering;
 
-impl Stopped {
-    /// What to tell of it when there is no other try.
-    pub fn into_error(self) -> HydrateError {
-        match self {
-            Stopped::Raced(why) => HydrateError::Raced(why),
-            Stopped::Unknown => HydrateError::Machine("the cache is damaged: delete hydrate/cache".to_owned()),
-            Stopped::Failed(error) => error,
-        }
-    }
-}
-
-impl<E: Into<HydrateError>> From<E> for Stopped {
-    fn from(error: E) -> Self {
-        Stopped::Failed(error.into())
-    }
-}
+pub(super) use dry_tree::DryTree;
 
 /// How many commits a dry branch may be ahead of an environment branch; beyond them only its tip is hydrated.
 pub(super) const BACKLOG_MAX: usize = 100_000;
 
 /// How many dry trees a run without an end keeps: each is asked for again right after it was read.
 const TREES_MAX: usize = 8;
-
-/// The settings and what was made of them once.
-pub(super) struct Rules {
-    pub settings: Settings,
-    /// The commit of [`SETTINGS_REF`] that holds them; none when there are none.
-    pub id: Option<ObjectId>,
-    pub writer: Writer,
-    pub applications: Patterns,
-    pub allowed: Patterns,
-}
-
-/// A dry commit and the Applications of its tree.
-pub(super) struct DryTree {
-    /// The dry branch whose rules were applied.
-    branch: BranchName,
-    pub commit: DryCommit,
-    pub tree: ObjectId,
-    allowed_removals: Vec<String>,
-    discovered: Discovered,
-    verdict: Verdict,
-}
-
-impl DryTree {
-    /// The Applications that are hydrated from this dry branch onto `branch`.
-    pub fn applications<'t>(&'t self, branch: &'t BranchName) -> impl Iterator<Item = &'t Application> {
-        self.hydrated().filter(move |application| application.environment_branch() == branch)
-    }
-
-    /// Whether nothing is wrong with any Application.
-    pub fn is_sound(&self) -> bool {
-        let mut mistakes = self.discovered.mistakes.iter().map(|(_, mistake)| mistake);
-        let mut findings = self.verdict.findings.iter().map(|finding| &finding.diagnostic);
-        self.discovered.broken.is_empty() && !mistakes.any(Diagnostic::is_error) && !findings.any(Diagnostic::is_error)
-    }
-
-    /// What Applications have for revisions, and the branches that they name to be written.
-    pub fn branch_names(&self) -> (BTreeSet<String>, BTreeSet<String>) {
-        let applications = &self.discovered.applications;
-        let destinations = applications.iter().flat_map(|app| [&app.sync_branch, app.environment_branch()]);
-        let destinations: BTreeSet<&str> = destinations.map(BranchName::as_str).collect();
-        let revisions: BTreeSet<&str> = applications.iter().map(Application::revision_name).collect();
-        let owned = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
-        (owned(revisions), owned(destinations))
-    }
-
-    /// The files that kustomizations name as patches.
-    pub fn patches(&self) -> &BTreeSet<RepoPath> {
-        &self.discovered.patches
-    }
-
-    /// The Applications that are hydrated from this dry branch.
-    pub fn hydrated(&self) -> impl Iterator<Item = &Application> {
-        let standings = self.verdict.standings.iter().zip(&self.discovered.applications);
-        let hydrated = |standing: application::Standing| standing == application::Standing::Hydrated;
-        standings.filter(move |(standing, _)| hydrated(**standing)).map(|(_, application)| application)
-    }
-
-    fn destinations(&self, branch: &BranchName) -> BTreeSet<Destination> {
-        let destination = |application: &Application| Destination {
-            path: application.sync_path.clone(),
-            application: (application.namespace.clone(), application.name.clone()),
-            file: application.file.clone(),
-        };
-        self.applications(branch).map(destination).collect()
-    }
-}
 
 /// What a run made in memory.
 pub(super) struct Rehearsal<'a> {
@@ -412,405 +325,24 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// One dry commit, for the environment branches that lack it.
-    fn hydrate_commit(
-        &mut self,
-        head: &DryHead,
-        dry: ObjectId,
-        tree: &Rc<DryTree>,
-        wanting: &[BranchName],
-        heads: &[DryHead],
-    ) -> Result<(), Stopped> {
-        let mut work: BTreeMap<BranchName, Vec<&Application>> = BTreeMap::new();
-        let mut wrong: BTreeMap<BranchName, Vec<Diagnostic>> = BTreeMap::new();
-        let mut removals: BTreeMap<BranchName, Vec<plan::Removal>> = BTreeMap::new();
-        for name in wanting {
-            if let Some(diagnostics) = self.known_failure(name, dry).map(|failure| failure.diagnostics.clone()) {
-                self.fail(name, head, dry, diagnostics, true);
-                continue;
-            }
-            let before = self.before(name, head, heads)?;
-            let mut diagnostics = mistakes(name, tree, before.as_deref());
-            if diagnostics.is_empty() {
-                let found = self.removals(name, tree, before.as_deref());
-                let is_nothing = found.as_ref().is_ok_and(Vec::is_empty);
-                let unread = if is_nothing { Vec::new() } else { unread(name, tree, before.as_deref()) };
-                match found {
-                    // What is wrong there may be the very Application that seems to have left.
-                    _ if !unread.is_empty() => diagnostics.extend(unread),
-                    Ok(found) => drop(removals.insert(name.clone(), found)),
-                    Err(diagnostic) => diagnostics.push(diagnostic),
-                }
-            }
-            if diagnostics.is_empty() {
-                work.insert(name.clone(), tree.applications(name).collect());
-            } else {
-                wrong.insert(name.clone(), diagnostics);
-            }
-        }
-        let files = TreeFiles::new(self.setup.repository, tree.tree);
-        let all: Vec<&Application> = work.values().flatten().copied().collect();
-        let mut results = self.render(&all, &files, dry).into_iter();
-        for (name, applications) in work {
-            let results: Vec<_> = results.by_ref().take(applications.len()).collect();
-            if let Some(memory) = self.memory.as_mut().filter(|_| dry == head.tip) {
-                let rendered = applications.iter().zip(&results);
-                let record = |(application, result): (&&Application, &Result<Output, render::Failure>)| {
-                    Some(((application.file.clone(), application.index), result.as_ref().ok()?.record.clone()))
-                };
-                memory.rendered.extend(rendered.filter_map(record));
-            }
-            match gather(results, &applications) {
-                Ok(outputs) => {
-                    let removals = removals.remove(&name).unwrap_or_default();
-                    self.publish(&name, tree, &applications, &outputs, &removals)?;
-                }
-                Err(Gathered::Wrong(diagnostics)) => drop(wrong.insert(name, diagnostics)),
-                Err(Gathered::TooMuch(diagnostic)) => {
-                    // Not recorded: on another machine, or on another day, it may go well.
-                    if let Some(branch) = self.branches.get_mut(&name) {
-                        branch.fail(dry, vec![diagnostic], false);
-                    }
-                }
-                Err(Gathered::Machine(why)) => return Err(HydrateError::Machine(why).into()),
-            }
-        }
-        self.buffer.release();
-        for (name, diagnostics) in wrong {
-            self.fail(&name, head, dry, diagnostics, false);
-        }
-        Ok(())
-    }
-
-    /// Renders Applications of a dry commit on all cores, each result in the place of its Application. What is known
-    /// to render to the same as before is not rendered.
-    pub fn render(
-        &self,
-        applications: &[&Application],
-        files: &TreeFiles<'_>,
-        dry: ObjectId,
-    ) -> Vec<Result<Output, render::Failure>> {
-        let known = self.known_outputs(applications, files);
-        let unknown = applications.iter().zip(&known).filter(|(_, known)| known.is_none());
-        let unknown: Vec<&Application> = unknown.map(|(application, _)| *application).collect();
-        self.setup.observer.rendering(&dry.to_hex_with_len(7).to_string(), unknown.len());
-        let done = |count| self.setup.observer.rendered(count);
-        let context = render::Context {
-            files,
-            profile: self.rules.settings.profile.into(),
-            dry_commit: &dry.to_string(),
-            renderer: self.rules.settings.renderer,
-            nondeterministic: &self.rules.settings.nondeterministic,
-        };
-        let (writer, buffer) = (&self.rules.writer, &self.buffer);
-        let take = |application: &Application, rendered| Output::new(application, rendered, writer, buffer);
-        let mut rendered = self.setup.renderers.render_into(&unknown, &context, &take, &done).into_iter();
-        let result = |known: Option<Output>| known.map(Ok).or_else(|| rendered.next());
-        known.into_iter().map(result).map(|result| result.expect("each Application is known or rendered")).collect()
-    }
-
     /// The URL of this repository, as the first Application of a branch names it.
     pub fn repo_url<'u>(&'u self, first: Option<&'u Application>) -> &'u str {
         let first = first.map(|application| application.dry.repo_url.as_str());
         first.or(self.rules.settings.repo_urls.first().map(String::as_str)).unwrap_or_default()
     }
 
-    fn publish(
-        &mut self,
-        name: &BranchName,
-        tree: &DryTree,
-        applications: &[&Application],
-        outputs: &[Output],
-        removals: &[plan::Removal],
-    ) -> Result<(), Stopped> {
-        let outputs = applications.iter().zip(outputs).map(|(application, output)| output.at(application));
-        let outputs: Vec<PathOutput<'_>> = outputs.collect();
-        let repo_url = self.repo_url(applications.first().copied()).to_owned();
-        let mut branch = self.branches.remove(name).expect("every wanting branch was opened");
-        self.write(&mut branch, &tree.commit, &repo_url, &outputs, removals)?;
-        self.branches.insert(name.clone(), branch);
-        Ok(())
-    }
-
-    /// Makes the hydrated commit of a dry commit and puts its note on what is then the tip.
-    pub fn write(
-        &mut self,
-        branch: &mut Branch,
-        dry: &DryCommit,
-        repo_url: &str,
-        paths: &[PathOutput<'_>],
-        removals: &[plan::Removal],
-    ) -> Result<(), Stopped> {
-        branch.publish(&self.buffer, &self.rules, dry, repo_url, paths, removals)?;
-        branch.reach(dry.id, self.rules.id);
-        if let Some(tip) = &branch.tip {
-            self.notes.set(tip.id, &note(dry.id), &self.buffer)?;
-        }
-        self.failures.clear(&branch.name);
-        self.newest_dry = Some(dry.date);
-        Ok(())
-    }
-
-    fn fail(&mut self, name: &BranchName, head: &DryHead, dry: ObjectId, diagnostics: Vec<Diagnostic>, recorded: bool) {
-        if !recorded {
-            let failure = Failure {
-                dry_sha: dry.to_string(),
-                dry_branch: head.branch.to_string(),
-                engine: ENGINE_REVISION,
-                settings: self.rules.id.map(|id| id.to_string()),
-                diagnostics: diagnostics.clone(),
-            };
-            self.failures.add(name, failure);
-        }
-        if let Some(branch) = self.branches.get_mut(name) {
-            branch.fail(dry, diagnostics, recorded);
-        }
-    }
-
-    /// The tree of the dry commit that the branch was hydrated from last.
-    fn before(&mut self, name: &BranchName, head: &DryHead, heads: &[DryHead]) -> Result<Option<Rc<DryTree>>, Stopped> {
-        let dry = self.branches.get(name).and_then(|branch| branch.dry);
-        match dry.filter(|dry| self.setup.repository.has(*dry)) {
-            Some(dry) => self.dry_tree(dry, head, heads).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    fn removals(
-        &self,
-        name: &BranchName,
-        tree: &DryTree,
-        before: Option<&DryTree>,
-    ) -> Result<Vec<plan::Removal>, Diagnostic> {
-        let Some(before) = before else { return Ok(Vec::new()) };
-        let limit = self.rules.settings.removal_limit;
-        let allowed = tree.allowed_removals.iter().any(|branch| branch == name.as_str());
-        let (before, now) = (before.destinations(name), tree.destinations(name));
-        plan::removals(name, &before, &now, (limit.share, limit.at_least), allowed)
-            .map_err(|(mistake, removals)| mistake.diagnostic(&removals))
-    }
-
     /// What is wrong or odd at the tip and belongs to no environment branch that can be told.
     /// Answers what is odd.
     fn report_problems(&mut self, tree: &DryTree, backlog: &BTreeMap<BranchName, Vec<ObjectId>>) -> Vec<Diagnostic> {
-        let known = |branch: &Option<BranchName>| branch.as_ref().is_some_and(|branch| backlog.contains_key(branch));
         let fed = |file: &RepoPath| {
             backlog.keys().any(|name| {
                 let before = self.branches.get(name).and_then(|branch| branch.dry).and_then(|dry| self.trees.get(&dry));
-                before.is_some_and(|before| before.applications(name).any(|application| application.file == *file))
+                before.is_some_and(|before| before.feeds(name, file))
             })
         };
-        let broken = tree.discovered.broken.iter().filter(|broken| !fed(&broken.file));
-        let loose = tree.discovered.mistakes.iter().filter(|(branch, _)| !known(branch));
-        let findings = tree.verdict.findings.iter().map(|finding| &finding.diagnostic);
-        let all = broken.map(|broken| &broken.diagnostic).chain(loose.map(|(_, mistake)| mistake));
-        let (mut problems, mut warnings): (Vec<_>, Vec<_>) = all.cloned().partition(Diagnostic::is_error);
-        warnings.extend(findings.filter(|diagnostic| !diagnostic.is_error()).cloned());
+        let (mut problems, warnings) = tree.problems(|name| backlog.contains_key(name), fed);
         self.report.problems.append(&mut problems);
         self.report.warnings.extend(warnings.iter().cloned());
         warnings
     }
-
-    /// The Applications of a dry commit, read once however often they are asked for.
-    fn dry_tree(&mut self, dry: ObjectId, head: &DryHead, heads: &[DryHead]) -> Result<Rc<DryTree>, Stopped> {
-        // Two dry branches may share a commit, and the Applications in it are not the same ones for both.
-        if let Some(tree) = self.trees.get(&dry).filter(|tree| tree.branch == head.branch) {
-            return Ok(tree.clone());
-        }
-        let repository = self.setup.repository;
-        let commit = repository.commit(dry)?;
-        let files = TreeFiles::new(repository, commit.tree);
-        let discovered = self.discovery.discover(&files, &self.rules.applications);
-        let discovered =
-            discovered.map_err(|why| HydrateError::Machine(format!("reading the tree of {dry}: {why}")))?;
-        let view = crate::view::View::new(&files);
-        let is_directory = |path: &RepoPath| matches!(view.kind(path), Ok(Some(crate::view::Kind::Directory)));
-        let verdict = self.with_context(head, heads, &is_directory, |context| {
-            application::validate(&discovered.applications, context)
-        });
-        let tree = DryTree {
-            branch: head.branch.clone(),
-            commit: DryCommit::new(&commit),
-            tree: commit.tree,
-            allowed_removals: allowed_removals(&commit.message),
-            discovered,
-            verdict,
-        };
-        let tree = Rc::new(tree);
-        self.trees.insert(dry, tree.clone());
-        Ok(tree)
-    }
-
-    /// What the rules over all Applications need to know beside them.
-    pub fn with_context<T>(
-        &self,
-        head: &DryHead,
-        heads: &[DryHead],
-        is_directory: &dyn Fn(&RepoPath) -> bool,
-        judge: impl FnOnce(&Context<'_>) -> T,
-    ) -> T {
-        let branches = self.refs.below(&self.setup.refs.read).filter_map(|(name, _)| BranchName::new(name).ok());
-        judge(&Context {
-            dry_branch: &head.branch,
-            head_branch: self.setup.refs.head(&self.refs).as_ref(),
-            dry_branches: &heads.iter().map(|head| head.branch.clone()).collect(),
-            branches: &branches.collect(),
-            repo_urls: &self.rules.settings.repo_urls,
-            allowed: &self.rules.allowed,
-            is_directory,
-        })
-    }
-
-    /// Objects first, then all refs at once: failures, notes, sync branches, environment branches.
-    ///
-    /// After every prefix of that order the next run makes the same commits again and moves the rest. Branches come last
-    /// because they tell what is hydrated: one that moved without its note or its record would never get them.
-    fn move_refs(&mut self) -> Result<(), Stopped> {
-        let edits = self.ref_edits()?;
-        let kept = self.buffer.flush()?;
-        update_refs(self.setup.repository, &edits, "hydrate")?;
-        drop(kept);
-        Ok(())
-    }
-
-    /// The refs that move, in their order.
-    fn ref_edits(&mut self) -> Result<Vec<RefEdit>, Stopped> {
-        let mut edits: Vec<RefEdit> = Vec::new();
-        if self.setup.refs.records {
-            let date = self.newest_dry.unwrap_or_default();
-            if self.failures != Failures::default() || self.refs.get(FAILURES_REF).is_some() {
-                let failures = self.failures.write(&self.buffer)?;
-                edits.extend(self.record(FAILURES_REF, failures, "Failures recorded by git-hydrate\n", date)?);
-            }
-            let notes = self.notes.write(&self.buffer)?;
-            edits.extend(self.record(NOTES_REF, notes, "Notes added by git-hydrate\n", date)?);
-        }
-        for branch in self.branches.values() {
-            edits.extend(branch.ref_edits(&self.setup.refs, &self.refs));
-        }
-        Ok(edits)
-    }
-
-    /// A new commit on a ref that keeps records, when its tree changed.
-    fn record(&self, name: &str, tree: ObjectId, message: &str, date: Time) -> Result<Option<RefEdit>, Stopped> {
-        let old = self.refs.get(name);
-        let parent = old.map(|id| self.buffer.commit(id)).transpose()?;
-        let unchanged = parent.as_ref().map_or(tree == self.buffer.empty_tree_id(), |parent| parent.tree == tree);
-        if unchanged {
-            return Ok(None);
-        }
-        let signature = self.rules.writer.signature(date, parent.as_ref().map(|parent| &parent.committer));
-        let commit = NewCommit {
-            tree,
-            parents: old.into_iter().collect(),
-            author: signature.clone(),
-            committer: signature,
-            message: message.to_owned(),
-        };
-        let new = self.buffer.write_commit(&commit)?;
-        Ok(Some(RefEdit { name: name.to_owned(), new: Some(new), expected: Expected::from(old) }))
-    }
-}
-
-impl Rules {
-    /// Reads the settings of a repository.
-    pub fn read(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<Self, HydrateError> {
-        Self::at(refs.get(SETTINGS_REF), buffer)
-    }
-
-    /// Reads the settings that a commit holds.
-    pub fn at(commit: Option<ObjectId>, buffer: &ObjectBuffer<'_>) -> Result<Self, HydrateError> {
-        let (id, files) = files_of(commit, buffer)?;
-        Ok(Self { id, ..Self::of(&files)? })
-    }
-
-    /// Makes rules of a folder of settings.
-    pub fn of(files: &SettingsFiles) -> Result<Self, HydrateError> {
-        let settings = Settings::read(files)?;
-        let wrong = |error: application::PatternError| SettingsError::Wrong(error.to_string());
-        let applications = Patterns::new(&settings.applications).map_err(wrong)?;
-        let allowed = Patterns::new(&settings.branches).map_err(wrong)?;
-        let writer = Writer::new(settings.metadata()?).map_err(HydrateError::Template)?;
-        Ok(Self { settings, id: None, writer, applications, allowed })
-    }
-}
-
-/// The settings of a repository as files, and the commit that holds them; none when there are none.
-pub fn settings_files(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<(Option<ObjectId>, SettingsFiles), git::Error> {
-    files_of(refs.get(SETTINGS_REF), buffer)
-}
-
-fn files_of(
-    commit: Option<ObjectId>,
-    buffer: &ObjectBuffer<'_>,
-) -> Result<(Option<ObjectId>, SettingsFiles), git::Error> {
-    let commit = commit.map(|commit| buffer.commit(commit)).transpose()?;
-    let commit = commit.filter(|commit| commit.tree != buffer.empty_tree_id());
-    let mut files = SettingsFiles::new();
-    for entry in commit.as_ref().map_or(Ok(Vec::new()), |commit| buffer.tree(commit.tree))? {
-        files.insert(String::from_utf8_lossy(&entry.name).into_owned(), buffer.blob(entry.id)?);
-    }
-    Ok((commit.map(|commit| commit.id), files))
-}
-
-/// Whether hydration can work with a folder of settings, down to its templates.
-pub fn check_settings(files: &SettingsFiles) -> Result<(), HydrateError> {
-    Rules::of(files).map(drop)
-}
-
-/// What is wrong with the Applications of one branch before anything is rendered.
-fn mistakes(name: &BranchName, tree: &DryTree, before: Option<&DryTree>) -> Vec<Diagnostic> {
-    let applications = &tree.discovered.applications;
-    let ours = |index: &usize| applications.get(*index).is_some_and(|app| app.environment_branch() == name);
-    let findings = tree.verdict.findings.iter().filter(|finding| finding.applications.iter().any(ours));
-    let documents = tree.discovered.mistakes.iter().filter(|(branch, _)| branch.as_ref() == Some(name));
-    let fed = |file: &RepoPath| {
-        before.is_some_and(|before| before.applications(name).any(|application| application.file == *file))
-    };
-    let broken = tree.discovered.broken.iter().filter(|broken| fed(&broken.file));
-    let all = documents.map(|(_, mistake)| mistake).chain(broken.map(|broken| &broken.diagnostic));
-    let all = all.chain(findings.map(|finding| &finding.diagnostic));
-    all.filter(|diagnostic| diagnostic.is_error()).cloned().collect()
-}
-
-/// Mistakes in documents of which nobody can tell the branch, in files that held Applications of this one.
-fn unread(name: &BranchName, tree: &DryTree, before: Option<&DryTree>) -> Vec<Diagnostic> {
-    let Some(before) = before else { return Vec::new() };
-    let fed = |file: &RepoPath| before.applications(name).any(|application| application.file == *file);
-    let loose = tree.discovered.mistakes.iter().filter(|(branch, _)| branch.is_none()).map(|(_, mistake)| mistake);
-    let here = loose.filter(|mistake| mistake.is_error() && mistake.span.as_ref().is_some_and(|span| fed(&span.path)));
-    here.cloned().collect()
-}
-
-enum Gathered {
-    Wrong(Vec<Diagnostic>),
-    /// One of them wants more than this machine gives.
-    TooMuch(Diagnostic),
-    Machine(String),
-}
-
-/// The results of one branch: all of them, or everything that is wrong with any.
-fn gather(
-    results: Vec<Result<Output, render::Failure>>,
-    applications: &[&Application],
-) -> Result<Vec<Output>, Gathered> {
-    let (mut outputs, mut wrong) = (Vec::new(), Vec::new());
-    for (result, application) in results.into_iter().zip(applications) {
-        match result {
-            Ok(output) => outputs.push(output),
-            Err(render::Failure::Mistakes(mistakes)) => {
-                wrong.extend(mistakes.into_iter().map(|mistake| mistake.of(application.name.as_str())));
-            }
-            Err(render::Failure::World(error)) if error.is_limit() => {
-                let place = application.places.name.clone();
-                return Err(Gathered::TooMuch(Diagnostic::error(error.to_string()).at(place)));
-            }
-            Err(render::Failure::World(error)) => return Err(Gathered::Machine(error.to_string())),
-        }
-    }
-    if wrong.is_empty() {
-        let objects = applications.iter().zip(&outputs).map(|(application, output)| (*application, &*output.objects));
-        wrong = render::conflicts(&objects.collect::<Vec<_>>());
-    }
-    if wrong.is_empty() { Ok(outputs) } else { Err(Gathered::Wrong(wrong)) }
 }

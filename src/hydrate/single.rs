@@ -1,5 +1,5 @@
 use super::HydrateError;
-use super::run::Rules;
+use super::rules::Rules;
 use crate::application::Application;
 use crate::diag::Diagnostic;
 use crate::git::{ObjectBuffer, ObjectId, Repository};

@@ -2,7 +2,7 @@ use serde::Serialize;
 
 use super::failures::{FAILURES_REF, Failure, Failures};
 use super::heads::{self, RefNames};
-use super::run::Rules;
+use super::rules::Rules;
 use super::standing::Standing;
 use super::{HydrateError, NOTES_REF};
 use crate::git::{Notes, ObjectBuffer, Repository};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::branch::Branch;
 use super::foreseen;
-use super::run::{Prepared, Run};
+use super::run::{BACKLOG_MAX, Prepared, Run};
 use super::{HydrateError, Outcome, Setup, Stopped, Wake};
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
@@ -110,7 +110,7 @@ impl Judge<'_> {
         for branch in &self.pushed {
             let Some(tip) = new.branch(branch) else { continue };
             let line = match old.branch(branch) {
-                Some(old) => repository.first_parents(old, tip, super::run::BACKLOG_MAX)?.unwrap_or_else(|| vec![tip]),
+                Some(old) => repository.first_parents(old, tip, BACKLOG_MAX)?.unwrap_or_else(|| vec![tip]),
                 None => vec![tip],
             };
             for id in line {

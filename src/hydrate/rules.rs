@@ -1,0 +1,63 @@
+//! The settings of a repository, with what is made of them once.
+
+use super::HydrateError;
+use crate::application::{self, Patterns};
+use crate::git::{self, ObjectBuffer, ObjectId, Refs};
+use crate::metadata::Writer;
+use crate::settings::{SETTINGS_REF, Settings, SettingsError, SettingsFiles};
+
+/// The settings and what was made of them once.
+pub(super) struct Rules {
+    pub settings: Settings,
+    /// The commit of [`SETTINGS_REF`] that holds them; none when there are none.
+    pub id: Option<ObjectId>,
+    pub writer: Writer,
+    pub applications: Patterns,
+    pub allowed: Patterns,
+}
+
+impl Rules {
+    /// Reads the settings of a repository.
+    pub fn read(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<Self, HydrateError> {
+        Self::at(refs.get(SETTINGS_REF), buffer)
+    }
+
+    /// Reads the settings that a commit holds.
+    pub fn at(commit: Option<ObjectId>, buffer: &ObjectBuffer<'_>) -> Result<Self, HydrateError> {
+        let (id, files) = files_of(commit, buffer)?;
+        Ok(Self { id, ..Self::of(&files)? })
+    }
+
+    /// Makes rules of a folder of settings.
+    pub fn of(files: &SettingsFiles) -> Result<Self, HydrateError> {
+        let settings = Settings::read(files)?;
+        let wrong = |error: application::PatternError| SettingsError::Wrong(error.to_string());
+        let applications = Patterns::new(&settings.applications).map_err(wrong)?;
+        let allowed = Patterns::new(&settings.branches).map_err(wrong)?;
+        let writer = Writer::new(settings.metadata()?).map_err(HydrateError::Template)?;
+        Ok(Self { settings, id: None, writer, applications, allowed })
+    }
+}
+
+/// The settings of a repository as files, and the commit that holds them; none when there are none.
+pub fn settings_files(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<(Option<ObjectId>, SettingsFiles), git::Error> {
+    files_of(refs.get(SETTINGS_REF), buffer)
+}
+
+fn files_of(
+    commit: Option<ObjectId>,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<(Option<ObjectId>, SettingsFiles), git::Error> {
+    let commit = commit.map(|commit| buffer.commit(commit)).transpose()?;
+    let commit = commit.filter(|commit| commit.tree != buffer.empty_tree_id());
+    let mut files = SettingsFiles::new();
+    for entry in commit.as_ref().map_or(Ok(Vec::new()), |commit| buffer.tree(commit.tree))? {
+        files.insert(String::from_utf8_lossy(&entry.name).into_owned(), buffer.blob(entry.id)?);
+    }
+    Ok((commit.map(|commit| commit.id), files))
+}
+
+/// Whether hydration can work with a folder of settings, down to its templates.
+pub fn check_settings(files: &SettingsFiles) -> Result<(), HydrateError> {
+    Rules::of(files).map(drop)
+}

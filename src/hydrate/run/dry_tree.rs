@@ -1,0 +1,187 @@
+//! A dry commit as hydration sees it: its Applications, and what is wrong with them before anything is rendered.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::{DryHead, HydrateError, Run, Stopped};
+use crate::application::{self, Application, BranchName, Context, Verdict};
+use crate::diag::Diagnostic;
+use crate::git::ObjectId;
+use crate::metadata::{DryCommit, allowed_removals};
+use crate::path::RepoPath;
+use crate::plan::{Destination, Discovered};
+use crate::view::{Kind, TreeFiles, View};
+
+/// A dry commit and the Applications of its tree.
+pub struct DryTree {
+    /// The dry branch whose rules were applied.
+    branch: BranchName,
+    /// What its metadata tell of it.
+    pub commit: DryCommit,
+    /// Its tree.
+    pub tree: ObjectId,
+    /// The branches from which the commit's trailers allow many Applications to be removed.
+    pub allowed_removals: Vec<String>,
+    discovered: Discovered,
+    verdict: Verdict,
+}
+
+impl DryTree {
+    /// The Applications that are hydrated from this dry branch onto `branch`.
+    pub fn applications<'t>(&'t self, branch: &'t BranchName) -> impl Iterator<Item = &'t Application> {
+        self.hydrated().filter(move |application| application.environment_branch() == branch)
+    }
+
+    /// Whether nothing is wrong with any Application.
+    pub fn is_sound(&self) -> bool {
+        let mut mistakes = self.discovered.mistakes.iter().map(|(_, mistake)| mistake);
+        let mut findings = self.verdict.findings.iter().map(|finding| &finding.diagnostic);
+        self.discovered.broken.is_empty() && !mistakes.any(Diagnostic::is_error) && !findings.any(Diagnostic::is_error)
+    }
+
+    /// What Applications have for revisions, and the branches that they name to be written.
+    pub fn branch_names(&self) -> (BTreeSet<String>, BTreeSet<String>) {
+        let applications = &self.discovered.applications;
+        let destinations = applications.iter().flat_map(|app| [&app.sync_branch, app.environment_branch()]);
+        let destinations: BTreeSet<&str> = destinations.map(BranchName::as_str).collect();
+        let revisions: BTreeSet<&str> = applications.iter().map(Application::revision_name).collect();
+        let owned = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
+        (owned(revisions), owned(destinations))
+    }
+
+    /// The files that kustomizations name as patches.
+    pub fn patches(&self) -> &BTreeSet<RepoPath> {
+        &self.discovered.patches
+    }
+
+    /// The Applications that are hydrated from this dry branch.
+    pub fn hydrated(&self) -> impl Iterator<Item = &Application> {
+        let standings = self.verdict.standings.iter().zip(&self.discovered.applications);
+        let hydrated = |standing: application::Standing| standing == application::Standing::Hydrated;
+        standings.filter(move |(standing, _)| hydrated(**standing)).map(|(_, application)| application)
+    }
+
+    /// What this dry branch writes to `branch`.
+    pub fn destinations(&self, branch: &BranchName) -> BTreeSet<Destination> {
+        let destination = |application: &Application| Destination {
+            path: application.sync_path.clone(),
+            application: (application.namespace.clone(), application.name.clone()),
+            file: application.file.clone(),
+        };
+        self.applications(branch).map(destination).collect()
+    }
+
+    /// Whether a file holds an Application that is hydrated onto `branch`.
+    pub fn feeds(&self, branch: &BranchName, file: &RepoPath) -> bool {
+        self.applications(branch).any(|application| application.file == *file)
+    }
+
+    /// What is wrong with the Applications of one branch, before anything is rendered. `before` is the dry commit that
+    /// the branch was hydrated from last.
+    pub fn mistakes(&self, branch: &BranchName, before: Option<&DryTree>) -> Vec<Diagnostic> {
+        let applications = &self.discovered.applications;
+        let ours = |index: &usize| applications.get(*index).is_some_and(|app| app.environment_branch() == branch);
+        let findings = self.verdict.findings.iter().filter(|finding| finding.applications.iter().any(ours));
+        let documents = self.discovered.mistakes.iter().filter(|(of, _)| of.as_ref() == Some(branch));
+        let fed = |file: &RepoPath| before.is_some_and(|before| before.feeds(branch, file));
+        let broken = self.discovered.broken.iter().filter(|broken| fed(&broken.file));
+        let all = documents.map(|(_, mistake)| mistake).chain(broken.map(|broken| &broken.diagnostic));
+        let all = all.chain(findings.map(|finding| &finding.diagnostic));
+        all.filter(|diagnostic| diagnostic.is_error()).cloned().collect()
+    }
+
+    /// Mistakes in documents of which nobody can tell the branch, in files that held Applications of this one.
+    pub fn unread(&self, branch: &BranchName, before: Option<&DryTree>) -> Vec<Diagnostic> {
+        let Some(before) = before else { return Vec::new() };
+        let fed = |mistake: &&Diagnostic| mistake.span.as_ref().is_some_and(|span| before.feeds(branch, &span.path));
+        let loose = self.discovered.mistakes.iter().filter(|(of, _)| of.is_none()).map(|(_, mistake)| mistake);
+        loose.filter(|mistake| mistake.is_error()).filter(fed).cloned().collect()
+    }
+
+    /// What is wrong in files that belong to no branch that can be told, and what is odd. `fed` tells of a file whether
+    /// it held an Application of a branch.
+    pub fn problems(
+        &self,
+        is_known: impl Fn(&BranchName) -> bool,
+        fed: impl Fn(&RepoPath) -> bool,
+    ) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
+        let loose = self.discovered.mistakes.iter().filter(|(branch, _)| !branch.as_ref().is_some_and(&is_known));
+        let broken = self.discovered.broken.iter().filter(|broken| !fed(&broken.file));
+        let findings = self.verdict.findings.iter().map(|finding| &finding.diagnostic);
+        let all = broken.map(|broken| &broken.diagnostic).chain(loose.map(|(_, mistake)| mistake));
+        let (problems, mut warnings): (Vec<_>, Vec<_>) = all.cloned().partition(Diagnostic::is_error);
+        warnings.extend(findings.filter(|diagnostic| !diagnostic.is_error()).cloned());
+        (problems, warnings)
+    }
+}
+
+impl Run<'_> {
+    /// The Applications of a dry commit, read once however often they are asked for.
+    pub(super) fn dry_tree(
+        &mut self,
+        dry: ObjectId,
+        head: &DryHead,
+        heads: &[DryHead],
+    ) -> Result<Rc<DryTree>, Stopped> {
+        // Two dry branches may share a commit, and the Applications in it are not the same ones for both.
+        if let Some(tree) = self.trees.get(&dry).filter(|tree| tree.branch == head.branch) {
+            return Ok(tree.clone());
+        }
+        let repository = self.setup.repository;
+        let commit = repository.commit(dry)?;
+        let files = TreeFiles::new(repository, commit.tree);
+        let discovered = self.discovery.discover(&files, &self.rules.applications);
+        let discovered =
+            discovered.map_err(|why| HydrateError::Machine(format!("reading the tree of {dry}: {why}")))?;
+        let view = View::new(&files);
+        let is_directory = |path: &RepoPath| matches!(view.kind(path), Ok(Some(Kind::Directory)));
+        let verdict = self.with_context(head, heads, &is_directory, |context| {
+            application::validate(&discovered.applications, context)
+        });
+        let tree = DryTree {
+            branch: head.branch.clone(),
+            commit: DryCommit::new(&commit),
+            tree: commit.tree,
+            allowed_removals: allowed_removals(&commit.message),
+            discovered,
+            verdict,
+        };
+        let tree = Rc::new(tree);
+        self.trees.insert(dry, tree.clone());
+        Ok(tree)
+    }
+
+    /// What the rules over all Applications need to know beside them.
+    pub fn with_context<T>(
+        &self,
+        head: &DryHead,
+        heads: &[DryHead],
+        is_directory: &dyn Fn(&RepoPath) -> bool,
+        judge: impl FnOnce(&Context<'_>) -> T,
+    ) -> T {
+        let branches = self.refs.below(&self.setup.refs.read).filter_map(|(name, _)| BranchName::new(name).ok());
+        judge(&Context {
+            dry_branch: &head.branch,
+            head_branch: self.setup.refs.head(&self.refs).as_ref(),
+            dry_branches: &heads.iter().map(|head| head.branch.clone()).collect(),
+            branches: &branches.collect(),
+            repo_urls: &self.rules.settings.repo_urls,
+            allowed: &self.rules.allowed,
+            is_directory,
+        })
+    }
+
+    /// The tree of the dry commit that the branch was hydrated from last.
+    pub(super) fn before(
+        &mut self,
+        name: &BranchName,
+        head: &DryHead,
+        heads: &[DryHead],
+    ) -> Result<Option<Rc<DryTree>>, Stopped> {
+        let dry = self.branches.get(name).and_then(|branch| branch.dry);
+        match dry.filter(|dry| self.setup.repository.has(*dry)) {
+            Some(dry) => self.dry_tree(dry, head, heads).map(Some),
+            None => Ok(None),
+        }
+    }
+}

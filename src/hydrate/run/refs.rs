@@ -1,0 +1,57 @@
+//! The refs that a run moves.
+
+use super::{FAILURES_REF, Failures, Run, Stopped};
+use crate::git::{Expected, NewCommit, ObjectId, RefEdit, update_refs};
+use crate::metadata::{NOTES_REF, Time};
+
+impl Run<'_> {
+    /// Objects first, then all refs at once: failures, notes, sync branches, environment branches.
+    ///
+    /// After every prefix of that order the next run makes the same commits again and moves the rest. Branches come last
+    /// because they tell what is hydrated: one that moved without its note or its record would never get them.
+    pub(super) fn move_refs(&mut self) -> Result<(), Stopped> {
+        let edits = self.ref_edits()?;
+        let kept = self.buffer.flush()?;
+        update_refs(self.setup.repository, &edits, "hydrate")?;
+        drop(kept);
+        Ok(())
+    }
+
+    /// The refs that move, in their order.
+    pub(super) fn ref_edits(&mut self) -> Result<Vec<RefEdit>, Stopped> {
+        let mut edits: Vec<RefEdit> = Vec::new();
+        if self.setup.refs.records {
+            let date = self.newest_dry.unwrap_or_default();
+            if self.failures != Failures::default() || self.refs.get(FAILURES_REF).is_some() {
+                let failures = self.failures.write(&self.buffer)?;
+                edits.extend(self.record(FAILURES_REF, failures, "Failures recorded by git-hydrate\n", date)?);
+            }
+            let notes = self.notes.write(&self.buffer)?;
+            edits.extend(self.record(NOTES_REF, notes, "Notes added by git-hydrate\n", date)?);
+        }
+        for branch in self.branches.values() {
+            edits.extend(branch.ref_edits(&self.setup.refs, &self.refs));
+        }
+        Ok(edits)
+    }
+
+    /// A new commit on a ref that keeps records, when its tree changed.
+    fn record(&self, name: &str, tree: ObjectId, message: &str, date: Time) -> Result<Option<RefEdit>, Stopped> {
+        let old = self.refs.get(name);
+        let parent = old.map(|id| self.buffer.commit(id)).transpose()?;
+        let unchanged = parent.as_ref().map_or(tree == self.buffer.empty_tree_id(), |parent| parent.tree == tree);
+        if unchanged {
+            return Ok(None);
+        }
+        let signature = self.rules.writer.signature(date, parent.as_ref().map(|parent| &parent.committer));
+        let commit = NewCommit {
+            tree,
+            parents: old.into_iter().collect(),
+            author: signature.clone(),
+            committer: signature,
+            message: message.to_owned(),
+        };
+        let new = self.buffer.write_commit(&commit)?;
+        Ok(Some(RefEdit { name: name.to_owned(), new: Some(new), expected: Expected::from(old) }))
+    }
+}

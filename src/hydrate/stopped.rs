@@ -1,0 +1,47 @@
+//! Why a try at hydrating ends without its result.
+
+use super::HydrateError;
+use crate::cache;
+use crate::git::TransactionError;
+
+/// Why a try ended without its result.
+pub(super) enum Stopped {
+    /// Somebody else moved one of the refs: try again.
+    Raced(String),
+    /// The cache does not know what this run needs: try again without it.
+    Unknown,
+    /// The world failed.
+    Failed(HydrateError),
+}
+
+impl Stopped {
+    /// What to tell of it when there is no other try.
+    pub fn into_error(self) -> HydrateError {
+        match self {
+            Stopped::Raced(why) => HydrateError::Raced(why),
+            Stopped::Unknown => HydrateError::Machine("the cache is damaged: delete hydrate/cache".to_owned()),
+            Stopped::Failed(error) => error,
+        }
+    }
+}
+
+impl<E: Into<HydrateError>> From<E> for Stopped {
+    fn from(error: E) -> Self {
+        Stopped::Failed(error.into())
+    }
+}
+
+impl From<TransactionError> for Stopped {
+    fn from(error: TransactionError) -> Self {
+        match error {
+            TransactionError::Raced(why) => Self::Raced(why),
+            TransactionError::Failed(error) => Self::Failed(error.into()),
+        }
+    }
+}
+
+impl From<cache::Unusable> for Stopped {
+    fn from(_: cache::Unusable) -> Self {
+        Stopped::Unknown
+    }
+}
