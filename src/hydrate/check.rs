@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::rules::Rules;
+use super::rules::{Rules, render_context};
 use super::{HydrateError, Observer, RefNames};
 use crate::application::{self, Application, BranchName, Context, Standing};
 use crate::diag::{Diagnostic, Refusal, Span};
@@ -211,13 +211,7 @@ pub fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) ->
     let standings = verdict.standings.iter().zip(&discovered.applications);
     let hydrated = standings.filter(|(standing, _)| **standing == Standing::Hydrated);
     let hydrated: Vec<&Application> = hydrated.map(|(_, application)| application).collect();
-    let context = render::Context {
-        files: tree.files,
-        profile: rules.settings.profile.into(),
-        dry_commit: &tree.dry_commit,
-        renderer: rules.settings.renderer,
-        nondeterministic: &rules.settings.nondeterministic,
-    };
+    let context = render_context(&rules.settings, tree.files, &tree.dry_commit);
     let rendered = render_all(&hydrated, renderers, &context, observer, &mut found)?;
     found.conflicts(&rendered);
     Ok(Checked {

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::branch::{MANIFEST, METADATA};
 use super::history::{Dry, provenance};
-use super::rules::Rules;
+use super::rules::{Rules, render_context};
 use super::standing::nearest;
 use super::{HydrateError, Line, NOTES_REF};
 use crate::application::{self, Application, SourceType};
@@ -304,13 +304,8 @@ fn origin(
     };
     let application = discovered.applications.iter().filter(writes).max_by_key(|found| found.sync_path.as_str().len());
     let Some(application) = application else { return Ok(None) };
-    let context = render::Context {
-        files: &files,
-        profile: rules.settings.profile.into(),
-        dry_commit: &dry.to_string(),
-        renderer: rules.settings.renderer,
-        nondeterministic: &rules.settings.nondeterministic,
-    };
+    let id = dry.to_string();
+    let context = render_context(&rules.settings, &files, &id);
     let source = application::source(&View::new(&files), application, context.profile).ok();
     let source_type = source.map(|source| source.tool.source_type());
     let rendered = renderers.render(&[application], &context, &|_| ()).pop();

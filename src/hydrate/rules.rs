@@ -4,7 +4,9 @@ use super::HydrateError;
 use crate::application::{self, Patterns};
 use crate::git::{self, ObjectBuffer, ObjectId, Refs};
 use crate::metadata::Writer;
+use crate::render;
 use crate::settings::{SETTINGS_REF, Settings, SettingsError, SettingsFiles};
+use crate::view::Files;
 
 /// The settings and what was made of them once.
 pub(super) struct Rules {
@@ -60,4 +62,15 @@ fn files_of(
 /// Whether hydration can work with a folder of settings, down to its templates.
 pub fn check_settings(files: &SettingsFiles) -> Result<(), HydrateError> {
     Rules::of(files).map(drop)
+}
+
+/// What engines are told about the dry commit that they render.
+pub fn render_context<'c>(settings: &'c Settings, files: &'c dyn Files, dry_commit: &'c str) -> render::Context<'c> {
+    render::Context {
+        files,
+        profile: settings.profile.into(),
+        dry_commit,
+        renderer: settings.renderer,
+        nondeterministic: &settings.nondeterministic,
+    }
 }

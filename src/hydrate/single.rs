@@ -1,5 +1,5 @@
 use super::HydrateError;
-use super::rules::Rules;
+use super::rules::{Rules, render_context};
 use crate::application::Application;
 use crate::diag::Diagnostic;
 use crate::git::{ObjectBuffer, ObjectId, Repository};
@@ -34,13 +34,8 @@ pub fn render_named(
     let discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree: {why}")))?;
     let named: Vec<&Application> =
         discovered.applications.iter().filter(|application| application.name.as_str() == name).collect();
-    let context = render::Context {
-        files: &files,
-        profile: rules.settings.profile.into(),
-        dry_commit: &dry_commit.to_string(),
-        renderer: rules.settings.renderer,
-        nondeterministic: &rules.settings.nondeterministic,
-    };
+    let id = dry_commit.to_string();
+    let context = render_context(&rules.settings, &files, &id);
     let results = renderers.render(&named, &context, &|_| ());
     let mut found = Vec::new();
     for (application, result) in named.into_iter().zip(results) {

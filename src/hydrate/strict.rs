@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use super::branch::Branch;
 use super::foreseen;
+use super::rules::render_context;
 use super::run::{BACKLOG_MAX, Prepared, Run};
 use super::{HydrateError, Outcome, Setup, Stopped, Wake};
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Quarantine};
-use crate::render;
 use crate::view::{TreeFiles, View};
 
 /// What a push is refused for.
@@ -182,7 +182,9 @@ impl Judge<'_> {
         let Some((branch, tree)) = applications else { return Ok(false) };
         let failed = |name: &str| diagnostic.application.as_deref().is_none_or(|failed| failed == name);
         for application in tree.applications(&branch.name).filter(|application| failed(application.name.as_str())) {
-            let reads = self.push.after.renderers.reads(application, &context(self.made, &new_files, &new.to_string()));
+            let id = new.to_string();
+            let context = render_context(&self.made.settings, &new_files, &id);
+            let reads = self.push.after.renderers.reads(application, &context);
             let confirmed = old_view.confirms(&reads);
             let confirmed = confirmed.map_err(|error| HydrateError::Machine(error.to_string()))?;
             if !confirmed || !same(&application.file) {
@@ -190,15 +192,5 @@ impl Judge<'_> {
             }
         }
         Ok(false)
-    }
-}
-
-fn context<'a>(made: &'a Prepared<'_>, files: &'a TreeFiles<'_>, dry_commit: &'a str) -> render::Context<'a> {
-    render::Context {
-        files,
-        profile: made.settings.profile.into(),
-        dry_commit,
-        renderer: made.settings.renderer,
-        nondeterministic: &made.settings.nondeterministic,
     }
 }

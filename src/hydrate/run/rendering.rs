@@ -5,6 +5,7 @@ use crate::application::Application;
 use crate::diag::Diagnostic;
 use crate::git::ObjectId;
 use crate::hydrate::output::Output;
+use crate::hydrate::rules::render_context;
 use crate::render;
 use crate::view::TreeFiles;
 
@@ -22,13 +23,8 @@ impl Run<'_> {
         let unknown: Vec<&Application> = unknown.map(|(application, _)| *application).collect();
         self.setup.observer.rendering(&dry.to_hex_with_len(7).to_string(), unknown.len());
         let done = |count| self.setup.observer.rendered(count);
-        let context = render::Context {
-            files,
-            profile: self.rules.settings.profile.into(),
-            dry_commit: &dry.to_string(),
-            renderer: self.rules.settings.renderer,
-            nondeterministic: &self.rules.settings.nondeterministic,
-        };
+        let id = dry.to_string();
+        let context = render_context(&self.rules.settings, files, &id);
         let (writer, buffer) = (&self.rules.writer, &self.buffer);
         let take = |application: &Application, rendered| Output::new(application, rendered, writer, buffer);
         let mut rendered = self.setup.renderers.render_into(&unknown, &context, &take, &done).into_iter();
