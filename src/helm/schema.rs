@@ -27,6 +27,8 @@ use crate::yaml::Value;
 const SCHEMAS_MAX: usize = 200_000;
 /// How many times schemas may be applied in one validation.
 const STEPS_MAX: u64 = 20_000_000;
+/// How many problems are noted, those of alternatives with them: each takes memory.
+const PROBLEMS_MAX: u64 = 200_000;
 /// How deep schemas may be applied inside each other.
 const DEPTH_MAX: u32 = 400;
 

@@ -9,26 +9,36 @@ mod logic;
 mod object;
 mod scalar;
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use super::compile::{Compiled, Keywords, SchemaId};
 use super::draft::Draft;
 use super::report::{Problem, Role, push_pointer};
-use super::{DEPTH_MAX, STEPS_MAX};
+use super::{DEPTH_MAX, PROBLEMS_MAX, STEPS_MAX};
 use crate::yaml::Value;
 
 /// The problems of `value`; `Ok` when there are none.
 pub fn validate(compiled: &Compiled, value: &Value) -> Result<(), Vec<Problem>> {
-    let run = Run { compiled, steps: std::cell::Cell::new(0) };
+    let run = Run { compiled, steps: Cell::new(0), problems: Cell::new(0) };
     let scope = Scope { schema: compiled.root, keyword: "", value_number: 0, depth: 0, parent: None };
     let unseen = Unseen::new(value, compiled.get(compiled.root), false);
     let target = Target { value, at: "", quiet: false };
-    run.check(target, &scope, unseen).map(drop).map_err(|problem| problem.ungrouped())
+    let outcome = run.check(target, &scope, unseen);
+    if run.is_exhausted() {
+        return Err(vec![Problem { message: EXHAUSTED.to_owned(), ..Problem::default() }]);
+    }
+    outcome.map(drop).map_err(Problem::ungrouped)
 }
+
+/// What is said of a schema that costs more than the limits.
+const EXHAUSTED: &str = "the schema is too deep or takes too long to check";
 
 struct Run<'a> {
     compiled: &'a Compiled,
-    steps: std::cell::Cell<u64>,
+    steps: Cell<u64>,
+    /// How many problems were made, those that lead nowhere with them.
+    problems: Cell<u64>,
 }
 
 /// The value being looked at.
@@ -109,12 +119,16 @@ struct Checking<'a> {
 type Checked = Result<Unseen, Problem>;
 
 impl<'a> Run<'a> {
+    fn is_exhausted(&self) -> bool {
+        self.steps.get() > STEPS_MAX || self.problems.get() > PROBLEMS_MAX
+    }
+
     fn check(&self, target: Target<'_>, scope: &Scope<'_>, unseen: Unseen) -> Checked {
         let keywords = self.compiled.get(scope.schema);
         let mut checking = Checking { run: self, target, scope, keywords, unseen, problems: Vec::new() };
         self.steps.set(self.steps.get() + 1);
-        if self.steps.get() > STEPS_MAX || scope.depth > DEPTH_MAX {
-            return Err(checking.problem("the schema is too deep or takes too long to check".to_owned()));
+        if self.is_exhausted() || scope.depth > DEPTH_MAX {
+            return Err(checking.problem(EXHAUSTED.to_owned()));
         }
         checking.run_keywords()?;
         match checking.problems.len() {
@@ -133,6 +147,7 @@ impl Checking<'_> {
         if self.target.quiet {
             return Problem::default();
         }
+        self.run.problems.set(self.run.problems.get() + 1);
         Problem { at: self.target.at.to_owned(), message, ..Problem::default() }
     }
 
