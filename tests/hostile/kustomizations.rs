@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Case, Dry};
+use super::{Case, Dry, RENDERS};
 
 const OBJECT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndata:\n  a: b\n";
 
@@ -10,6 +10,12 @@ const OBJECT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndat
 fn with(dry: &mut Dry, fields: &str) {
     dry.x_file("kustomization.yaml", format!("resources: [a.yaml]\n{fields}\n"));
     dry.file("apps/x/dev/a.yaml", OBJECT);
+}
+
+/// A component beside the source of the Application.
+fn component(dry: &mut Dry, name: &str, fields: &str) {
+    let kind = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n";
+    dry.file(&format!("apps/x/{name}/kustomization.yaml"), format!("{kind}{fields}\n"));
 }
 
 pub const CASES: &[Case] = &[
@@ -31,14 +37,8 @@ pub const CASES: &[Case] = &[
         expected: "error:",
         build: |dry| {
             with(dry, "components: [../c]");
-            dry.file(
-                "apps/x/c/kustomization.yaml",
-                "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\ncomponents: [../d]\n",
-            );
-            dry.file(
-                "apps/x/d/kustomization.yaml",
-                "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\ncomponents: [../c]\n",
-            );
+            component(dry, "c", "components: [../d]");
+            component(dry, "d", "components: [../c]");
         },
     },
     Case {
@@ -95,7 +95,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "env file that takes the environment",
-        expected: "e",
+        expected: RENDERS,
         build: |dry| {
             with(dry, "configMapGenerator: [{name: g, envs: [e.env]}]");
             dry.file("apps/x/dev/e.env", "HOME\nPATH\n");
@@ -135,7 +135,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "a replacement at index a billion",
-        expected: "e",
+        expected: "error:",
         build: |dry| {
             with(
                 dry,
@@ -161,12 +161,12 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "a selector with an evil pattern",
-        expected: "environments/dev",
+        expected: RENDERS,
         build: |dry| with(dry, "patches:\n- target: {name: '((((x{100}){100}){100}){100})'}\n  patch: '[]'"),
     },
     Case {
         name: "vars that refer to themselves",
-        expected: "e",
+        expected: RENDERS,
         build: |dry| {
             with(
                 dry,
@@ -203,7 +203,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "20,000 objects that refer to each other",
-        expected: "environments/dev",
+        expected: RENDERS,
         build: |dry| {
             dry.x_file("kustomization.yaml", "resources: [a.yaml]\nnamePrefix: p-\n");
             let mut objects = String::new();
@@ -240,7 +240,7 @@ pub const CASES: &[Case] = &[
     Case { name: "a schema from the host", expected: "error:", build: |dry| with(dry, "openapi: {path: /etc/passwd}") },
     Case {
         name: "an index in braces of 10^18",
-        expected: "e",
+        expected: "error:",
         build: |dry| {
             with(
                 dry,

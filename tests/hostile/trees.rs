@@ -1,10 +1,46 @@
 //! Trees: links, submodules, names, sizes.
 
-use super::Case;
+use super::{Case, Dry, RENDERS};
 use crate::push::config_map;
 
 /// The smallest object there is.
 const OBJECT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n";
+
+/// The Application whose hydrated files go to `path`.
+fn destination(dry: &mut Dry, path: &str) {
+    dry.application("x", |text| text.replace("path: x\n", &format!("path: {path}\n")));
+    dry.file("apps/x/dev/a.yaml", OBJECT);
+}
+
+/// The Application, and another one whose hydrated files go to `path`.
+fn beside_x(dry: &mut Dry, path: &str) {
+    dry.x_file("a.yaml", OBJECT);
+    dry.application("why", |text| text.replace("      path: why\n", &format!("      path: {path}\n")));
+    dry.file("apps/why/dev/a.yaml", OBJECT.replace("name: x\n", "name: z\n"));
+}
+
+/// The Application with a source of entries as raw as they can be.
+fn raw(dry: &mut Dry, entries: &[(&str, &[u8], &[u8])]) {
+    dry.x();
+    dry.raw("apps/x/dev", entries);
+}
+
+/// The Application, which takes all directories below its own.
+fn recursive(dry: &mut Dry) {
+    dry.x_with("directory: {recurse: true}");
+    dry.file("apps/x/dev/a.yaml", OBJECT);
+}
+
+/// A tree of a billion files that takes thirty objects.
+fn bomb(dry: &Dry, name: &str, content: &[u8]) -> String {
+    let blob = dry.object("blob", content);
+    let mut tree = [format!("100644 {name}\0").as_bytes(), &super::hex(&blob)].concat();
+    for _ in 0..30 {
+        let id = super::hex(&dry.object("tree", &tree));
+        tree = [b"40000 a\0".as_slice(), &id, b"40000 b\0", &id].concat();
+    }
+    dry.object("tree", &tree)
+}
 
 pub const CASES: &[Case] = &[
     Case {
@@ -42,10 +78,9 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "link to its own directory",
-        expected: "environments/dev",
+        expected: RENDERS,
         build: |dry| {
-            dry.x_with("directory: {recurse: true}");
-            dry.file("apps/x/dev/a.yaml", OBJECT);
+            recursive(dry);
             dry.link("apps/x/dev/d", ".");
             dry.link("apps/x/dev/e", "..");
         },
@@ -70,10 +105,9 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "links that double",
-        expected: "environments/dev",
+        expected: RENDERS,
         build: |dry| {
-            dry.x_with("directory: {recurse: true}");
-            dry.file("apps/x/dev/a.yaml", OBJECT);
+            recursive(dry);
             for n in 0..40 {
                 dry.link(&format!("apps/x/dev/d{n}/l"), &format!("../d{}", n + 1));
                 dry.link(&format!("apps/x/dev/d{n}/r"), &format!("../d{}", n + 1));
@@ -91,10 +125,9 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "submodule beside manifests",
-        expected: "environments/dev",
+        expected: RENDERS,
         build: |dry| {
-            dry.x_with("directory: {recurse: true}");
-            dry.file("apps/x/dev/a.yaml", OBJECT);
+            recursive(dry);
             dry.submodule("apps/x/dev/sub");
         },
     },
@@ -112,51 +145,14 @@ pub const CASES: &[Case] = &[
             dry.application("x", |text| text.replace("path: apps/x/dev", "path: /etc"));
         },
     },
-    Case {
-        name: "destination out of the tree",
-        expected: "error:",
-        build: |dry| {
-            dry.application("x", |text| text.replace("path: x\n", "path: ../x\n"));
-            dry.file("apps/x/dev/a.yaml", OBJECT);
-        },
-    },
-    Case {
-        name: "destination .git",
-        expected: "error:",
-        build: |dry| {
-            dry.application("x", |text| text.replace("path: x\n", "path: .git/hooks\n"));
-            dry.file("apps/x/dev/a.yaml", OBJECT);
-        },
-    },
-    Case {
-        name: "destination GIT~1",
-        expected: "error:",
-        build: |dry| {
-            dry.application("x", |text| text.replace("path: x\n", "path: GIT~1\n"));
-            dry.file("apps/x/dev/a.yaml", OBJECT);
-        },
-    },
-    Case {
-        name: "destinations that differ in case",
-        expected: "environments/dev",
-        build: |dry| {
-            dry.x_file("a.yaml", OBJECT);
-            dry.application("why", |text| text.replace("      path: why\n", "      path: X\n"));
-            dry.file("apps/why/dev/a.yaml", OBJECT.replace("name: x\n", "name: z\n"));
-        },
-    },
-    Case {
-        name: "destination inside another",
-        expected: "error:",
-        build: |dry| {
-            dry.x_file("a.yaml", OBJECT);
-            dry.application("why", |text| text.replace("      path: why\n", "      path: x/y\n"));
-            dry.file("apps/why/dev/a.yaml", OBJECT.replace("name: x\n", "name: z\n"));
-        },
-    },
+    Case { name: "destination out of the tree", expected: "error:", build: |dry| destination(dry, "../x") },
+    Case { name: "destination .git", expected: "error:", build: |dry| destination(dry, ".git/hooks") },
+    Case { name: "destination GIT~1", expected: "error:", build: |dry| destination(dry, "GIT~1") },
+    Case { name: "destinations that differ in case", expected: RENDERS, build: |dry| beside_x(dry, "X") },
+    Case { name: "destination inside another", expected: "error:", build: |dry| beside_x(dry, "x/y") },
     Case {
         name: "files that differ in case",
-        expected: "environments/dev",
+        expected: RENDERS,
         build: |dry| {
             dry.x_file("a.yaml", OBJECT);
             dry.file("apps/x/dev/A.yaml", OBJECT.replace("name: x\n", "name: z\n"));
@@ -164,7 +160,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "name that is no UTF-8, in the source",
-        expected: "environments/dev",
+        expected: RENDERS,
         build: |dry| {
             dry.x_file("a.yaml", OBJECT);
             dry.entry("100644", b"apps/x/dev/\xff.yaml", OBJECT.as_bytes());
@@ -172,7 +168,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "name that is no UTF-8, elsewhere",
-        expected: "environments/dev",
+        expected: RENDERS,
         build: |dry| {
             dry.x_file("a.yaml", OBJECT);
             dry.entry("100644", b"docs/\xff\xfe.txt", b"");
@@ -180,7 +176,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "name with terminal escapes",
-        expected: "environments/dev",
+        expected: RENDERS,
         build: |dry| {
             dry.x();
             dry.file("apps/x/dev/\u{1b}[2J\u{1b}]0;owned\u{7}.yaml", "a: [");
@@ -188,7 +184,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "name with a line break",
-        expected: "environments/dev",
+        expected: RENDERS,
         build: |dry| {
             dry.x();
             dry.file("apps/x/dev/a\nerror: fake\n.yaml", "kind: [");
@@ -196,7 +192,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "raw tree: ..",
-        expected: "environments/dev",
+        expected: RENDERS,
         build: |dry| {
             dry.x_with("directory: {recurse: true}");
             dry.raw("apps/x/dev", &[("100644", b"..", b"evil"), ("100644", b"a.yaml", OBJECT.as_bytes())]);
@@ -204,46 +200,30 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "raw tree: slash in a name",
-        expected: "environments/dev",
+        expected: RENDERS,
         build: |dry| {
-            dry.x();
-            dry.raw(
-                "apps/x/dev",
-                &[("100644", b"../../../a.yaml", OBJECT.as_bytes()), ("100644", b"a.yaml", OBJECT.as_bytes())],
-            );
+            raw(dry, &[("100644", b"../../../a.yaml", OBJECT.as_bytes()), ("100644", b"a.yaml", OBJECT.as_bytes())])
         },
     },
     Case {
         name: "raw tree: empty name",
-        expected: "environments/dev",
-        build: |dry| {
-            dry.x();
-            dry.raw("apps/x/dev", &[("100644", b"", b"evil"), ("100644", b"a.yaml", OBJECT.as_bytes())]);
-        },
+        expected: RENDERS,
+        build: |dry| raw(dry, &[("100644", b"", b"evil"), ("100644", b"a.yaml", OBJECT.as_bytes())]),
     },
     Case {
         name: "raw tree: one name twice",
-        expected: "environments/dev",
-        build: |dry| {
-            dry.x();
-            dry.raw("apps/x/dev", &[("100644", b"a.yaml", b"kind: ["), ("100644", b"a.yaml", OBJECT.as_bytes())]);
-        },
+        expected: RENDERS,
+        build: |dry| raw(dry, &[("100644", b"a.yaml", b"kind: ["), ("100644", b"a.yaml", OBJECT.as_bytes())]),
     },
     Case {
         name: "raw tree: unsorted",
-        expected: "environments/dev",
-        build: |dry| {
-            dry.x();
-            dry.raw("apps/x/dev", &[("100644", b"b.yaml", b""), ("100644", b"a.yaml", OBJECT.as_bytes())]);
-        },
+        expected: RENDERS,
+        build: |dry| raw(dry, &[("100644", b"b.yaml", b""), ("100644", b"a.yaml", OBJECT.as_bytes())]),
     },
     Case {
         name: "raw tree: unknown mode",
-        expected: "environments/dev",
-        build: |dry| {
-            dry.x();
-            dry.raw("apps/x/dev", &[("170000", b"a.yaml", OBJECT.as_bytes())]);
-        },
+        expected: RENDERS,
+        build: |dry| raw(dry, &[("170000", b"a.yaml", OBJECT.as_bytes())]),
     },
     Case {
         name: "raw tree: a file as directory",
@@ -264,20 +244,18 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "100,000 files in a directory",
-        expected: "environments/dev",
+        expected: RENDERS,
         build: |dry| {
-            dry.x_with("directory: {recurse: true}");
-            dry.file("apps/x/dev/a.yaml", OBJECT);
+            recursive(dry);
             let text = dry.object("blob", b"text");
             dry.many("apps/x/dev/many", "100644", &text, (0..100_000).map(|n| format!("{n:06}.txt")));
         },
     },
     Case {
         name: "100,000 directories",
-        expected: "environments/dev",
+        expected: RENDERS,
         build: |dry| {
-            dry.x_with("directory: {recurse: true}");
-            dry.file("apps/x/dev/a.yaml", OBJECT);
+            recursive(dry);
             let text = dry.object("blob", b"text");
             let leaf = [b"100644 x\0".as_slice(), &super::hex(&text)].concat();
             let leaf = dry.object("tree", &leaf);
@@ -286,41 +264,28 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "directories 2,000 deep",
-        expected: "environments/dev",
+        expected: "nested more than 256 deep",
         build: |dry| {
-            dry.x_with("directory: {recurse: true}");
-            dry.file("apps/x/dev/a.yaml", OBJECT);
+            recursive(dry);
             dry.file(&format!("apps/x/dev/{}a.yaml", "d/".repeat(1_900)), OBJECT);
         },
     },
     Case {
         name: "a tree that holds itself a billion times",
-        expected: "environments/dev",
+        expected: RENDERS,
         build: |dry| {
             dry.x_with("directory: {recurse: true}");
-            let blob = dry.object("blob", b"text");
-            let mut tree = [b"100644 a.txt\0".as_slice(), &super::hex(&blob)].concat();
-            for _ in 0..30 {
-                let id = super::hex(&dry.object("tree", &tree));
-                tree = [b"40000 a\0".as_slice(), &id, b"40000 b\0", &id].concat();
-            }
-            let id = dry.object("tree", &tree);
+            let id = bomb(dry, "a.txt", b"text");
             dry.file("apps/x/dev/a.yaml", OBJECT);
             dry.script.extend(format!("M 040000 {id} apps/x/dev/bomb\n").as_bytes());
         },
     },
     Case {
         name: "the same beside all Applications",
-        expected: "environments/dev",
+        expected: RENDERS,
         build: |dry| {
             dry.x_file("a.yaml", OBJECT);
-            let blob = dry.object("blob", b"kind: Application");
-            let mut tree = [b"100644 a.yaml\0".as_slice(), &super::hex(&blob)].concat();
-            for _ in 0..30 {
-                let id = super::hex(&dry.object("tree", &tree));
-                tree = [b"40000 a\0".as_slice(), &id, b"40000 b\0", &id].concat();
-            }
-            let id = dry.object("tree", &tree);
+            let id = bomb(dry, "a.yaml", b"kind: Application");
             dry.script.extend(format!("M 040000 {id} bomb\n").as_bytes());
         },
     },
