@@ -36,7 +36,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::git::{Location, Repository};
+use crate::git::{self, Location, ObjectId, Repository};
 use crate::render::Machine;
 
 /// Renders Argo CD Applications into environment branches, inside the git server and on your machine.
@@ -202,6 +202,16 @@ fn repository(path: Option<&Path>) -> anyhow::Result<Repository> {
         Some(git_dir) => Repository::open(Path::new(&git_dir), Location::Hook)?,
         None => Repository::open(path.unwrap_or(Path::new(".")), Location::Discover)?,
     })
+}
+
+/// The commit that the user named.
+fn commit_of(repository: &Repository, rev: &str) -> anyhow::Result<ObjectId> {
+    let unknown = |error: git::Error| match rev {
+        // Nobody names `HEAD` who did not mean the last commit, so there is none.
+        "HEAD" => WrongUse(format!("{error}\nhint: `git hydrate init` writes a small example to begin with")),
+        _ => WrongUse(error.to_string()),
+    };
+    Ok(repository.rev_parse(rev).map_err(unknown)?)
 }
 
 /// This machine, for what renders on it.

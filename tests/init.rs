@@ -28,6 +28,13 @@ fn the_example_hydrates_as_it_is() {
 fn who_has_no_application_is_told_how_to_begin() {
     let lab = Lab::new();
     let clone = lab.bare(&[]).clone_to("clone");
+    for args in [&[][..], &["check"], &["diff"]] {
+        let answer = clone.hydrate(args).exits(2);
+        assert!(
+            answer.stderr.starts_with("error: there is no commit on `main` yet\nhint: `git hydrate init`"),
+            "{answer:?}"
+        );
+    }
     clone.commit("nothing", &[("a.txt", "a")]);
     for args in [&[][..], &["check"], &["diff"], &["status"], &["log"]] {
         let answer = clone.hydrate(args).success();

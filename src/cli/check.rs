@@ -103,7 +103,7 @@ impl Site {
         let rev = what.unwrap_or("HEAD");
         let commit = match arguments.worktree {
             true => clone.repository.snapshot()?,
-            false => clone.repository.rev_parse(rev).map_err(|error| WrongUse(error.chain()))?,
+            false => super::commit_of(&clone.repository, rev)?,
         };
         Ok(Site::Commit(Box::new((clone.repository, clone.refs, commit))))
     }

@@ -74,7 +74,7 @@ impl Clone {
 
     /// The commit that `rev` names, and the dry branch that it is taken for the tip of.
     pub fn dry_commit(&self, rev: &str) -> anyhow::Result<(BranchName, ObjectId)> {
-        let tip = self.repository.rev_parse(rev).map_err(|error| WrongUse(error.chain()))?;
+        let tip = super::commit_of(&self.repository, rev)?;
         Ok((self.dry_branch()?, tip))
     }
 
@@ -112,8 +112,7 @@ impl Clone {
     /// The commit that `rev` names; an environment branch of the remote goes before anything else of its name.
     pub fn commit(&self, rev: &str) -> anyhow::Result<ObjectId> {
         let of_branch = self.repository.rev_parse(&format!("{}{rev}", self.refs.read));
-        let found = of_branch.or_else(|_| self.repository.rev_parse(rev));
-        Ok(found.map_err(|error| WrongUse(error.chain()))?)
+        of_branch.or_else(|_| super::commit_of(&self.repository, rev))
     }
 
     /// The result of a hydration, with what to do about an error that only a clone can have.

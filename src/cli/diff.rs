@@ -6,7 +6,7 @@ use anyhow::Context as _;
 
 use super::clone::{self, Clone};
 use super::screen::Screen;
-use super::{NO_APPLICATION, Outcome, WrongUse, output};
+use super::{NO_APPLICATION, Outcome, output};
 use crate::application::BranchName;
 use crate::git::ObjectId;
 use crate::hydrate::{self, Against, Preview, Setup, Wake};
@@ -82,7 +82,7 @@ pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Ou
     let clone = Clone::open(&arguments.clone)?;
     let tip = match arguments.worktree {
         true => clone.repository.snapshot()?,
-        false => clone.repository.rev_parse(&arguments.rev).map_err(|error| WrongUse(error.chain()))?,
+        false => super::commit_of(&clone.repository, &arguments.rev)?,
     };
     let against = match &arguments.against {
         Some(rev) => Against::Commit(clone.commit(rev)?),

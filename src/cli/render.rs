@@ -50,7 +50,7 @@ fn application(name: &str, arguments: &[&str]) -> anyhow::Result<Outcome> {
         _ => bail!(WrongUse(format!("an Application takes `--rev REV`, not `{}`", arguments.join(" ")))),
     };
     let repository = super::repository(None)?;
-    let commit = repository.rev_parse(rev).map_err(|error| WrongUse(error.chain()))?;
+    let commit = super::commit_of(&repository, rev)?;
     let renderers = Renderers::from_config(&repository, &super::machine()?)?;
     let found = render_named(&repository, &renderers, commit, name)?;
     if found.is_empty() {

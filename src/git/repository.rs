@@ -265,10 +265,16 @@ impl Repository {
     /// The commit that a revision names, as `git rev-parse` would find it.
     pub fn rev_parse(&self, revision: &str) -> Result<ObjectId, Error> {
         self.with(|repository| {
-            let id = repository.rev_parse_single(revision).doing(|| format!("unknown revision `{revision}`"))?;
-            let object = id.object().doing(|| format!("unknown revision `{revision}`"))?;
-            let commit = object.peel_to_kind(ObjectKind::Commit).doing(|| format!("unknown revision `{revision}`"))?;
-            Ok(commit.id)
+            let head = repository.head().ok().filter(|head| head.is_unborn() && revision == "HEAD");
+            if let Some(branch) = head.as_ref().and_then(|head| head.referent_name()) {
+                let branch = branch.shorten();
+                return Err(Error::message(format!("there is no commit on `{branch}` yet")));
+            }
+            // The library's own words are about its grammar, and say nothing more.
+            let unknown = || Error::message(format!("`{revision}` names no commit"));
+            let object = repository.rev_parse_single(revision).ok().and_then(|id| id.object().ok());
+            let commit = object.and_then(|object| object.peel_to_kind(ObjectKind::Commit).ok());
+            commit.map(|commit| commit.id).ok_or_else(unknown)
         })
     }
 
