@@ -50,6 +50,8 @@ struct Environment {
 
 #[derive(Serialize)]
 struct Danger {
+    /// The id of the object on the page.
+    id: String,
     object: String,
     what: String,
 }
@@ -75,6 +77,8 @@ struct Application {
 
 #[derive(Serialize)]
 struct Object {
+    /// What a danger of it leads to; empty without any.
+    id: String,
     change: &'static str,
     sign: &'static str,
     kind: String,
@@ -150,7 +154,21 @@ fn environment(index: usize, environment: &EnvironmentDiff) -> Environment {
     let branch = &environment.branch;
     let id = format!("e{index}");
     let now = short(&branch.dry_sha);
-    let dangers = overview.dangers.iter();
+    let applications: Vec<Application> = environment
+        .applications
+        .iter()
+        .enumerate()
+        .map(|(index, one)| application(format!("{id}a{index}"), one))
+        .collect();
+    let objects = applications.iter().flat_map(|application| application.objects.iter().chain(&application.noise));
+    let of_object = |object: &Object| {
+        let danger = |what: &String| Danger {
+            id: object.id.clone(),
+            object: format!("{} {}", object.kind, object.name),
+            what: what.clone(),
+        };
+        object.dangers.iter().map(danger).collect::<Vec<_>>()
+    };
     Environment {
         branch: branch.branch.to_string(),
         state: match environment.applications.is_empty() {
@@ -160,28 +178,24 @@ fn environment(index: usize, environment: &EnvironmentDiff) -> Environment {
         },
         summary: state(environment, &overview),
         dry_commits: branch.dry_sha_before.as_deref().map(|old| format!("{} → {now}", short(old))).unwrap_or_default(),
-        dangers: dangers
-            .map(|(object, what)| Danger { object: printable(&object.to_string()), what: printable(&what.to_string()) })
-            .collect(),
+        dangers: objects.flat_map(of_object).collect(),
         danger_count: overview.dangers.len(),
         images: overview.images.iter().map(|(what, count)| Image { what: printable(what), count: *count }).collect(),
-        applications: environment
-            .applications
-            .iter()
-            .enumerate()
-            .map(|(index, one)| application(format!("{id}a{index}"), one))
-            .collect(),
+        applications,
         id,
     }
 }
 
 fn application(id: String, application: &ApplicationDiff) -> Application {
-    let (noise, objects): (Vec<&ObjectDiff>, Vec<&ObjectDiff>) =
-        application.objects.iter().partition(|object| object.is_noise());
+    let numbered = application.objects.iter().enumerate();
+    let (noise, objects): (Vec<_>, Vec<_>) = numbered.partition(|(_, object)| object.is_noise());
+    let shown = |(index, one): (usize, &ObjectDiff)| Object {
+        id: if one.dangers.is_empty() { String::new() } else { format!("{id}o{index}") },
+        ..object(one)
+    };
     let overview = Overview::new(&application.objects);
     let differ = if noise.len() == 1 { "1 object differs" } else { &format!("{} objects differ", noise.len()) };
     Application {
-        id,
         title: printable(application.title()),
         path: printable(application.path.as_str()),
         what: match (application.change, &application.moved_from) {
@@ -197,8 +211,9 @@ fn application(id: String, application: &ApplicationDiff) -> Application {
         },
         danger_count: overview.dangers.len(),
         noise_text: format!("{differ} in noise only: {}", noise_text(&overview.noise_kinds)),
-        objects: objects.into_iter().map(object).collect(),
-        noise: noise.into_iter().map(object).collect(),
+        objects: objects.into_iter().map(shown).collect(),
+        noise: noise.into_iter().map(shown).collect(),
+        id,
     }
 }
 
@@ -213,6 +228,7 @@ fn object(object: &ObjectDiff) -> Object {
         Change::Changed => ("changed", "~"),
     };
     Object {
+        id: String::new(),
         change,
         sign,
         kind: printable(&object.object.kind),
