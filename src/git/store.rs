@@ -6,14 +6,11 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
-
 use super::pack::{self, Pack};
 use super::{Doing as _, Error, Fsync, ObjectId, ObjectKind, Quarantine, Repository, Shared};
 
-/// From how many objects on one pack is cheaper than a file for each.
-const PACK_OBJECTS_MIN: usize = 40;
+/// Up to how many objects are a handful, which git would not flush by default: it would write them loose.
+const HANDFUL: usize = 40;
 
 /// Holds a new pack's `.keep` file, so that no repack drops it before a ref points at it.
 #[derive(Debug)]
@@ -36,19 +33,17 @@ struct Store {
     shared: Shared,
 }
 
-/// Writes objects, loose when they are few, else as one pack. The order must name what an object points at first.
+/// Writes objects as one pack. Never as loose ones: nothing keeps a `git gc --prune=now` in another process from taking
+/// those before a ref points at them. A handful is flushed when loose objects are to be.
 pub(super) fn write(repository: &Repository, objects: Vec<(ObjectId, ObjectKind, Vec<u8>)>) -> Result<Kept, Error> {
     repository.check_writable()?;
-    let store = Store::new(repository, repository.common_dir().join("objects"));
-    if objects.len() < PACK_OBJECTS_MIN {
-        for (id, kind, content) in &objects {
-            store.write_loose(*id, *kind, content)?;
-        }
+    if objects.is_empty() {
         return Ok(Kept { keep: None });
     }
+    let store = Store::new(repository, repository.common_dir().join("objects"));
     let pack = pack::encode(&objects, repository.null_id().kind())?;
     let keep = store.keep(pack.id)?;
-    store.write_pack(&pack)?;
+    store.write_pack(&pack, store.flushes(objects.len()))?;
     Ok(keep)
 }
 
@@ -60,7 +55,7 @@ pub(super) fn write_quarantined(
 ) -> Result<ObjectId, Error> {
     let store = Store::new(repository, quarantine.objects.clone());
     let pack = pack::encode(&objects, repository.null_id().kind())?;
-    store.write_pack(&pack)?;
+    store.write_pack(&pack, store.flushes(objects.len()))?;
     Ok(pack.id)
 }
 
@@ -74,29 +69,13 @@ pub(super) fn keep_pack(repository: &Repository, id: ObjectId) -> Result<Option<
 }
 
 impl Store {
-    fn write_loose(&self, id: ObjectId, kind: ObjectKind, content: &[u8]) -> Result<(), Error> {
-        let hex = id.to_string();
-        let dir = self.objects.join(&hex[..2]);
-        let path = dir.join(&hex[2..]);
-        if let Ok(file) = File::options().append(true).open(&path).or_else(|_| File::open(&path)) {
-            // As git does with an object that it has already: young again, so no prune takes it.
-            let now = rustix::fs::Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW };
-            let times = rustix::fs::Timestamps { last_access: now, last_modification: now };
-            if rustix::fs::futimens(&file, &times).is_ok() {
-                return Ok(());
-            }
-        }
-        make_dir(&dir, self.shared)?;
-        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
-        let header = format!("{kind} {}\0", content.len());
-        encoder.write_all(header.as_bytes()).doing(|| format!("writing object {id}"))?;
-        encoder.write_all(content).doing(|| format!("writing object {id}"))?;
-        let bytes = encoder.finish().doing(|| format!("writing object {id}"))?;
-        self.place(&dir, &path, &bytes, self.fsync.loose_objects)
-    }
-
     fn new(repository: &Repository, objects: PathBuf) -> Self {
         Self { objects, fsync: repository.fsync(), shared: repository.shared() }
+    }
+
+    /// Whether a pack of so many objects must reach the disk before it counts.
+    fn flushes(&self, objects: usize) -> bool {
+        if objects < HANDFUL { self.fsync.loose_objects } else { self.fsync.packs }
     }
 
     fn pack_file(&self, id: ObjectId, extension: &str) -> PathBuf {
@@ -112,12 +91,12 @@ impl Store {
     }
 
     /// The pack before its index: a pack without one is not there for git.
-    fn write_pack(&self, pack: &Pack) -> Result<(), Error> {
+    fn write_pack(&self, pack: &Pack, flush: bool) -> Result<(), Error> {
         let dir = self.objects.join("pack");
         make_dir(&dir, self.shared)?;
-        self.place(&dir, &self.pack_file(pack.id, "pack"), &pack.pack, self.fsync.packs)?;
-        self.place(&dir, &self.pack_file(pack.id, "idx"), &pack.index, self.fsync.packs)?;
-        if self.fsync.packs {
+        self.place(&dir, &self.pack_file(pack.id, "pack"), &pack.pack, flush)?;
+        self.place(&dir, &self.pack_file(pack.id, "idx"), &pack.index, flush)?;
+        if flush {
             let synced = File::open(&dir).and_then(|dir| dir.sync_all());
             synced.doing(|| format!("flushing {}", dir.display()))?;
         }
