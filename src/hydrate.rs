@@ -34,7 +34,7 @@ mod strict;
 mod verify;
 
 use crate::application::BranchName;
-use crate::git::{self, ObjectId, Repository};
+use crate::git::{self, Lock, ObjectId, Repository};
 use crate::metadata::NOTES_REF;
 use crate::render;
 use crate::settings::SettingsError;
@@ -142,6 +142,14 @@ pub enum HydrateError {
 /// The lock file of a repository: whoever hydrates holds it.
 pub fn lock_path(repository: &Repository) -> std::path::PathBuf {
     repository.common_dir().join("hydrate.lock")
+}
+
+/// Waits for the lock of a repository, as [`Lock::acquire`] does.
+pub fn lock(
+    repository: &Repository,
+    waiting: impl FnMut(std::time::Duration) -> bool,
+) -> Result<Option<Lock>, git::Error> {
+    Lock::acquire(&lock_path(repository), repository.shared(), waiting)
 }
 
 /// How often a lost race is run again.

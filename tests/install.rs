@@ -132,8 +132,7 @@ fn an_older_version_is_replaced_and_an_edited_one_is_kept() {
         assert!(server.file(HOOK).expect("kept").contains("--quiet"));
     }
     // As a program at another path would have written it.
-    lab.program("git-hydrate", "");
-    fs::copy(BINARY, lab.path("bin/git-hydrate")).expect("copied");
+    server.run("cp", &[BINARY, lab.path("bin/git-hydrate").to_str().expect("UTF-8")]).success();
     fs::remove_file(server.path.join(HOOK)).expect("removed");
     server.hydrate(&["install", "--server"]).success();
     let other = server.file(HOOK).expect("installed");

@@ -6,7 +6,6 @@
 use std::cell::Cell;
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::rc::Rc;
@@ -220,7 +219,12 @@ impl Answer {
     }
 }
 
+/// Makes an executable file. A process of its own writes it: what another test starts meanwhile would have it open for
+/// writing for a moment if we did, and nobody may run such a file.
 fn executable(path: &Path, script: &str) {
-    fs::write(path, script).expect("written");
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("set");
+    let mut command = Command::new("install");
+    command.args(["-m", "755", "/dev/stdin"]).arg(path).stdin(Stdio::piped());
+    let mut child = command.spawn().expect("starts");
+    child.stdin.take().expect("piped").write_all(script.as_bytes()).expect("read");
+    assert!(child.wait().expect("ends").success(), "{}", path.display());
 }

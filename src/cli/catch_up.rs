@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Outcome, output};
-use crate::git::{Lock, Repository};
+use crate::git::Repository;
 use crate::hook::Options;
 use crate::hydrate::{self, RefNames, Setup, Wake};
 use crate::render::Renderers;
@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
 /// Hydrates everything that is not hydrated yet, and waits for its turn.
 pub(super) fn all(repository: &Repository) -> anyhow::Result<hydrate::Report> {
     let forever = |_: Duration| true;
-    let _lock = Lock::acquire(&hydrate::lock_path(repository), forever)?;
+    let _lock = hydrate::lock(repository, forever)?;
     let renderers = Renderers::from_config(repository, &super::machine()?)?;
     let progress = Progress::new();
     let setup = Setup {
@@ -46,7 +46,7 @@ pub(super) fn all(repository: &Repository) -> anyhow::Result<hydrate::Report> {
     progress.clear();
     let report = report?;
     if let Some(path) = Options::read(repository).log {
-        report::log(&path, &report)?;
+        report::log(&path, repository.shared(), &report)?;
     }
     Ok(report)
 }

@@ -5,7 +5,6 @@ use std::io::Read as _;
 use anyhow::Context as _;
 
 use super::{Outcome, WrongUse, output};
-use crate::git::Lock;
 use crate::hydrate::{self, CommitRequest};
 use crate::render::Renderers;
 use crate::report::{Wording, summary};
@@ -26,7 +25,7 @@ pub(super) fn run(_arguments: &Arguments, json: bool) -> anyhow::Result<Outcome>
     let request: CommitRequest =
         serde_json::from_slice(&text).map_err(|error| WrongUse(format!("the request on standard input: {error}")))?;
     let repository = super::repository(None)?;
-    let _lock = Lock::acquire(&hydrate::lock_path(&repository), |_| true)?;
+    let _lock = hydrate::lock(&repository, |_| true)?;
     let renderers = Renderers::from_config(&repository, &super::machine()?)?;
     match hydrate::commit(&repository, &renderers, &request)? {
         Ok(report) => {

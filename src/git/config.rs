@@ -1,3 +1,7 @@
+use std::fs::{File, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
 /// Which of our writes must reach the disk before they count: git's `core.fsync`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fsync {
@@ -64,6 +68,16 @@ impl Shared {
             Shared::Mode(exact) => (mode & !0o777) | exact,
         };
         if mode & 0o200 == 0 { bits & !0o222 } else { bits }
+    }
+
+    /// Gives a file of ours the mode for whoever may use the repository; one of somebody else stays as it is.
+    pub fn give(self, file: &File) -> io::Result<()> {
+        let metadata = file.metadata()?;
+        let mode = metadata.permissions().mode() & 0o7777;
+        if self.file_mode(mode) == mode || metadata.uid() != rustix::process::geteuid().as_raw() {
+            return Ok(());
+        }
+        file.set_permissions(Permissions::from_mode(self.file_mode(mode)))
     }
 
     /// The mode for a directory that was made with `mode`: who may read may enter, and what is made in it belongs to

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use super::{Doing as _, Error};
+use super::{Doing as _, Error, Shared};
 
 /// The right to hydrate a repository. Only one process has it at a time; the kernel takes it back when that one dies.
 #[derive(Debug)]
@@ -18,14 +18,19 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 impl Lock {
     /// Waits for the lock file `path`. `waiting` is called before each pause with the time waited so far, and ends
-    /// the wait by answering false; the lock is none then.
-    pub fn acquire(path: &Path, mut waiting: impl FnMut(Duration) -> bool) -> Result<Option<Self>, Error> {
+    /// the wait by answering false; the lock is none then. The file stays, for whoever may use it as `shared` says.
+    pub fn acquire(
+        path: &Path,
+        shared: Shared,
+        mut waiting: impl FnMut(Duration) -> bool,
+    ) -> Result<Option<Self>, Error> {
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)
             .write(true)
             .open(path)
             .doing(|| format!("locking {}", path.display()))?;
+        shared.give(&file).doing(|| format!("locking {}", path.display()))?;
         let mut waited = Duration::ZERO;
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -48,11 +53,11 @@ mod tests {
     fn one_at_a_time() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("lock");
-        let first = Lock::acquire(&path, |_| false).expect("no failure").expect("free");
-        assert!(Lock::acquire(&path, |waited| waited.is_zero()).expect("no failure").is_none());
+        let first = Lock::acquire(&path, Shared::Umask, |_| false).expect("no failure").expect("free");
+        assert!(Lock::acquire(&path, Shared::Umask, |waited| waited.is_zero()).expect("no failure").is_none());
         drop(first);
         // A process that another test starts holds what we hold until it runs its own program.
         let patient = |waited| waited < Duration::from_secs(10);
-        assert!(Lock::acquire(&path, patient).expect("no failure").is_some());
+        assert!(Lock::acquire(&path, Shared::Umask, patient).expect("no failure").is_some());
     }
 }

@@ -79,6 +79,7 @@ pub(super) fn record(repository: &Repository, pid: u32, edits: &[RefEdit]) -> Re
     let text = serde_json::to_vec(&Record { process, locks }).expect("a record of texts and numbers is JSON");
     let mut new = tempfile::NamedTempFile::new_in(&dir).doing(doing)?;
     std::io::Write::write_all(&mut new, &text).doing(doing)?;
+    repository.shared().give(new.as_file()).doing(doing)?;
     new.persist(&path).map_err(|error| error.error).doing(doing)?;
     Ok(Recorded(Some(path)))
 }

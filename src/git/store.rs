@@ -112,13 +112,7 @@ impl Store {
             .tempfile_in(dir)
             .doing(|| format!("writing {}", path.display()))?;
         file.write_all(bytes).doing(|| format!("writing {}", path.display()))?;
-        if self.shared != Shared::Umask {
-            let mode = file.as_file().metadata().doing(|| format!("writing {}", path.display()))?.permissions().mode();
-            let mode = self.shared.file_mode(mode & 0o7777);
-            file.as_file()
-                .set_permissions(Permissions::from_mode(mode))
-                .doing(|| format!("writing {}", path.display()))?;
-        }
+        self.shared.give(file.as_file()).doing(|| format!("writing {}", path.display()))?;
         if sync {
             file.as_file().sync_all().doing(|| format!("writing {}", path.display()))?;
         }

@@ -79,7 +79,7 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
             .map_err(|error| Error::new("starting the rest of the hydration", error))?;
     }
     if let Some(path) = &options.log
-        && let Err(error) = report::log(path, &report)
+        && let Err(error) = report::log(path, repository.shared(), &report)
     {
         console.print(&wrap(&format!("warning: hydrate.log: {}: {error}", path.display()), "  "));
     }
@@ -96,7 +96,7 @@ pub(super) fn pushed_branches<'n>(names: impl IntoIterator<Item = &'n str>, refs
 /// The lock of the repository, told to a pusher who has to wait for it.
 fn lock(repository: &Repository, patience: Duration, console: &mut Console) -> Result<Option<Lock>, Error> {
     let mut told = false;
-    Lock::acquire(&hydrate::lock_path(repository), |waited| {
+    hydrate::lock(repository, |waited| {
         if waited >= LOCK_SILENCE && !told {
             told = true;
             console.print("waiting for the hydration of another push …");

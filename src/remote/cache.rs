@@ -9,7 +9,9 @@ use std::time::Duration;
 use super::dialogue::Request;
 use super::upstream::Upstream;
 use super::{Address, Error, GUARD};
-use crate::git::{self, Expected, Git, Location, Lock, ObjectBuffer, ObjectId, RefEdit, Refs, Repository, update_refs};
+use crate::git::{
+    self, Expected, Git, Location, Lock, ObjectBuffer, ObjectId, RefEdit, Refs, Repository, Shared, update_refs,
+};
 use crate::hydrate::{Report, hydrated_branches};
 use crate::metadata::NOTES_REF;
 
@@ -50,7 +52,7 @@ impl Cache {
             }
             true
         };
-        let lock = Lock::acquire(&path.with_extension("lock"), waiting)?;
+        let lock = Lock::acquire(&path.with_extension("lock"), Shared::Umask, waiting)?;
         let lock = lock.expect("whoever waits without end gets it");
         let repository = open_or_make(&path, upstream.object_format)?;
         Ok(Self { repository, head: upstream.head, _lock: lock })

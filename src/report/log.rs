@@ -5,8 +5,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
-/// Appends one line of JSON to a log: when, and what. Lines of processes that write at once never mix.
-pub fn log(path: &Path, what: &impl Serialize) -> std::io::Result<()> {
+use crate::git::Shared;
+
+/// Appends one line of JSON to a log: when, and what. Lines of processes that write at once never mix. A new log is for
+/// whoever may use the repository as `shared` says.
+pub fn log(path: &Path, shared: Shared, what: &impl Serialize) -> std::io::Result<()> {
     #[derive(Serialize)]
     struct Line<'a, T> {
         time: u64,
@@ -16,5 +19,7 @@ pub fn log(path: &Path, what: &impl Serialize) -> std::io::Result<()> {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let mut line = serde_json::to_vec(&Line { time, what })?;
     line.push(b'\n');
-    OpenOptions::new().create(true).append(true).open(path)?.write_all(&line)
+    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    shared.give(&file)?;
+    file.write_all(&line)
 }
