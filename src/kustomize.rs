@@ -29,6 +29,7 @@ mod options;
 mod origin;
 mod path;
 mod pattern;
+mod place;
 mod read;
 mod remote;
 mod resource;
@@ -105,11 +106,12 @@ pub fn build(
     target.set_schema(&mut session, true)?;
     target.track_origins();
     let mut gathered = target.accumulate(&mut session, Accumulator::default())?;
-    accumulate::finish(&mut session, &mut gathered)?;
+    accumulate::finish(&mut session, &mut gathered).map_err(|error| target.locate(error))?;
     let kustomization = &target.kustomization;
     let sorted = kustomization.sort_options.is_some() || options.reorder == Reorder::Legacy;
     if sorted {
-        transform::sort(&session, &mut gathered.resources, kustomization.sort_options.as_deref())?;
+        transform::sort(&session, &mut gathered.resources, kustomization.sort_options.as_deref())
+            .map_err(|error| target.locate(error.inside("sortOptions")))?;
     }
     let wants = |option: &str| kustomization.build_metadata.iter().flatten().any(|wanted| wanted == option);
     if options.managed_by_label || wants("managedByLabel") {

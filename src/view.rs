@@ -125,6 +125,16 @@ pub enum ViewError {
         /// What it holds.
         target: String,
     },
+    /// A link to something that is not there.
+    #[error("{path}: the symbolic link to `{target}` leads nowhere: there is no `{missing}`")]
+    LinkNowhere {
+        /// The link.
+        path: RepoPath,
+        /// What it holds.
+        target: String,
+        /// The first path on its way that is not there.
+        missing: RepoPath,
+    },
     /// More links in a row than any file system follows.
     #[error("{0}: too many levels of symbolic links")]
     LinkLoop(RepoPath),
@@ -157,7 +167,7 @@ pub enum ViewError {
 impl ViewError {
     /// Whether there is simply nothing at the path.
     pub fn is_missing(&self) -> bool {
-        matches!(self, ViewError::Missing(_))
+        matches!(self, ViewError::Missing(_) | ViewError::LinkNowhere { .. })
     }
 
     /// Why a render that needs the file is refused: its content is not in the repository.
@@ -167,6 +177,7 @@ impl ViewError {
                 Some(Refusal::Elsewhere)
             }
             ViewError::Missing(_)
+            | ViewError::LinkNowhere { .. }
             | ViewError::IsDirectory(_)
             | ViewError::NotDirectory(_)
             | ViewError::LinkLoop(_)
@@ -302,7 +313,8 @@ impl<'a> View<'a> {
                 self.note(&real, Seen::Present(kind));
                 Ok(Some(kind))
             }
-            Err(ViewError::Missing(_) | ViewError::NotDirectory(_)) => Ok(None),
+            Err(ViewError::NotDirectory(_)) => Ok(None),
+            Err(error) if error.is_missing() => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -375,6 +387,8 @@ impl<'a> View<'a> {
     fn find(&self, path: &RepoPath) -> Result<(RepoPath, Option<Entry>), ViewError> {
         self.go_on(path)?;
         let mut links = 0;
+        // The last link, and how much was still to be walked behind it.
+        let mut link: Option<(RepoPath, String, usize)> = None;
         let mut real = RepoPath::root();
         let mut here: Option<Entry> = None;
         let mut todo: Vec<String> = path.components().rev().map(str::to_owned).collect();
@@ -401,7 +415,12 @@ impl<'a> View<'a> {
             let child = real.child(&name).map_err(|_| ViewError::Missing(path.clone()))?;
             let Ok(index) = entries.binary_search_by(|entry| entry.name.as_str().cmp(&name)) else {
                 self.note(&child, Seen::Absent);
-                return Err(ViewError::Missing(path.clone()));
+                return Err(match link {
+                    Some((path, target, behind)) if todo.len() >= behind => {
+                        ViewError::LinkNowhere { path, target, missing: child }
+                    }
+                    _ => ViewError::Missing(path.clone()),
+                });
             };
             let entry = entries[index].clone();
             if entry.kind != Kind::Link {
@@ -417,7 +436,9 @@ impl<'a> View<'a> {
             let outside = || ViewError::LinkOutside { path: child.clone(), target: target.clone() };
             real.resolve(&target).map_err(|_| outside())?;
             let components = target.split('/').rev().filter(|name| !name.is_empty() && *name != ".");
+            let behind = todo.len();
             todo.extend(components.map(str::to_owned));
+            link = Some((child, target.clone(), behind));
             here = self.entry_at(&real)?;
         }
         Ok((real, here))
@@ -525,7 +546,11 @@ mod tests {
             ("apps/out", "apps/out: the symbolic link to `../../etc/passwd` leads out of the repository"),
             ("apps/abs", "apps/abs: the symbolic link to `/etc/passwd` leads out of the repository"),
             ("apps/loop", "apps/loop: too many levels of symbolic links"),
-            ("apps/nowhere", "apps/nowhere: no such file or directory"),
+            (
+                "apps/nowhere",
+                "apps/nowhere: the symbolic link to `not-there` leads nowhere: there is no `apps/not-there`",
+            ),
+            ("apps/shared/none", "apps/shared/none: no such file or directory"),
             ("big.bin", "big.bin: is a Git LFS pointer, whose content is not in this repository"),
         ];
         for (name, expected) in rows {

@@ -218,3 +218,31 @@ fn what_is_in_the_way_of_hydrating_a_repository_is_listed_at_once() {
     assert!(text.contains("2 errors, 3 warnings: 2 of 5 charts and kustomizations"), "{text}");
     assert!(text.contains("hint: set `password`"), "{text}");
 }
+
+/// A mistake of a kustomization stands there, one of what an Application asks of it in the Application.
+#[test]
+fn a_mistake_of_a_kustomization_has_its_place() {
+    let (path, web) = application("more", "dev");
+    let labelled =
+        web.replace("path: apps/more/dev\n", "path: apps/more/dev\n      kustomize: {commonLabels: {a: x}}\n");
+    assert_ne!(labelled, web);
+    let kustomization = "resources:\n- a.yaml\n- gone.yaml\ncommonLabels:\n  a: b\n";
+    let rows = [
+        (web, kustomization, "apps/more/dev/kustomization.yaml:3:3", "no such file or directory"),
+        (labelled, kustomization, "apps/more/dev/kustomization.yaml:5:3", ""),
+    ];
+    for (application, kustomization, place, label) in rows {
+        let lab = Lab::new();
+        let files = [
+            (path.as_str(), application.as_str()),
+            ("apps/more/dev/kustomization.yaml", kustomization),
+            ("apps/more/dev/a.yaml", &config_map("more", "1")),
+        ];
+        let found = check(&repository(&lab, &[], &files), &[], 1);
+        let found = &found["findings"][0];
+        let span = &found["span"];
+        let told = format!("{}:{}:{}", span["path"].as_str().unwrap_or_default(), span["line"], span["column"]);
+        assert_eq!(told, place, "{found}");
+        assert_eq!(found["label"].as_str().unwrap_or_default(), label, "{found}");
+    }
+}

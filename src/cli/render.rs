@@ -9,6 +9,7 @@ use anyhow::{Context as _, bail};
 
 use super::{Outcome, WrongUse, output};
 use crate::application::Directory;
+use crate::diag::Span;
 use crate::directory;
 use crate::hydrate::render_named;
 use crate::kustomize;
@@ -85,7 +86,9 @@ fn kustomization(arguments: &[&str]) -> anyhow::Result<Outcome> {
     let build = match kustomize::build(&View::new(&files), &dir, &options, Some(&kustomize::NativeCharts::default())) {
         Ok(build) => build,
         Err(error) => {
-            output::warn(&error.diagnostic());
+            let mut diagnostic = error.diagnostic();
+            diagnostic.span = diagnostic.span.map(below_here);
+            output::warn(&diagnostic);
             return Ok(Outcome::Found);
         }
     };
@@ -116,6 +119,17 @@ fn plain(arguments: &[&str]) -> anyhow::Result<Outcome> {
             Ok(Outcome::Found)
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// A place among the files of this machine, as it is named from the current directory when it lies below that.
+fn below_here(span: Span) -> Span {
+    let here = std::env::current_dir().ok();
+    let here =
+        here.as_deref().and_then(Path::to_str).and_then(|here| RepoPath::clean(here.trim_start_matches('/')).ok());
+    match here.and_then(|here| span.path.strip_prefix(&here)) {
+        Some(path) => Span { path, ..span },
+        None => span,
     }
 }
 

@@ -76,7 +76,7 @@ fn directory(view: &View<'_>, dir: &RepoPath) -> Result<Chart, Error> {
     let path = dir.resolve("Chart.yaml").map_err(|_| ErrorKind::NoChart(dir.clone()).error())?;
     let head = match view.read(&path) {
         Ok(blob) => blob.data,
-        Err(ViewError::Missing(_) | ViewError::NotDirectory(_)) => {
+        Err(error) if error.is_missing() || matches!(error, ViewError::NotDirectory(_)) => {
             return Err(ErrorKind::NoChart(dir.clone()).at(Span::file(dir.clone())));
         }
         Err(error) => return Err(error.into()),

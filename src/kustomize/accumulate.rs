@@ -19,13 +19,12 @@ use super::error::{Error, Result};
 use super::kustomization::{COMPONENT, FILE_NAMES, Kustomization, Var};
 use super::loader::Loader;
 use super::origin::{self, Origin};
+use super::place::Written;
 use super::read::{self, Source};
 use super::resource::{self, annotation};
 use super::resources::{Resource, Resources};
 use super::session::Session;
 use super::transform;
-use crate::diag::Span;
-use crate::view::ViewError;
 
 pub(crate) use transformers::metadata_labels;
 
@@ -40,7 +39,8 @@ const KUSTOMIZATIONS_MAX: usize = 20_000;
 pub(crate) struct Accumulator {
     pub(crate) resources: Resources,
     config: Option<Arc<Config>>,
-    vars: BTreeMap<String, Var>,
+    /// By name, each with its kustomization and its number there.
+    vars: BTreeMap<String, (Var, Rc<Written>, usize)>,
 }
 
 impl Accumulator {
@@ -59,17 +59,18 @@ impl Accumulator {
         if let Some(config) = &other.config {
             self.merge_config(config)?;
         }
-        for var in other.vars.into_values() {
-            self.add_var(var)?;
+        for (var, written, index) in other.vars.into_values() {
+            self.add_var(var, &written, index)?;
         }
         Ok(())
     }
 
-    fn add_var(&mut self, var: Var) -> Result<()> {
+    fn add_var(&mut self, var: Var, written: &Rc<Written>, index: usize) -> Result<()> {
         if self.vars.contains_key(&var.name) {
-            return Err(Error::new(format!("var '{}' already encountered", var.name)));
+            let error = Error::new(format!("var '{}' already encountered", var.name));
+            return Err(written.locate(error.inside("name").inside(index).inside("vars")));
         }
-        self.vars.insert(var.name.clone(), var);
+        self.vars.insert(var.name.clone(), (var, written.clone(), index));
         Ok(())
     }
 }
@@ -80,6 +81,7 @@ pub(crate) struct Target {
     pub(crate) kustomization: Kustomization,
     loader: Rc<Loader>,
     file_name: &'static str,
+    written: Rc<Written>,
     /// Set when origins are noted.
     origin: Option<Origin>,
     /// The namespace of the kustomizations above, for charts.
@@ -116,24 +118,30 @@ impl Target {
                 loader.root()
             )));
         };
-        let content = content.unwrap_or(&blob.data);
-        let kustomization = Kustomization::parse(content, loader.root(), &mut session.warnings).map_err(|error| {
-            match loader.root().resolve(file_name) {
-                Ok(file) => error.at(Span::file(file)),
-                Err(_) => error,
-            }
-        })?;
-        Ok(Self { kustomization, loader, file_name, origin: None, helm_namespace: String::new() })
+        let file = loader.root().child(file_name).unwrap_or_default();
+        let written = Rc::new(Written { file, content: blob.data, edited: content.map(<[u8]>::to_vec) });
+        let content = content.unwrap_or(&written.content);
+        let kustomization = Kustomization::parse(content, loader.root(), &mut session.warnings)
+            .map_err(|error| written.locate(error))?;
+        Ok(Self { kustomization, loader, file_name, written, origin: None, helm_namespace: String::new() })
+    }
+
+    /// The error with its place in this kustomization, unless it has one.
+    pub(crate) fn locate(&self, error: Error) -> Error {
+        self.written.locate(error)
     }
 
     /// Sets the schema that `openapi` asks for.
     pub(crate) fn set_schema(&self, session: &mut Session<'_>, top: bool) -> Result<()> {
         let openapi = self.kustomization.openapi.clone().unwrap_or_default();
-        let file = match openapi.get("path") {
-            Some(path) => Some(self.loader.load(session.view, path)?.data),
-            None => None,
+        let set = |session: &mut Session<'_>| {
+            let file = match openapi.get("path") {
+                Some(path) => Some(self.loader.load(session.view, path).map_err(|error| error.inside("path"))?.data),
+                None => None,
+            };
+            session.schema.set(&openapi, file.as_deref(), top)
         };
-        session.schema.set(&openapi, file.as_deref(), top)
+        set(session).map_err(|error| self.locate(error.inside("openapi")))
     }
 
     /// Starts to note origins when the kustomization asks for them.
@@ -146,17 +154,23 @@ impl Target {
     /// Builds this kustomization on top of what is gathered: nothing for a kustomization of its own, everything that
     /// stands before it for a component.
     pub(crate) fn accumulate(&mut self, session: &mut Session<'_>, gathered: Accumulator) -> Result<Accumulator> {
+        self.accumulate_all(session, gathered).map_err(|error| self.locate(error))
+    }
+
+    fn accumulate_all(&mut self, session: &mut Session<'_>, gathered: Accumulator) -> Result<Accumulator> {
         let mut gathered = gathered;
-        let resources = self.kustomization.resources.clone().unwrap_or_default();
-        self.accumulate_resources(session, &mut gathered, &resources)
-            .map_err(|error| error.prefix("accumulating resources"))?;
-        let load = |path: &String| Ok(self.loader.load(session.view, path)?.data.to_vec());
+        for (index, path) in self.kustomization.resources.clone().iter().flatten().enumerate() {
+            self.accumulate_resource(session, &mut gathered, path)
+                .map_err(|error| error.prefix("accumulating resources").inside(index).inside("resources"))?;
+        }
+        let load = |path: &String| self.loader.open(session.view, path);
         let configurations = self.kustomization.configurations.iter().flatten().map(load);
-        gathered.merge_config(&config::of_files(configurations)?)?;
+        let config = config::of_files(configurations).map_err(|error| error.inside("configurations"))?;
+        gathered.merge_config(&config)?;
         if let Some(crds) = self.kustomization.crds.as_ref().filter(|crds| !crds.is_empty()) {
             let files = crds.iter().map(|path| (path.clone(), load(path)));
-            let config =
-                config::of_crds(files).map_err(|error| error.prefix(format!("loading CRDs [{}]", crds.join(" "))))?;
+            let config = config::of_crds(files)
+                .map_err(|error| error.prefix(format!("loading CRDs [{}]", crds.join(" "))).inside("crds"))?;
             gathered.merge_config(&Arc::new(config))?;
         }
         self.run_generators(session, &mut gathered)?;
@@ -170,41 +184,30 @@ impl Target {
         Ok(gathered)
     }
 
-    /// Adds each path: as a file of resources, else as the directory of a base.
-    fn accumulate_resources(
-        &mut self,
-        session: &mut Session<'_>,
-        gathered: &mut Accumulator,
-        paths: &[String],
-    ) -> Result<()> {
-        for path in paths {
-            let Err(as_file) = self.accumulate_file(session, gathered, path) else { continue };
-            if as_file.is_final() {
-                return Err(as_file);
-            }
-            let loader = match self.loader.enter(session.view, path) {
-                Ok(loader) => loader,
-                Err(_) if as_file.is_malformed_yaml() => return Err(as_file),
-                Err(error) if error.is_final() => return Err(error),
-                Err(error) => {
-                    return Err(error.prefix(format!("accumulation err='{as_file}'")).caused_by(&as_file));
-                }
-            };
-            let outer = std::mem::take(gathered);
-            *gathered = self
-                .accumulate_directory(session, outer, loader, path, false)
-                .map_err(|error| error.prefix(format!("accumulation err='{as_file}'")))?;
+    /// Adds what a path names: as a file of resources, else as the directory of a base.
+    fn accumulate_resource(&mut self, session: &mut Session<'_>, gathered: &mut Accumulator, path: &str) -> Result<()> {
+        let Err(as_file) = self.accumulate_file(session, gathered, path) else { return Ok(()) };
+        if as_file.is_final() {
+            return Err(as_file);
         }
+        let loader = match self.loader.enter(session.view, path) {
+            Ok(loader) => loader,
+            Err(_) if as_file.is_malformed_yaml() => return Err(as_file),
+            Err(error) if error.is_final() => return Err(error),
+            Err(error) => {
+                return Err(error.prefix(format!("accumulation err='{as_file}'")).caused_by(&as_file));
+            }
+        };
+        let outer = std::mem::take(gathered);
+        *gathered = self
+            .accumulate_directory(session, outer, loader, path, false)
+            .map_err(|error| error.prefix(format!("accumulation err='{as_file}'")))?;
         Ok(())
     }
 
     fn accumulate_file(&self, session: &mut Session<'_>, gathered: &mut Accumulator, path: &str) -> Result<()> {
         let read = |session: &mut Session<'_>| {
-            let file = self.loader.file(session.view, path)?;
-            let blob = session.view.read(&file).map_err(|error| match error {
-                ViewError::IsDirectory(path) => Error::new(format!("read {path}: is a directory")),
-                other => other.into(),
-            })?;
+            let (file, blob) = self.loader.open(session.view, path)?;
             let roots = read::resources(&mut session.tree, &blob.data, Source { file: Some(&file) })
                 .map_err(|error| in_file(error, path))?;
             let mut read = Resources::default();
@@ -235,15 +238,19 @@ impl Target {
         paths: &[String],
     ) -> Result<Accumulator> {
         let mut gathered = gathered;
-        for path in paths {
+        for (index, path) in paths.iter().enumerate() {
             let loader = self.loader.enter(session.view, path).map_err(|error| {
+                let error = error.inside(index).inside("components");
                 if error.is_final() {
                     return error;
                 }
                 error.map_message(|message| format!("loader.New {}", crate::yaml::quote(message)))
             })?;
             gathered = self.accumulate_directory(session, gathered, loader, path, true).map_err(|error| {
-                error.map_message(|message| format!("accumulateDirectory: {}", crate::yaml::quote(message)))
+                error
+                    .map_message(|message| format!("accumulateDirectory: {}", crate::yaml::quote(message)))
+                    .inside(index)
+                    .inside("components")
             })?;
         }
         Ok(gathered)

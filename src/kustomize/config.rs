@@ -9,7 +9,10 @@ use super::decode::{self, Mode, record};
 use super::error::Result;
 use super::field_spec::{self, FieldSpec};
 use super::id::{Gvk, OwnedGvk};
+use super::place;
 use super::text;
+use crate::path::RepoPath;
+use crate::view::Blob;
 
 pub(crate) use crds::of_crds;
 
@@ -212,10 +215,11 @@ fn sort_key(gvk: Gvk<'_>) -> (i32, String) {
 }
 
 /// The configuration of one kustomization: the built-in one and the files that it names.
-pub(crate) fn of_files(files: impl Iterator<Item = Result<Vec<u8>>>) -> Result<Arc<Config>> {
+pub(crate) fn of_files(files: impl Iterator<Item = Result<(RepoPath, Blob)>>) -> Result<Arc<Config>> {
     let mut added: Option<Config> = None;
-    for content in files {
-        let config = Config::parse(&content?)?;
+    for (index, file) in files.enumerate() {
+        let (path, blob) = file.map_err(|error| error.inside(index))?;
+        let config = Config::parse(&blob.data).map_err(|error| place::locate(error, &path, &blob.data))?;
         added = Some(added.unwrap_or_default().merge(&config)?);
     }
     match added {

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::error::{Error, Result};
+use super::error::{Error, Result, Step};
 use super::text;
 use crate::yaml::{self, Value};
 
@@ -42,12 +42,20 @@ impl At {
             format!("struct field {}.{}", self.record, self.path.join("."))
         };
         Error::new(format!("json: cannot unmarshal {found} into Go {place} of type {wanted}"))
+            .label(format!("{} is wanted here", wanted_in_words(wanted)))
     }
 
-    pub(crate) fn unknown(&self, name: &str) -> Result<()> {
+    /// What a field is that none of the `known` ones is.
+    pub(crate) fn unknown(&self, name: &str, known: &[&str]) -> Result<()> {
         match self.mode {
             Mode::Plugin => Ok(()),
-            Mode::Kustomization | Mode::Strict => Err(Error::new(format!("json: unknown field {name:?}"))),
+            Mode::Kustomization | Mode::Strict => {
+                let error = Error::new(format!("json: unknown field {name:?}")).inside(Step::Name(name.to_owned()));
+                Err(match closest(name, known) {
+                    Some(close) => error.label(format!("did you mean `{close}`?")),
+                    None => error.label("there is no such field"),
+                })
+            }
         }
     }
 
@@ -57,6 +65,7 @@ impl At {
         record: &'static str,
         path: &'static [&'static str],
         field: &mut T,
+        name: &str,
         value: &Value,
     ) -> Result<()> {
         let (outer, depth) = (std::mem::replace(&mut self.record, record), self.path.len());
@@ -64,12 +73,34 @@ impl At {
         let converts = self.converts;
         self.converts &= path.len() == 1;
         self.path.extend(path);
-        field.decode(value, self)?;
+        field.decode(value, self).map_err(|error| error.inside(name))?;
         self.path.truncate(depth);
         self.converts = converts;
         self.record = outer;
         Ok(())
     }
+}
+
+/// A type of Go as people call what is written for it.
+fn wanted_in_words(go_type: &str) -> &'static str {
+    match go_type {
+        "string" => "a string",
+        "bool" => "`true` or `false`",
+        "int64" => "a whole number",
+        list if list.starts_with("[]") => "a list",
+        _ => "a mapping",
+    }
+}
+
+/// The known field that was meant: a few letters away at most.
+fn closest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    if name.len() > 100 {
+        return None;
+    }
+    let lower = name.to_lowercase();
+    let distance = |known: &str| strsim::damerau_levenshtein(&lower, &known.to_lowercase());
+    let (distance, close) = known.iter().map(|known| (distance(known), *known)).min()?;
+    (distance <= close.len().div_ceil(3).min(3)).then_some(close)
 }
 
 /// What a value can be decoded into.
@@ -185,9 +216,9 @@ impl<T: Decode> Decode for Option<Vec<T>> {
             Value::Null => *self = None,
             Value::Sequence(items) => {
                 let mut list = Vec::with_capacity(items.len());
-                for item in items {
+                for (index, item) in items.iter().enumerate() {
                     let mut element = T::default();
-                    element.decode(item, at)?;
+                    element.decode(item, at).map_err(|error| error.inside(index))?;
                     list.push(element);
                 }
                 *self = Some(list);
@@ -211,7 +242,7 @@ impl<T: Decode> Decode for Option<BTreeMap<String, T>> {
                 let map = self.get_or_insert_default();
                 for (key, item) in entries {
                     let mut element = T::default();
-                    element.decode(item, at)?;
+                    element.decode(item, at).map_err(|error| error.inside(key.as_str()))?;
                     map.insert(key.clone(), element);
                 }
             }
@@ -268,10 +299,10 @@ macro_rules! record {
                     let exact = [$($json),*].contains(&key.as_str());
                     let is = |name: &str| if exact { key == name } else { key.eq_ignore_ascii_case(name) };
                     $(if is($json) {
-                        at.field($go, &[$($($embedded,)*)? $json], &mut self.$field, value)?;
+                        at.field($go, &[$($($embedded,)*)? $json], &mut self.$field, key, value)?;
                         continue;
                     })*
-                    at.unknown(key)?;
+                    at.unknown(key, &[$($json),*])?;
                 }
                 Ok(())
             }

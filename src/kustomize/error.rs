@@ -16,7 +16,35 @@ struct Inner {
     message: String,
     cause: Cause,
     span: Option<Span>,
+    /// The way to the place in the value that is read, the last step first. Of no use once there is a span.
+    steps: Vec<Step>,
+    label: Option<String>,
     hint: Option<String>,
+}
+
+/// One step from a value to a part of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The value of a field.
+    Field(String),
+    /// The name of a field.
+    Name(String),
+    /// An item of a list, from 0.
+    Item(usize),
+    /// A line and a column, from 1, in the text that a scalar holds, or in the whole text. Column 0: the line as a whole.
+    Line(u32, u32),
+}
+
+impl From<&str> for Step {
+    fn from(field: &str) -> Self {
+        Step::Field(field.to_owned())
+    }
+}
+
+impl From<usize> for Step {
+    fn from(index: usize) -> Self {
+        Step::Item(index)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +58,9 @@ enum Cause {
     /// The view could not be read.
     World(ViewError),
 }
+
+/// How to mend a link that leads nowhere.
+pub(super) const LINK_NOWHERE_HINT: &str = "commit what the link points to, or remove the link";
 
 /// What every step of a build returns.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
@@ -49,7 +80,7 @@ impl Error {
     }
 
     fn with(message: String, cause: Cause) -> Self {
-        Self(Box::new(Inner { message, cause, span: None, hint: None }))
+        Self(Box::new(Inner { message, cause, span: None, steps: Vec::new(), label: None, hint: None }))
     }
 
     /// The same error with the context that Kustomize puts before it.
@@ -69,6 +100,25 @@ impl Error {
         self
     }
 
+    /// The same error, told by who reads the part of a value that `step` leads to.
+    pub(crate) fn inside(mut self, step: impl Into<Step>) -> Self {
+        if self.0.span.is_none() {
+            self.0.steps.push(step.into());
+        }
+        self
+    }
+
+    /// The way from the value that was read to the place, unless the place itself is known.
+    pub(crate) fn steps(&self) -> Option<impl Iterator<Item = &Step>> {
+        self.0.span.is_none().then(|| self.0.steps.iter().rev())
+    }
+
+    /// What is wrong in few words, to stand below the place.
+    pub(crate) fn label(mut self, label: impl Into<String>) -> Self {
+        self.0.label.get_or_insert(label.into());
+        self
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint.get_or_insert(hint.into());
         self
@@ -78,11 +128,36 @@ impl Error {
     pub(crate) fn caused_by(mut self, other: &Error) -> Self {
         if self.0.span.is_none() {
             self.0.span.clone_from(&other.0.span);
+            self.0.steps.clone_from(&other.0.steps);
+        }
+        if self.0.label.is_none() {
+            self.0.label.clone_from(&other.0.label);
         }
         if self.0.hint.is_none() {
             self.0.hint.clone_from(&other.0.hint);
         }
         self
+    }
+
+    /// The same error, with the place and the words below it of the one that is really behind it.
+    pub(crate) fn explained_by(mut self, other: &Error) -> Self {
+        self.0.span.clone_from(&other.0.span);
+        self.0.steps.clone_from(&other.0.steps);
+        self.0.label = other.0.label.clone().or_else(|| Some(other.reason()));
+        self.caused_by(other)
+    }
+
+    /// What is wrong with a text, without the words that say what of.
+    fn reason(&self) -> String {
+        let mut text = self.message().lines().next().unwrap_or_default();
+        for words in ["MalformedYAMLError: ", "yaml: "] {
+            text = text.strip_prefix(words).unwrap_or(text);
+        }
+        // Counted within the text, and often one off.
+        let line = text.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
+        line.filter(|(line, _)| line.bytes().all(|byte| byte.is_ascii_digit()))
+            .map_or(text, |(_, rest)| rest)
+            .to_owned()
     }
 
     /// Whether no other reading of the input may be tried.
@@ -112,6 +187,7 @@ impl Error {
         let refusal = (self.0.cause == Cause::Unsupported).then_some(Refusal::Unsupported);
         let mut diagnostic = Diagnostic::error(self.0.message.trim_end()).refused(refusal);
         diagnostic.span.clone_from(&self.0.span);
+        diagnostic.label = self.0.label.clone().unwrap_or_default();
         diagnostic.hint.clone_from(&self.0.hint);
         diagnostic
     }
@@ -134,6 +210,7 @@ impl From<ViewError> for Error {
             ViewError::LfsPointer(_) => "commit the file itself instead of storing it with Git LFS",
             ViewError::TooLarge { .. } => "split the file",
             ViewError::LinkOutside { .. } => "point the link at a file of this repository",
+            ViewError::LinkNowhere { .. } => return Self::new(message).hint(LINK_NOWHERE_HINT),
             ViewError::Missing(_) | ViewError::IsDirectory(_) | ViewError::NotDirectory(_) | ViewError::LinkLoop(_) => {
                 return Self::new(message);
             }

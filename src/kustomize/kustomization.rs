@@ -317,8 +317,10 @@ impl Kustomization {
         }
         let mistakes = kustomization.mistakes();
         if !mistakes.is_empty() {
-            let mistakes = mistakes.join("\n");
-            return Err(Error::new(format!("Failed to read kustomization file under {root}:\n{mistakes}")));
+            let field = mistakes.first().map_or("", |(field, _)| *field);
+            let mistakes = mistakes.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n");
+            let text = format!("Failed to read kustomization file under {root}:\n{mistakes}");
+            return Err(Error::new(text).inside(field));
         }
         Ok(kustomization)
     }
@@ -387,13 +389,15 @@ impl Kustomization {
         if self.kind == COMPONENT { "kustomize.config.k8s.io/v1alpha1" } else { "kustomize.config.k8s.io/v1beta1" }
     }
 
-    fn mistakes(&self) -> Vec<String> {
+    /// The field and what is wrong with it.
+    fn mistakes(&self) -> Vec<(&'static str, String)> {
         let mut mistakes = Vec::new();
         if self.kind != "Kustomization" && self.kind != COMPONENT {
-            mistakes.push("kind should be Kustomization or Component".to_owned());
+            mistakes.push(("kind", "kind should be Kustomization or Component".to_owned()));
         }
         if self.api_version != self.required_version() {
-            mistakes.push(format!("apiVersion for {} should be {}", self.kind, self.required_version()));
+            let text = format!("apiVersion for {} should be {}", self.kind, self.required_version());
+            mistakes.push(("apiVersion", text));
         }
         mistakes
     }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::error::{Error, Result};
+use super::error::{Error, LINK_NOWHERE_HINT, Result};
 use super::options::LoadRestrictor;
 use super::remote;
 use crate::path::{PathError, RepoPath};
@@ -19,14 +19,42 @@ pub(crate) struct Loader {
 }
 
 /// The error of Go's `filepath.EvalSymlinks`, or the view's own.
-fn unresolved(path: &str, error: ViewError) -> Error {
-    let reason = match &error {
-        ViewError::Missing(_) => format!("lstat {path}: no such file or directory"),
-        ViewError::NotDirectory(_) => format!("lstat {path}: not a directory"),
-        ViewError::LinkLoop(_) => "EvalSymlinks: too many links".to_owned(),
-        _ => return error.into(),
-    };
-    Error::new(format!("evalsymlink failure on '{path}' : {reason}"))
+fn unresolved(view: &View<'_>, path: &RepoPath, error: ViewError) -> Error {
+    let failure = |reason: String| Error::new(format!("evalsymlink failure on '{path}' : {reason}"));
+    let no_such = |missing: &RepoPath| failure(format!("lstat {missing}: no such file or directory"));
+    match error {
+        ViewError::Missing(_) => {
+            let missing = first_missing(view, path);
+            no_such(&missing).label(if missing == *path {
+                "no such file or directory".to_owned()
+            } else {
+                format!("there is no `{missing}`")
+            })
+        }
+        ViewError::LinkNowhere { path: link, target, missing } => no_such(&missing)
+            .label(format!("`{link}` is a symbolic link to `{target}`, which is not there"))
+            .hint(LINK_NOWHERE_HINT),
+        ViewError::NotDirectory(_) => failure(format!("lstat {path}: not a directory")),
+        ViewError::LinkLoop(_) => {
+            failure("EvalSymlinks: too many links".to_owned()).label("a symbolic link that leads back to itself")
+        }
+        other => other.into(),
+    }
+}
+
+/// The first directory on the way to `path`, or `path` itself, that is not there.
+fn first_missing(view: &View<'_>, path: &RepoPath) -> RepoPath {
+    let mut here = RepoPath::root();
+    for name in path.components() {
+        here = match here.child(name) {
+            Ok(child) => child,
+            Err(_) => return path.clone(),
+        };
+        if !matches!(view.kind(&here), Ok(Some(_))) {
+            return here;
+        }
+    }
+    path.clone()
 }
 
 impl Loader {
@@ -61,7 +89,7 @@ impl Loader {
             ));
         }
         let full = self.resolve(path)?;
-        let real = view.real_path(&full).map_err(|error| unresolved(full.as_str(), error))?;
+        let real = view.real_path(&full).map_err(|error| unresolved(view, &full, error))?;
         if self.restrictor == LoadRestrictor::None {
             return Ok(real);
         }
@@ -82,11 +110,17 @@ impl Loader {
 
     /// The content of a file.
     pub(crate) fn load(&self, view: &View<'_>, path: &str) -> Result<Blob> {
+        Ok(self.open(view, path)?.1)
+    }
+
+    /// The same with the path of the file without links.
+    pub(crate) fn open(&self, view: &View<'_>, path: &str) -> Result<(RepoPath, Blob)> {
         let real = self.file(view, path)?;
-        view.read(&real).map_err(|error| match error {
-            ViewError::IsDirectory(path) => Error::new(format!("read {path}: is a directory")),
-            other => other.into(),
-        })
+        match view.read(&real) {
+            Ok(blob) => Ok((real, blob)),
+            Err(ViewError::IsDirectory(path)) => Err(Error::new(format!("read {path}: is a directory"))),
+            Err(other) => Err(other.into()),
+        }
     }
 
     /// A loader for another directory that a kustomization here names.
@@ -133,8 +167,7 @@ impl Loader {
 
 /// The directory without links, if it is one.
 fn directory(view: &View<'_>, path: &RepoPath) -> Result<RepoPath> {
-    let real =
-        view.real_path(path).map_err(|error| unresolved(path.as_str(), error).prefix("not a valid directory"))?;
+    let real = view.real_path(path).map_err(|error| unresolved(view, path, error).prefix("not a valid directory"))?;
     match view.kind(&real)? {
         Some(Kind::Directory) => Ok(real),
         Some(Kind::Submodule) => Err(ViewError::Submodule(real).into()),

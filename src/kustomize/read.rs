@@ -1,6 +1,6 @@
 //! Files into resources.
 
-use super::error::{Error, Result};
+use super::error::{Error, Result, Step};
 use super::resource;
 use super::text;
 use super::tree::{Kind, Node, NodeId, Tree};
@@ -84,6 +84,7 @@ fn at(error: Error, source: Source<'_>, line: u32, column: u32) -> Error {
     match source.file {
         Some(file) if line > 0 => error.at(Span::at(file.clone(), line, column)),
         Some(file) => error.at(Span::file(file.clone())),
+        None if line > 0 => error.inside(Step::Line(line, column)),
         None => error,
     }
 }

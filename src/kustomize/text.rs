@@ -1,6 +1,6 @@
 //! Between text, values and the nodes of a build.
 
-use super::error::{Error, Result};
+use super::error::{Error, Result, Step};
 use super::tree::{DEPTH_MAX, Kind, Node, NodeId, Style, Tree, check_depth};
 use crate::yaml::{self, Data, Dialect, Limits, Mapping, Plain, Sequences, Tag, Value};
 
@@ -13,27 +13,36 @@ pub(crate) fn error(error: &yaml::Error) -> Error {
     Error::new(error.to_string())
 }
 
+/// The same for a fault of the text that is read, with its place.
+fn misread(fault: &yaml::Error) -> Error {
+    match fault.mark() {
+        Some(mark) => error(fault).inside(Step::Line(mark.line, mark.column)),
+        None => error(fault),
+    }
+}
+
 /// The first document of a YAML or JSON text, read as `sigs.k8s.io/yaml` does (`YAMLToJSON`).
 pub(crate) fn value(text: &[u8]) -> Result<Value> {
-    yaml::sigs::yaml_to_json(text, &limits()).map_err(|fault| error(&fault))
+    yaml::sigs::yaml_to_json(text, &limits()).map_err(|fault| misread(&fault))
 }
 
 /// The same with the words that its `Unmarshal` puts before an error.
 pub(crate) fn unmarshal(text: &[u8]) -> Result<Value> {
-    yaml::sigs::unmarshal(text, &limits()).map_err(|fault| error(&fault))
+    yaml::sigs::unmarshal(text, &limits()).map_err(|fault| misread(&fault))
 }
 
 /// The same for its `UnmarshalStrict`, which takes no key twice.
 pub(crate) fn unmarshal_strict(text: &[u8]) -> Result<Value> {
     let value = unmarshal(text)?;
-    let node = yaml::parse_first(text, &limits()).map_err(|fault| error(&fault))?;
+    let node = yaml::parse_first(text, &limits()).map_err(|fault| misread(&fault))?;
     match node.as_ref().and_then(duplicate_key) {
         None => Ok(value),
         Some(key) => Err(Error::new(format!(
             "error converting YAML to JSON: yaml: unmarshal errors:\n  line {}: key {} already set in map",
             key.mark.line,
             yaml::quote(key.as_str().unwrap_or_default())
-        ))),
+        ))
+        .inside(Step::Line(key.mark.line, key.mark.column))),
     }
 }
 

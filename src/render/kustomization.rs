@@ -3,6 +3,8 @@
 //! Made on the meaning of the file, since comments and order don't change what is built. So the official tool needs no
 //! `edit`, which `kubectl kustomize` lacks, and the native engine gets the very same file.
 
+mod misfit;
+
 use std::collections::BTreeMap;
 
 use super::failure::Failure;
@@ -14,6 +16,7 @@ use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
 use crate::yaml::{self, Mapping, Value};
+use misfit::{Misfit, place};
 
 /// The names that a kustomization can have, in the order in which one is looked for.
 const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
@@ -130,18 +133,21 @@ impl Edits {
             Ok(_) => return Err(wrong("a kustomization is a mapping".to_owned())),
             Err(error) => {
                 let span = match error.mark() {
-                    Some(mark) => Span::at(file.clone(), mark.line, mark.column),
+                    Some(mark) => {
+                        Span::at(file.clone(), mark.line, mark.column).quoting(&String::from_utf8_lossy(&blob.data))
+                    }
                     None => Span::file(file.clone()),
                 };
                 return Err(Failure::mistake(Diagnostic::error(error.to_string()).at(span)));
             }
         };
-        let edited =
-            self.edit(kustomization).map_err(|mistake| Failure::mistake(mistake.at(Span::file(file.clone()))))?;
+        let edited = self
+            .edit(kustomization)
+            .map_err(|misfit| Failure::mistake(misfit.mistake.at(place(&file, &blob.data, &misfit.fields))))?;
         Ok((file, yaml::json::encode(&Value::Mapping(edited), yaml::json::Options::default())))
     }
 
-    fn edit(&self, mut kustomization: Mapping) -> Result<Mapping, Diagnostic> {
+    fn edit(&self, mut kustomization: Mapping) -> Result<Mapping, Misfit> {
         let file = &mut kustomization;
         for (field, text) in
             [("namePrefix", &self.name_prefix), ("nameSuffix", &self.name_suffix), ("namespace", &self.namespace)]
@@ -161,15 +167,17 @@ impl Edits {
         }
         if !self.labels.is_empty() && self.labels_without_selector {
             let there = take_list(file, "labels")?;
-            file.insert("labels".to_owned(), self.edit_labels(there)?.into());
+            file.insert("labels".to_owned(), self.edit_labels(there).map_err(|misfit| misfit.inside("labels"))?.into());
         } else if !self.labels.is_empty() {
             let mut there = take_mapping(file, "commonLabels")?;
-            add_pairs(&mut there, &self.labels, self.force_labels, "label")?;
+            add_pairs(&mut there, &self.labels, self.force_labels, "label")
+                .map_err(|misfit| misfit.inside("commonLabels"))?;
             file.insert("commonLabels".to_owned(), there.into());
         }
         if !self.annotations.is_empty() {
             let mut there = take_mapping(file, "commonAnnotations")?;
-            add_pairs(&mut there, &self.annotations, self.force_annotations, "annotation")?;
+            add_pairs(&mut there, &self.annotations, self.force_annotations, "annotation")
+                .map_err(|misfit| misfit.inside("commonAnnotations"))?;
             file.insert("commonAnnotations".to_owned(), there.into());
         }
         if !self.patches.is_empty() {
@@ -218,7 +226,7 @@ impl Edits {
     }
 
     /// Adds to the first entry of `labels` that has the same flags, or a new one.
-    fn edit_labels(&self, mut there: Vec<Value>) -> Result<Vec<Value>, Diagnostic> {
+    fn edit_labels(&self, mut there: Vec<Value>) -> Result<Vec<Value>, Misfit> {
         let flag = |value: &Value, key: &str| field(value, key).and_then(Value::as_bool).unwrap_or_default();
         let same = |value: &Value| {
             !flag(value, "includeSelectors") && flag(value, "includeTemplates") == self.labels_include_templates
@@ -364,12 +372,13 @@ fn patch_value(patch: &Patch) -> Value {
 }
 
 /// Adds labels or annotations. Quotes around a value are dropped, as on the command line of `kustomize edit`.
-fn add_pairs(there: &mut Mapping, pairs: &BTreeMap<String, String>, force: bool, what: &str) -> Result<(), Diagnostic> {
+fn add_pairs(there: &mut Mapping, pairs: &BTreeMap<String, String>, force: bool, what: &str) -> Result<(), Misfit> {
     for (key, value) in pairs {
         if there.contains_key(key) && !force {
             let title = if what == "label" { "Labels" } else { "Annotations" };
             let mistake = Diagnostic::error(format!("{what} `{key}` is in the kustomization already"));
-            return Err(mistake.hint(format!("`forceCommon{title}: true` in the drySource replaces it")));
+            let mistake = mistake.hint(format!("`forceCommon{title}: true` in the drySource replaces it"));
+            return Err(Misfit::new(mistake, key));
         }
         let inner = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         there.insert(key.clone(), inner.unwrap_or(value).into());
@@ -398,19 +407,19 @@ fn take(file: &mut Mapping, field: &str) -> Option<Value> {
     name_in(file, field).and_then(|name| file.remove(&name)).filter(|value| !value.is_null())
 }
 
-fn take_list(file: &mut Mapping, field: &str) -> Result<Vec<Value>, Diagnostic> {
+fn take_list(file: &mut Mapping, field: &str) -> Result<Vec<Value>, Misfit> {
     match take(file, field) {
         None => Ok(Vec::new()),
         Some(Value::Sequence(items)) => Ok(items),
-        Some(_) => Err(Diagnostic::error(format!("`{field}` of a kustomization is a list"))),
+        Some(_) => Err(Misfit::new(Diagnostic::error(format!("`{field}` of a kustomization is a list")), field)),
     }
 }
 
-fn take_mapping(file: &mut Mapping, field: &str) -> Result<Mapping, Diagnostic> {
+fn take_mapping(file: &mut Mapping, field: &str) -> Result<Mapping, Misfit> {
     match take(file, field) {
         None => Ok(Mapping::new()),
         Some(Value::Mapping(entries)) => Ok(entries),
-        Some(_) => Err(Diagnostic::error(format!("`{field}` of a kustomization is a mapping"))),
+        Some(_) => Err(Misfit::new(Diagnostic::error(format!("`{field}` of a kustomization is a mapping")), field)),
     }
 }
 

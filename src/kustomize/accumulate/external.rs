@@ -11,6 +11,7 @@ use crate::kustomize::kustomization::{
     GeneratorArgs, HelmChart, HelmGlobals, Image, ObjectMeta, Patch, PatchArgs, Replacement, Replica, Selector,
 };
 use crate::kustomize::origin;
+use crate::kustomize::place;
 use crate::kustomize::read::{self, Source};
 use crate::kustomize::resource;
 use crate::kustomize::resources::{Resource, Resources};
@@ -138,37 +139,49 @@ const GENERATORS: [&str; 4] =
 
 impl Target {
     /// The objects that configure generators or transformers: each entry is the text of some, or a file or directory.
+    ///
+    /// Each with the number of its entry.
     pub(super) fn plugin_objects(
         &mut self,
         session: &mut Session<'_>,
         entries: &[String],
         context: &str,
-    ) -> Result<Vec<NodeId>> {
+    ) -> Result<Vec<(NodeId, usize)>> {
         let mut gathered = Accumulator::default();
+        let mut numbers = Vec::new();
         let mut paths = Vec::new();
-        for entry in entries {
+        for (index, entry) in entries.iter().enumerate() {
             let roots = match read::resources(&mut session.tree, entry.as_bytes(), Source::INLINE) {
                 Ok(roots) => roots,
-                Err(error) if error.is_final() => return Err(error),
-                Err(_) => {
-                    paths.push(entry.clone());
+                Err(error) if error.is_final() => return Err(error.inside(index)),
+                Err(error) => {
+                    paths.push((index, entry, error));
                     continue;
                 }
             };
-            let mut inline = Resources::default();
-            for root in roots {
-                if let Some(origin) = &self.origin {
-                    origin::set(&mut session.tree, root, &origin.append(self.file_name))?;
-                }
-                inline.append(&session.tree, &session.schema, Resource::new(root))?;
-            }
-            gathered
-                .resources
-                .append_all(&session.tree, &session.schema, inline)
-                .map_err(|error| error.prefix(context))?;
+            self.add_inline(session, &mut gathered, roots).map_err(|error| error.prefix(context).inside(index))?;
+            numbers.resize(gathered.resources.len(), index);
         }
-        self.accumulate_resources(session, &mut gathered, &paths)?;
-        Ok(gathered.resources.roots())
+        for (index, entry, not_inline) in paths {
+            self.accumulate_resource(session, &mut gathered, entry).map_err(|error| {
+                // A text of more than a line was never meant to be a path.
+                let error = if entry.trim_end().contains('\n') { error.explained_by(&not_inline) } else { error };
+                error.inside(index)
+            })?;
+            numbers.resize(gathered.resources.len(), index);
+        }
+        Ok(gathered.resources.roots().into_iter().zip(numbers).collect())
+    }
+
+    fn add_inline(&self, session: &mut Session<'_>, gathered: &mut Accumulator, roots: Vec<NodeId>) -> Result<()> {
+        let mut inline = Resources::default();
+        for root in roots {
+            if let Some(origin) = &self.origin {
+                origin::set(&mut session.tree, root, &origin.append(self.file_name))?;
+            }
+            inline.append(&session.tree, &session.schema, Resource::new(root))?;
+        }
+        gathered.resources.append_all(&session.tree, &session.schema, inline)
     }
 
     /// The kind of a built-in plugin; an error for any other.
@@ -320,8 +333,10 @@ impl Target {
         }
         let mut entries = config.targets.unwrap_or_default();
         if !config.target_file.is_empty() {
-            let blob = self.loader.load(session.view, &config.target_file)?;
-            let file: ValueAddConfig = read_config(&text::unmarshal(&blob.data)?)?;
+            let (path, blob) = self.loader.open(session.view, &config.target_file)?;
+            let file: ValueAddConfig = text::unmarshal(&blob.data)
+                .and_then(|value| read_config(&value))
+                .map_err(|error| place::locate(error, &path, &blob.data))?;
             entries.extend(file.targets.unwrap_or_default());
         }
         if entries.is_empty() {

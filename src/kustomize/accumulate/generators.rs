@@ -1,5 +1,5 @@
 use super::{Accumulator, Target, add_origins};
-use crate::kustomize::error::{Error, Result};
+use crate::kustomize::error::Result;
 use crate::kustomize::generate::helm::Chart;
 use crate::kustomize::generate::{self, Generated};
 use crate::kustomize::kustomization::{GeneratorArgs, HelmChart, HelmGlobals};
@@ -17,6 +17,16 @@ pub(super) enum Generator {
     Chart(Chart),
     /// An object that was made when the generator was configured.
     Object(NodeId),
+}
+
+/// A generator with what is told of it.
+struct Configured {
+    generator: Generator,
+    /// The origin of what it makes.
+    origin: Option<Origin>,
+    /// Where it stands in the kustomization.
+    field: &'static str,
+    index: usize,
 }
 
 impl Generator {
@@ -48,40 +58,58 @@ impl Target {
             .external_generators(session)
             .map_err(|error| if error.is_final() { error } else { error.prefix("loading generator plugins") })?;
         generators.extend(external);
-        for (generator, origin) in &generators {
-            let generated = generator.generate(session, self)?;
-            add_origins(session, &generated, origin.as_ref())?;
-            let Session { tree, schema, .. } = session;
-            gathered
-                .resources
-                .absorb_all(tree, schema, generated)
-                .map_err(|error| error.prefix("merging from generator"))?;
-            gathered.resources.changed();
-            session.tree.check()?;
+        for Configured { generator, origin, field, index } in &generators {
+            self.run_generator(session, gathered, generator, origin.as_ref())
+                .map_err(|error| error.inside(*index).inside(*field))?;
         }
         Ok(())
     }
 
-    /// Those of the kustomization's own fields, with the origin of what they make.
-    fn builtin_generators(&self, session: &mut Session<'_>) -> Result<Vec<(Generator, Option<Origin>)>> {
+    fn run_generator(
+        &self,
+        session: &mut Session<'_>,
+        gathered: &mut Accumulator,
+        generator: &Generator,
+        origin: Option<&Origin>,
+    ) -> Result<()> {
+        let generated = generator.generate(session, self)?;
+        add_origins(session, &generated, origin)?;
+        let Session { tree, schema, .. } = session;
+        gathered
+            .resources
+            .absorb_all(tree, schema, generated)
+            .map_err(|error| error.prefix("merging from generator"))?;
+        gathered.resources.changed();
+        session.tree.check()
+    }
+
+    /// Those of the kustomization's own fields.
+    fn builtin_generators(&self, session: &mut Session<'_>) -> Result<Vec<Configured>> {
         let origin = |kind: &str| self.origin.as_ref().map(|origin| origin.builtin(self.file_name, kind));
         let kustomization = &self.kustomization;
         let global = kustomization.generator_options.as_deref();
         let mut generators = Vec::new();
         let lists = [
-            (Generated::ConfigMap, "ConfigMapGenerator", &kustomization.config_map_generator),
-            (Generated::Secret, "SecretGenerator", &kustomization.secret_generator),
+            (Generated::ConfigMap, "ConfigMapGenerator", "configMapGenerator", &kustomization.config_map_generator),
+            (Generated::Secret, "SecretGenerator", "secretGenerator", &kustomization.secret_generator),
         ];
-        for (what, kind, list) in lists {
-            for args in list.iter().flatten() {
+        for (what, kind, field, list) in lists {
+            for (index, args) in list.iter().flatten().enumerate() {
                 let mut args = args.clone();
                 args.options = generate::merge_options(args.options.take(), global);
-                generators.push((Generator::Data(what, args), origin(kind)));
+                generators.push(Configured {
+                    generator: Generator::Data(what, args),
+                    origin: origin(kind),
+                    field,
+                    index,
+                });
             }
         }
-        for chart in kustomization.helm_charts.iter().flatten() {
+        let field = "helmCharts";
+        for (index, chart) in kustomization.helm_charts.iter().flatten().enumerate() {
             let globals = kustomization.helm_globals.as_deref().cloned().unwrap_or_default();
             let chart = self.configure_chart(session, &globals, chart.clone()).map_err(|error| {
+                let error = error.inside(index).inside(field);
                 if error.is_final() {
                     return error;
                 }
@@ -90,7 +118,8 @@ impl Target {
                     chart.name
                 ))
             })?;
-            generators.push((Generator::Chart(chart), origin("HelmChartInflationGenerator")));
+            let origin = origin("HelmChartInflationGenerator");
+            generators.push(Configured { generator: Generator::Chart(chart), origin, field, index });
         }
         Ok(generators)
     }
@@ -103,15 +132,19 @@ impl Target {
         Chart::configure(session, &self.loader, globals, chart)
     }
 
-    fn external_generators(&mut self, session: &mut Session<'_>) -> Result<Vec<(Generator, Option<Origin>)>> {
+    fn external_generators(&mut self, session: &mut Session<'_>) -> Result<Vec<Configured>> {
         let entries = self.kustomization.generators.clone().unwrap_or_default();
-        let plugins = self.plugin_objects(session, &entries, "configuring external generator")?;
+        let field = "generators";
+        let plugins = self
+            .plugin_objects(session, &entries, "configuring external generator")
+            .map_err(|error| error.inside(field))?;
         let mut generators = Vec::new();
-        for root in plugins {
-            let generator = self.configure_generator(session, root).map_err(|error: Error| {
+        for (root, index) in plugins {
+            let generator = self.configure_generator(session, root).map_err(|error| {
+                let error = error.inside(index).inside(field);
                 if error.is_final() { error } else { error.prefix("failed to load generator") }
             })?;
-            generators.push((generator, Origin::of_plugin(&session.tree, root)));
+            generators.push(Configured { generator, origin: Origin::of_plugin(&session.tree, root), field, index });
         }
         Ok(generators)
     }

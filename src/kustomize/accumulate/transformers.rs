@@ -16,8 +16,23 @@ use crate::kustomize::transform::{
 use crate::kustomize::tree::{Node, NodeId, Tree};
 use crate::yaml::{self, Mapping, Value};
 
-/// A transformer with the origin of what it changes.
-type Configured = (Transformer, Option<Origin>);
+/// A transformer with what is told of it.
+pub(super) struct Configured {
+    transformer: Transformer,
+    /// The origin of what it changes.
+    origin: Option<Origin>,
+    /// Where it stands in the kustomization: a field and, when that holds a list, the number of the entry.
+    field: &'static str,
+    index: Option<usize>,
+}
+
+/// The error of what stands at a place of the kustomization.
+fn at(error: Error, field: &'static str, index: Option<usize>) -> Error {
+    match index {
+        Some(index) => error.inside(index).inside(field),
+        None => error.inside(field),
+    }
+}
 
 /// The label that a validator may leave.
 const VALIDATED_BY: &str = "validated-by";
@@ -32,9 +47,9 @@ impl Target {
         let config = gathered.config();
         let mut transformers = self.builtin_transformers(session, &config)?;
         let entries = self.kustomization.transformers.clone().unwrap_or_default();
-        transformers.extend(self.external_transformers(session, &entries)?);
-        for (transformer, origin) in &transformers {
-            transformer.run(session, &mut gathered.resources)?;
+        transformers.extend(self.external_transformers(session, "transformers", &entries)?);
+        for Configured { transformer, origin, field, index } in &transformers {
+            transformer.run(session, &mut gathered.resources).map_err(|error| at(error, field, *index))?;
             if let Some(origin) = origin {
                 for root in gathered.resources.roots() {
                     if !session.tree.node(root).is_nil_or_empty() {
@@ -53,16 +68,16 @@ impl Target {
         let mut all = Builtin { target: self, transformers: Vec::new() };
 
         if let Some(paths) = own.patches_strategic_merge.as_ref().filter(|paths| !paths.is_empty()) {
-            let kind = "PatchStrategicMergeTransformer";
+            let (kind, field) = ("PatchStrategicMergeTransformer", "patchesStrategicMerge");
             let patches = StrategicMergePatches::configure(session, &self.loader, paths, "")
-                .map_err(|error| in_config(error, kind, &paths_text(paths)))?;
-            all.push(kind, Transformer::StrategicMergePatches(patches));
+                .map_err(|error| at(in_config(error, kind, &paths_text(paths)), field, None))?;
+            all.push(kind, Transformer::StrategicMergePatches(patches), field, None);
         }
-        for patch in own.patches.iter().flatten() {
-            let kind = "PatchTransformer";
+        for (index, patch) in own.patches.iter().flatten().enumerate() {
+            let (kind, field, index) = ("PatchTransformer", "patches", Some(index));
             let patches = Patches::configure(session, &self.loader, patch, || patch_text(patch))
-                .map_err(|error| in_config(error, kind, &patch_text(patch)))?;
-            all.push(kind, Transformer::Patches(patches));
+                .map_err(|error| at(in_config(error, kind, &patch_text(patch)), field, index))?;
+            all.push(kind, Transformer::Patches(patches), field, index);
         }
         if !own.namespace.is_empty() {
             all.push(
@@ -73,14 +88,17 @@ impl Target {
                     unset_only: false,
                     subjects: RoleBindingSubjects::DefaultOnly,
                 }),
+                "namespace",
+                None,
             );
         }
-        for (kind, side, text, specs) in [
-            ("PrefixTransformer", Affix::Prefix, &own.name_prefix, &config.name_prefix),
-            ("SuffixTransformer", Affix::Suffix, &own.name_suffix, &config.name_suffix),
+        for (kind, field, side, text, specs) in [
+            ("PrefixTransformer", "namePrefix", Affix::Prefix, &own.name_prefix, &config.name_prefix),
+            ("SuffixTransformer", "nameSuffix", Affix::Suffix, &own.name_suffix, &config.name_suffix),
         ] {
             if !text.is_empty() {
-                all.push(kind, Transformer::NameAffix(NameAffix { side, text: text.clone(), specs: specs.clone() }));
+                let affix = NameAffix { side, text: text.clone(), specs: specs.clone() };
+                all.push(kind, Transformer::NameAffix(affix), field, None);
             }
         }
         all.labels(config)?;
@@ -91,15 +109,17 @@ impl Target {
                     annotations: annotations.clone(),
                     specs: config.common_annotations.clone(),
                 }),
+                "commonAnnotations",
+                None,
             );
         }
-        for patch in own.patches_json_6902.iter().flatten() {
-            let kind = "PatchJson6902Transformer";
+        for (index, patch) in own.patches_json_6902.iter().flatten().enumerate() {
+            let (kind, field, index) = ("PatchJson6902Transformer", "patchesJson6902", Some(index));
             let patches = JsonPatches::configure(session, &self.loader, patch)
-                .map_err(|error| in_config(error, kind, &patch_text(patch)))?;
-            all.push(kind, Transformer::JsonPatches(patches));
+                .map_err(|error| at(in_config(error, kind, &patch_text(patch)), field, index))?;
+            all.push(kind, Transformer::JsonPatches(patches), field, index);
         }
-        for replica in own.replicas.iter().flatten() {
+        for (index, replica) in own.replicas.iter().flatten().enumerate() {
             all.push(
                 "ReplicaCountTransformer",
                 Transformer::Replicas(Replicas {
@@ -107,30 +127,42 @@ impl Target {
                     count: replica.count,
                     specs: config.replicas.clone(),
                 }),
+                "replicas",
+                Some(index),
             );
         }
-        for image in own.images.iter().flatten() {
-            let images = Images::new(image.clone(), config.images.clone())?;
-            all.push("ImageTagTransformer", Transformer::Images(images));
+        for (index, image) in own.images.iter().flatten().enumerate() {
+            let (field, index) = ("images", Some(index));
+            let images = Images::new(image.clone(), config.images.clone()).map_err(|error| at(error, field, index))?;
+            all.push("ImageTagTransformer", Transformer::Images(images), field, index);
         }
         if let Some(list) = own.replacements.as_ref().filter(|list| !list.is_empty()) {
-            let kind = "ReplacementTransformer";
+            let (kind, field) = ("ReplacementTransformer", "replacements");
             let replacements = Replacements::configure(session, &self.loader, list)
-                .map_err(|error| in_config(error, kind, "replacements"))?;
-            all.push(kind, Transformer::Replacements(replacements));
+                .map_err(|error| at(in_config(error, kind, "replacements"), field, None))?;
+            all.push(kind, Transformer::Replacements(replacements), field, None);
         }
         Ok(all.transformers)
     }
 
-    fn external_transformers(&mut self, session: &mut Session<'_>, entries: &[String]) -> Result<Vec<Configured>> {
-        let plugins = self.plugin_objects(session, entries, "configuring external transformer")?;
+    fn external_transformers(
+        &mut self,
+        session: &mut Session<'_>,
+        field: &'static str,
+        entries: &[String],
+    ) -> Result<Vec<Configured>> {
+        let plugins = self
+            .plugin_objects(session, entries, "configuring external transformer")
+            .map_err(|error| error.inside(field))?;
         let mut all = Vec::new();
-        for root in plugins {
+        for (root, index) in plugins {
+            let index = Some(index);
             let origin = Origin::of_plugin(&session.tree, root);
-            let configured = self.configure_transformer(session, root)?;
+            let configured = self.configure_transformer(session, root).map_err(|error| at(error, field, index))?;
             let last = configured.len().saturating_sub(1);
-            for (index, transformer) in configured.into_iter().enumerate() {
-                all.push((transformer, origin.clone().filter(|_| index == last)));
+            for (number, transformer) in configured.into_iter().enumerate() {
+                let origin = origin.clone().filter(|_| number == last);
+                all.push(Configured { transformer, origin, field, index });
             }
         }
         Ok(all)
@@ -142,23 +174,22 @@ impl Target {
         if entries.is_empty() {
             return Ok(());
         }
-        let validators = self.external_transformers(session, &entries)?;
-        for (validator, _) in validators {
+        let validators = self.external_transformers(session, "validators", &entries)?;
+        for Configured { transformer: validator, field, index, .. } in validators {
             let roots = gathered.resources.roots();
             let before = roots.iter().map(|root| session.tree.copy(*root)).collect::<Result<Vec<_>>>()?;
             let mut seen = Resources::default();
             for resource in gathered.resources.iter() {
                 seen.append(&session.tree, &session.schema, resource.clone())?;
             }
-            validator.run(session, &mut seen)?;
+            validator.run(session, &mut seen).map_err(|error| at(error, field, index))?;
             gathered.resources.changed();
             for (before, after) in before.into_iter().zip(roots) {
                 let after = without_validated_by(&mut session.tree, after)?;
                 if !same(&session.tree, before, after) {
                     let id = resource::current_id(&session.tree, &session.schema, before).to_string();
-                    return Err(Error::new(format!(
-                        "validator shouldn't modify the resource map: nodes unequal: {id}"
-                    )));
+                    let text = format!("validator shouldn't modify the resource map: nodes unequal: {id}");
+                    return Err(at(Error::new(text), field, index));
                 }
             }
         }
@@ -194,9 +225,9 @@ struct Builtin<'t> {
 }
 
 impl Builtin<'_> {
-    fn push(&mut self, kind: &str, transformer: Transformer) {
+    fn push(&mut self, kind: &str, transformer: Transformer, field: &'static str, index: Option<usize>) {
         let origin = self.target.origin.as_ref().map(|origin| origin.builtin(self.target.file_name, kind));
-        self.transformers.push((transformer, origin));
+        self.transformers.push(Configured { transformer, origin, field, index });
     }
 
     /// One transformer for each entry of `labels`, then one for `commonLabels`, even when there are none.
@@ -207,13 +238,15 @@ impl Builtin<'_> {
         if labels.is_empty() && common.is_empty() {
             return Ok(());
         }
-        for label in labels {
-            let specs = label_specs(label, config).map_err(|error| error.prefix("failed to merge labels"))?;
+        for (index, label) in labels.iter().enumerate() {
+            let (field, index) = ("labels", Some(index));
+            let specs =
+                label_specs(label, config).map_err(|error| at(error.prefix("failed to merge labels"), field, index))?;
             let labels = label.pairs.clone().unwrap_or_default();
-            self.push("LabelTransformer", Transformer::Labels(Labels { labels, specs }));
+            self.push("LabelTransformer", Transformer::Labels(Labels { labels, specs }), field, index);
         }
         let specs = config.common_labels.clone();
-        self.push("LabelTransformer", Transformer::Labels(Labels { labels: common, specs }));
+        self.push("LabelTransformer", Transformer::Labels(Labels { labels: common, specs }), "commonLabels", None);
         Ok(())
     }
 }

@@ -42,7 +42,7 @@ impl Target {
     pub(super) fn merge_vars(&self, session: &Session<'_>, gathered: &mut Accumulator) -> Result<()> {
         let Some(vars) = self.kustomization.vars.as_ref().filter(|vars| !vars.is_empty()) else { return Ok(()) };
         let merge = |gathered: &mut Accumulator| {
-            for written in vars {
+            for (index, written) in vars.iter().enumerate() {
                 let var = defaulted(written);
                 let object = &var.object;
                 let gvk = Gvk { group: &object.group, version: &object.version, kind: &object.kind };
@@ -64,11 +64,15 @@ impl Target {
                             "found {} resId matches for var {} (unable to disambiguate)",
                             found.len(),
                             describe(&var)
-                        )));
+                        ))
+                        .inside("objref")
+                        .inside(index)
+                        .inside("vars"));
                     }
                 }
             }
-            vars.iter().try_for_each(|var| gathered.add_var(defaulted(var)))
+            let mut vars = vars.iter().enumerate();
+            vars.try_for_each(|(index, var)| gathered.add_var(defaulted(var), &self.written, index))
         };
         merge(gathered).map_err(|error| {
             let all: Vec<String> = vars.iter().map(describe).collect();
@@ -80,20 +84,17 @@ impl Target {
 /// Replaces the references to all variables by their values.
 pub(super) fn resolve(session: &mut Session<'_>, gathered: &Accumulator, config: &Config) -> Result<()> {
     let mut values = BTreeMap::new();
-    for (name, var) in &gathered.vars {
+    for (name, (var, written, index)) in &gathered.vars {
+        let place = |error: Error, field: &str| written.locate(error.inside(field).inside(*index).inside("vars"));
         let holder = gathered.resources.iter().find(|resource| resource.variables.contains(name));
         let Some(holder) = holder else {
-            return Err(Error::new(format!(
-                "var '{}' cannot be mapped to a field in the set of known resources",
-                describe(var)
-            )));
+            let text = format!("var '{}' cannot be mapped to a field in the set of known resources", describe(var));
+            return Err(place(Error::new(text), "objref"));
         };
         let value = field_value(&mut session.tree, holder.root, &var.field.path);
         let Some(value) = value else {
-            return Err(Error::new(format!(
-                "field specified in var '{}' not found in corresponding resource",
-                describe(var)
-            )));
+            let text = format!("field specified in var '{}' not found in corresponding resource", describe(var));
+            return Err(place(Error::new(text), "fieldref"));
         };
         values.insert(name.clone(), value);
     }

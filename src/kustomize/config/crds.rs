@@ -4,7 +4,10 @@ use crate::kustomize::decode::{self, Mode, record};
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::field_spec::{self, FieldSpec};
 use crate::kustomize::id::OwnedGvk;
+use crate::kustomize::place;
 use crate::kustomize::text;
+use crate::path::RepoPath;
+use crate::view::Blob;
 use crate::yaml::{Mapping, Value};
 
 use super::{Config, NameReference};
@@ -23,11 +26,14 @@ type Definitions = BTreeMap<String, Definition>;
 const REFERENCES_MAX: usize = 32;
 
 /// The field specs that the definitions of custom resources ask for by their `x-kubernetes-…` extensions.
-pub(crate) fn of_crds(files: impl Iterator<Item = (String, Result<Vec<u8>>)>) -> Result<Config> {
+pub(crate) fn of_crds(files: impl Iterator<Item = (String, Result<(RepoPath, Blob)>)>) -> Result<Config> {
     let mut config = Config::default();
-    for (path, content) in files {
-        let definitions = definitions(&content?)
-            .map_err(|error| error.prefix(format!("unable to parse open API definition from '{path}'")))?;
+    for (index, (path, file)) in files.enumerate() {
+        let (file, blob) = file.map_err(|error| error.inside(index))?;
+        let definitions = definitions(&blob.data).map_err(|error| {
+            let error = error.prefix(format!("unable to parse open API definition from '{path}'"));
+            place::locate(error, &file, &blob.data)
+        })?;
         for name in definitions.keys() {
             let Some(properties) = properties(&definitions, name) else { continue };
             if !["kind", "apiVersion", "metadata"].iter().all(|field| properties.contains_key(*field)) {

@@ -11,18 +11,21 @@ pub(super) fn load(view: &View<'_>, loader: &Loader, args: &GeneratorArgs) -> Re
     let list = |sources: &Option<Vec<String>>| {
         format!("[{}]", sources.iter().flatten().cloned().collect::<Vec<_>>().join(" "))
     };
-    for path in args.envs.iter().flatten() {
-        variables(view, loader, path, &mut pairs)
-            .map_err(|error| error.prefix(format!("env source files: {}", list(&args.envs))))?;
+    for (index, path) in args.envs.iter().flatten().enumerate() {
+        variables(view, loader, path, &mut pairs).map_err(|error| {
+            error.prefix(format!("env source files: {}", list(&args.envs))).inside(index).inside("envs")
+        })?;
     }
-    for source in args.literals.iter().flatten() {
-        let pair =
-            literal(source).map_err(|error| error.prefix(format!("literal sources {}", list(&args.literals))))?;
+    for (index, source) in args.literals.iter().flatten().enumerate() {
+        let pair = literal(source).map_err(|error| {
+            error.prefix(format!("literal sources {}", list(&args.literals))).inside(index).inside("literals")
+        })?;
         pairs.push(pair);
     }
-    for source in args.files.iter().flatten() {
-        let pair =
-            file(view, loader, source).map_err(|error| error.prefix(format!("file sources: {}", list(&args.files))))?;
+    for (index, source) in args.files.iter().flatten().enumerate() {
+        let pair = file(view, loader, source).map_err(|error| {
+            error.prefix(format!("file sources: {}", list(&args.files))).inside(index).inside("files")
+        })?;
         pairs.push(pair);
     }
     Ok(pairs)

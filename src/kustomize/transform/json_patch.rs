@@ -26,7 +26,7 @@ impl JsonPatches {
             ("", "") => return Err(Error::new("empty file path and empty jsonOp")),
             ("", operations) => operations.to_owned(),
             (path, "") => {
-                let blob = loader.load(session.view, path)?;
+                let blob = loader.load(session.view, path).map_err(|error| error.inside("path"))?;
                 if blob.data.is_empty() {
                     return Err(Error::new(format!("patch file '{path}' empty seems to be empty")));
                 }
@@ -34,9 +34,14 @@ impl JsonPatches {
             }
             _ => return Err(Error::new("must specify a file path or jsonOp, not both")),
         };
-        let json =
-            if operations.starts_with('[') { operations } else { text::to_json(&text::value(operations.as_bytes())?) };
-        let decoded = JsonPatch::parse_json(&json).map_err(|error| error.prefix(format!("decoding {json}")))?;
+        let field = if patch.path.is_empty() { "patch" } else { "path" };
+        let json = if operations.starts_with('[') {
+            operations
+        } else {
+            text::to_json(&text::value(operations.as_bytes()).map_err(|error| error.inside(field))?)
+        };
+        let decoded =
+            JsonPatch::parse_json(&json).map_err(|error| error.prefix(format!("decoding {json}")).inside(field))?;
         if decoded.is_empty() {
             return Err(Error::new(format!("patch appears to be empty; file={}, JsonOp={json}", patch.path)));
         }

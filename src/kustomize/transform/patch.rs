@@ -3,6 +3,7 @@ use crate::kustomize::error::{Error, Result};
 use crate::kustomize::json_patch::JsonPatch;
 use crate::kustomize::kustomization::Patch;
 use crate::kustomize::loader::Loader;
+use crate::kustomize::place;
 use crate::kustomize::read::{self, Source};
 use crate::kustomize::resource::{self, annotation};
 use crate::kustomize::resources::Resources;
@@ -39,24 +40,33 @@ impl Patches {
             ("", "") => return Err(Error::new(format!("must specify one of patch and path in\n{}", written()))),
             (inline, "") => (inline.as_bytes().to_vec(), format!("[patch: {}]", yaml::quote(inline)), None),
             ("", path) => {
-                let load = || Ok((loader.file(session.view, path)?, loader.load(session.view, path)?));
-                let (file, blob) = load()
-                    .map_err(|error: Error| error.prefix(format!("failed to get the patch file from path({path})")))?;
+                let (file, blob) = loader.open(session.view, path).map_err(|error| {
+                    error.prefix(format!("failed to get the patch file from path({path})")).inside("path")
+                })?;
                 (blob.data.to_vec(), format!("[path: {}]", yaml::quote(path)), Some(file))
             }
             _ => {
                 return Err(Error::new(format!("patch and path can't be set at the same time\n{}", written())));
             }
         };
+        let field = if file.is_some() { "path" } else { "patch" };
         let merges = read::resources(&mut session.tree, &content, Source { file: file.as_ref() });
         let json = json_patch(&content);
         let kind = match (merges, json) {
-            (Err(error), _) if error.is_final() => return Err(error),
+            (Err(error), _) if error.is_final() => return Err(error.inside(field)),
             (Ok(merges), Ok(json)) if !merges.is_empty() && !json.is_empty() => {
-                return Err(Error::new(format!("illegally qualifies as both an SM and JSON patch: {source}")));
+                let text = format!("illegally qualifies as both an SM and JSON patch: {source}");
+                return Err(Error::new(text).inside(field));
             }
-            (Err(merge), Err(_)) => {
-                return Err(Error::new(format!("unable to parse SM or JSON patch from {source}")).caused_by(&merge));
+            (Err(merge), Err(json)) => {
+                // What starts as a list can only have been meant as a JSON patch.
+                let is_list = content.starts_with(b"[") || content.starts_with(b"-") && !content.starts_with(b"---");
+                let mut cause = if is_list { json } else { merge };
+                if let Some(file) = &file {
+                    cause = place::locate(cause, file, &content);
+                }
+                let error = Error::new(format!("unable to parse SM or JSON patch from {source}")).explained_by(&cause);
+                return Err(error.inside(field));
             }
             (Ok(merges), _) => {
                 for root in &merges {
@@ -82,9 +92,11 @@ impl Patches {
             PatchKind::Json(patch) => {
                 let Some(target) = &self.target else {
                     return Err(Error::new(format!("must specify a target for JSON patch {}", self.source))
+                        .label("a JSON patch does not say what it changes")
                         .hint("add a `target` to the entry of `patches`"));
                 };
-                for root in resources.select(&session.tree, &session.schema, target)? {
+                let selected = resources.select(&session.tree, &session.schema, target);
+                for root in selected.map_err(|error| error.inside("target"))? {
                     resource::store_previous_id(&mut session.tree, &session.schema, root)?;
                     super::json_patch::apply(&mut session.tree, root, patch)?;
                 }
@@ -102,7 +114,8 @@ impl Patches {
                     self.source
                 )));
             };
-            let selected = resources.select(&session.tree, &session.schema, target)?;
+            let selected =
+                resources.select(&session.tree, &session.schema, target).map_err(|error| error.inside("target"))?;
             return apply_to_all(session, resources, &selected, *patch);
         }
         for patch in patches {

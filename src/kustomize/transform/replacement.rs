@@ -4,6 +4,7 @@ use crate::kustomize::id::{Gvk, ResId};
 use crate::kustomize::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
 use crate::kustomize::loader::Loader;
 use crate::kustomize::path;
+use crate::kustomize::place;
 use crate::kustomize::resource;
 use crate::kustomize::resources::Resources;
 use crate::kustomize::selector::{CompiledSelector, Selector};
@@ -17,30 +18,41 @@ const DEFAULT_PATH: &str = "metadata.name";
 
 /// Copies fields of one resource into others.
 #[derive(Debug)]
-pub(crate) struct Replacements(Vec<Replacement>);
+pub(crate) struct Replacements(Vec<Entry>);
+
+/// A replacement with the number of the entry that holds it, or names its file.
+#[derive(Debug)]
+struct Entry {
+    index: usize,
+    replacement: Replacement,
+}
 
 impl Replacements {
     /// Takes the replacements; those in files are read.
     pub(crate) fn configure(session: &Session<'_>, loader: &Loader, list: &[Replacement]) -> Result<Self> {
-        let mut replacements = Vec::with_capacity(list.len());
-        for entry in list {
+        let mut replacements: Vec<Entry> = Vec::with_capacity(list.len());
+        for (index, entry) in list.iter().enumerate() {
+            let place = |error: Error| error.inside("path").inside(index);
             if entry.path.is_empty() {
-                replacements.push(entry.clone());
+                replacements.push(Entry { index, replacement: entry.clone() });
                 continue;
             }
             if entry.source.is_some() || entry.targets.as_ref().is_some_and(|targets| !targets.is_empty()) {
-                return Err(Error::new("cannot specify both path and inline replacement"));
+                return Err(place(Error::new("cannot specify both path and inline replacement")));
             }
-            let blob = loader.load(session.view, &entry.path)?;
-            let in_json = |error: Error| error.prefix("error unmarshaling JSON: while decoding JSON");
-            match text::unmarshal(&blob.data)? {
+            let (file, blob) = loader.open(session.view, &entry.path).map_err(place)?;
+            let in_file = |error: Error| place::locate(error, &file, &blob.data);
+            let in_json = |error: Error| in_file(error.prefix("error unmarshaling JSON: while decoding JSON"));
+            match text::unmarshal(&blob.data).map_err(in_file)? {
                 value @ Value::Sequence(_) => {
                     let list: Option<Vec<Replacement>> =
                         decode::decode_alone(&value, "Replacement").map_err(in_json)?;
-                    replacements.extend(list.unwrap_or_default());
+                    let list = list.unwrap_or_default().into_iter();
+                    replacements.extend(list.map(|replacement| Entry { index, replacement }));
                 }
                 value @ Value::Mapping(_) => {
-                    replacements.push(decode::decode_alone(&value, "Replacement").map_err(in_json)?);
+                    let replacement = decode::decode_alone(&value, "Replacement").map_err(in_json)?;
+                    replacements.push(Entry { index, replacement });
                 }
                 other => {
                     let kind = match other {
@@ -49,9 +61,9 @@ impl Replacements {
                         Value::String(_) => "string",
                         _ => "float64",
                     };
-                    return Err(Error::new(format!(
+                    return Err(in_file(Error::new(format!(
                         "unsupported replacement type encountered within replacement path: {kind}"
-                    )));
+                    ))));
                 }
             }
         }
@@ -61,19 +73,24 @@ impl Replacements {
     pub(super) fn run(&self, session: &mut Session<'_>, resources: &Resources) -> Result<()> {
         let tree = &mut session.tree;
         let roots = resources.roots();
-        for replacement in &self.0 {
-            let no_source = replacement.source.is_none() && replacement.source_value.is_none();
-            let Some(targets) = replacement.targets.as_ref().filter(|_| !no_source) else {
-                return Err(Error::new("replacements must specify a source and at least one target"));
-            };
-            let value = source_value(tree, &roots, replacement)?;
-            for target in targets {
-                replace(tree, &roots, value, target)?;
-                tree.check()?;
-            }
+        for Entry { index, replacement } in &self.0 {
+            run(tree, &roots, replacement).map_err(|error| error.inside(*index))?;
         }
         Ok(())
     }
+}
+
+fn run(tree: &mut Tree, roots: &[NodeId], replacement: &Replacement) -> Result<()> {
+    let no_source = replacement.source.is_none() && replacement.source_value.is_none();
+    let Some(targets) = replacement.targets.as_ref().filter(|_| !no_source) else {
+        return Err(Error::new("replacements must specify a source and at least one target"));
+    };
+    let value = source_value(tree, roots, replacement).map_err(|error| error.inside("source"))?;
+    for (index, target) in targets.iter().enumerate() {
+        replace(tree, roots, value, target).map_err(|error| error.inside(index).inside("targets"))?;
+        tree.check()?;
+    }
+    Ok(())
 }
 
 /// The node that is copied.
@@ -160,7 +177,7 @@ fn replace(tree: &mut Tree, roots: &[NodeId], value: NodeId, target: &TargetSele
     let compile = |selector| {
         Selector::from(selector).compile().map_err(|error: Error| error.prefix("error creating target selector"))
     };
-    let select = compile(select)?;
+    let select = compile(select).map_err(|error| error.inside("select"))?;
     let reject: Vec<CompiledSelector> = target.reject.iter().flatten().map(compile).collect::<Result<_>>()?;
     let default = [DEFAULT_PATH.to_owned()];
     let paths = match target.field_paths.as_deref() {
@@ -178,8 +195,9 @@ fn replace(tree: &mut Tree, roots: &[NodeId], value: NodeId, target: &TargetSele
         let ids = resource::all_ids(tree, *root);
         rejected |= reject.iter().any(|r| r.has_id && ids.iter().any(|id| r.matches_id(id)));
         if !rejected && ids.iter().any(|id| select.matches_id(id)) {
-            for path in paths {
-                set(tree, *root, value, path, target.options.as_deref())?;
+            for (index, path) in paths.iter().enumerate() {
+                set(tree, *root, value, path, target.options.as_deref())
+                    .map_err(|error| error.inside(index).inside("fieldPaths"))?;
             }
         }
     }

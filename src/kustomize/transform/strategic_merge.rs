@@ -23,13 +23,17 @@ impl StrategicMergePatches {
             return Err(Error::new("empty file path and empty patch content"));
         }
         let mut patches = Vec::new();
-        for path in paths {
+        for (index, path) in paths.iter().enumerate() {
             match read::resources(&mut session.tree, path.as_bytes(), Source::INLINE) {
                 Ok(found) => patches.extend(found),
-                Err(error) if error.is_final() => return Err(error),
-                Err(_) => {
-                    let file = loader.file(session.view, path)?;
-                    let blob = loader.load(session.view, path)?;
+                Err(error) if error.is_final() => return Err(error.inside(index)),
+                Err(not_inline) => {
+                    let (file, blob) = loader.open(session.view, path).map_err(|error| {
+                        // A text of more than a line was never meant to be a path.
+                        let error =
+                            if path.trim_end().contains('\n') { error.explained_by(&not_inline) } else { error };
+                        error.inside(index)
+                    })?;
                     let found = read::resources(&mut session.tree, &blob.data, Source { file: Some(&file) });
                     patches.extend(found.map_err(|error| in_file(error, path))?);
                 }
