@@ -3,6 +3,8 @@
 //!
 //! `fuzz_targets/inputs.rs` hands them what libFuzzer makes, `tests/mutations.rs` what a seeded mutator makes.
 
+use std::collections::BTreeMap;
+
 use git_hydrate::application::{self, Jsonnet, Patterns};
 use git_hydrate::glob::Glob;
 use git_hydrate::helm;
@@ -16,6 +18,10 @@ use git_hydrate::plan::Discovery;
 use git_hydrate::remote;
 use git_hydrate::settings::SettingsFiles;
 use git_hydrate::view::{MemoryFiles, View};
+use git_hydrate::yaml::{self, Dialect, Limits, Sequences, Value, json, sigs};
+
+/// Of a text of YAML.
+const LIMITS: Limits = Limits { bytes: 1 << 16, depth: 64, nodes: 10_000 };
 
 /// One sort of input.
 pub struct Target {
@@ -124,6 +130,87 @@ fn kustomization(bytes: &[u8]) {
     }
 }
 
+/// A tree of files in one text: each begins with a line `=== PATH`; `=== PATH -> TARGET` is a link. `k` is built.
+fn overlay(bytes: &[u8]) {
+    let mut files = MemoryFiles::new();
+    let mut lines: BTreeMap<RepoPath, usize> = BTreeMap::new();
+    let text = String::from_utf8_lossy(bytes);
+    for part in text.split("=== ").skip(1) {
+        let (name, content) = part.split_once('\n').unwrap_or((part, ""));
+        let (name, link) = name.split_once(" -> ").map_or((name, None), |(name, link)| (name, Some(link)));
+        let Ok(path) = RepoPath::new(name) else { continue };
+        if path.is_root() || lines.keys().any(|other| other.starts_with(&path) || path.starts_with(other)) {
+            continue;
+        }
+        files = match link {
+            Some(target) => files.link(name, target),
+            None => files.file(name, content),
+        };
+        lines.insert(path, content.lines().count());
+    }
+    let built = || kustomize::build(&View::new(&files), &path("k"), &kustomize::Options::default(), None);
+    match built() {
+        Ok(build) => {
+            let written = build.to_yaml();
+            assert_eq!(built().and_then(|build| build.to_yaml()), written, "another result");
+            if let Ok(written) = written {
+                yaml::decode(written.as_bytes(), Dialect::V2, &Limits::default()).expect("our own text");
+            }
+        }
+        Err(error) => {
+            assert!(!error.message().trim().is_empty(), "an error without a message");
+            let diagnostic = error.diagnostic();
+            assert!(!diagnostic.to_string().is_empty());
+            if let Some(span) = diagnostic.span {
+                let there = lines.get(&span.path).expect("the place is in a file");
+                assert!(span.line as usize <= there + 1, "{span} is behind the end of the file");
+            }
+        }
+    }
+}
+
+fn to_json(value: &Value) -> String {
+    json::encode(value, json::Options::default())
+}
+
+/// go-yaml v3 writes a literal whose first line starts with a tab, and can't read it.
+fn has_tab(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\t'),
+        Value::Sequence(items) => items.iter().any(has_tab),
+        Value::Mapping(mapping) => mapping.iter().any(|(key, value)| key.contains('\t') || has_tab(value)),
+        _ => false,
+    }
+}
+
+fn yaml(bytes: &[u8]) {
+    for dialect in [Dialect::V2, Dialect::V3] {
+        for value in yaml::decode(bytes, dialect, &LIMITS).unwrap_or_default() {
+            let mut written = vec![(Dialect::V2, yaml::emit_v2(&value))];
+            if !has_tab(&value) {
+                written.push((Dialect::V3, yaml::emit_v3(&value, Sequences::Indented)));
+                written.push((Dialect::V3, yaml::emit_node(&yaml::from_value(&value), Sequences::Compact)));
+            }
+            for (dialect, text) in written {
+                let limits = Limits { bytes: text.len(), ..LIMITS };
+                let read = yaml::decode(text.as_bytes(), dialect, &limits).expect("our own text");
+                assert_eq!(read.iter().map(to_json).collect::<Vec<_>>(), [to_json(&value)], "{text}");
+            }
+            let _ = sigs::marshal(&value);
+        }
+    }
+    for node in yaml::parse(bytes, &LIMITS).unwrap_or_default() {
+        let written = yaml::emit_node(&node, Sequences::Indented);
+        let _ = yaml::parse(written.as_bytes(), &LIMITS);
+        let _ = yaml::resolve_aliases(node, &LIMITS);
+    }
+    if let Ok(value) = json::decode(bytes, &LIMITS) {
+        let text = to_json(&value);
+        let limits = Limits { bytes: text.len(), ..LIMITS };
+        assert_eq!(json::decode(text.as_bytes(), &limits).as_ref().map(to_json), Ok(text));
+    }
+}
+
 pub const TARGETS: &[Target] = &[
     Target {
         name: "application",
@@ -228,6 +315,233 @@ pub const TARGETS: &[Target] = &[
             "resources: [a.yaml]\npatches:\n- target: {kind: ConfigMap, name: a.*}\n  patch: '[{op: copy, from: /data/a, path: /data/~1b}, \
              {op: test, path: /kind, value: ConfigMap}]'\n- path: p.yaml\nvars: [{name: A, objref: {kind: ConfigMap, name: a, apiVersion: v1}, \
              fieldref: {fieldpath: data.a}}]\n",
+        ],
+    },
+    Target {
+        name: "overlay",
+        run: overlay,
+        seeds: &[
+            concat!(
+                "=== k/kustomization.yaml\n",
+                "resources:\n",
+                "- d.yaml\n",
+                "- base\n",
+                "components: [c]\n",
+                "namePrefix: p-\n",
+                "nameSuffix: -s\n",
+                "namespace: ns\n",
+                "labels:\n",
+                "- pairs: {team: a}\n",
+                "  includeSelectors: true\n",
+                "commonAnnotations: {note: \"yes\"}\n",
+                "patches:\n",
+                "- path: p.yaml\n",
+                "- target: {kind: Deployment, name: w.*, labelSelector: \"app in (w, x), !y\"}\n",
+                "  patch: |-\n",
+                "    - {op: replace, path: /spec/replicas, value: 3}\n",
+                "    - op: add\n",
+                "      path: /metadata/annotations/a~1b\n",
+                "      value: \"1\"\n",
+                "images: [{name: r.example.com/w, newTag: \"2\", digest: \"\"}]\n",
+                "replicas: [{name: w, count: 5}]\n",
+                "=== k/d.yaml\n",
+                "apiVersion: apps/v1\n",
+                "kind: Deployment\n",
+                "metadata: {name: w, labels: {app: w}}\n",
+                "spec:\n",
+                "  replicas: 1\n",
+                "  selector: {matchLabels: {app: w}}\n",
+                "  template:\n",
+                "    metadata: {labels: {app: w}}\n",
+                "    spec:\n",
+                "      containers:\n",
+                "      - name: w\n",
+                "        image: r.example.com/w:1\n",
+                "        env: [{name: A, valueFrom: {configMapKeyRef: {name: c, key: a}}}]\n",
+                "      volumes: [{name: v, secret: {secretName: s}}]\n",
+                "=== k/p.yaml\n",
+                "apiVersion: apps/v1\n",
+                "kind: Deployment\n",
+                "metadata: {name: w}\n",
+                "spec:\n",
+                "  template:\n",
+                "    spec:\n",
+                "      $setElementOrder/containers: [{name: w}]\n",
+                "      containers:\n",
+                "      - name: w\n",
+                "        env: [{name: A, $patch: delete}]\n",
+                "      - {name: x, image: y}\n",
+                "=== k/base -> ../b\n",
+                "=== b/kustomization.yaml\n",
+                "configMapGenerator:\n",
+                "- name: c\n",
+                "  literals: [a=b, \"c='d'\"]\n",
+                "  files: [f.txt]\n",
+                "  envs: [e.env]\n",
+                "secretGenerator:\n",
+                "- {name: s, type: t, literals: [x=y], options: {immutable: true}}\n",
+                "generatorOptions: {labels: {g: h}, disableNameSuffixHash: false}\n",
+                "=== b/f.txt\n",
+                "a: b\n",
+                "=== b/e.env\n",
+                "X=1\n",
+                "Y\n",
+                "=== k/c/kustomization.yaml\n",
+                "apiVersion: kustomize.config.k8s.io/v1alpha1\n",
+                "kind: Component\n",
+                "configMapGenerator:\n",
+                "- {name: c, behavior: merge, literals: [a=z]}\n",
+            ),
+            concat!(
+                "=== k/kustomization.yaml\n",
+                "resources: [a.yaml]\n",
+                "replacements:\n",
+                "- source: {kind: ConfigMap, name: a, fieldPath: data.a, options: {delimiter: \".\", index: 1}}\n",
+                "  targets:\n",
+                "  - select: {kind: Service}\n",
+                "    reject: [{name: z}]\n",
+                "    fieldPaths: [\"spec.ports.[name=http].name\", metadata.annotations.x]\n",
+                "    options: {create: true, delimiter: /, index: -1}\n",
+                "- path: r.yaml\n",
+                "vars:\n",
+                "- name: V\n",
+                "  objref: {kind: Service, name: s, apiVersion: v1}\n",
+                "  fieldref: {fieldpath: 'spec.ports[0].name'}\n",
+                "configurations: [c.yaml]\n",
+                "crds: [crd.json]\n",
+                "openapi: {path: o.json}\n",
+                "transformers:\n",
+                "- |-\n",
+                "  apiVersion: builtin\n",
+                "  kind: PrefixSuffixTransformer\n",
+                "  metadata: {name: t}\n",
+                "  prefix: q-\n",
+                "  fieldSpecs: [{path: metadata/name}]\n",
+                "- t.yaml\n",
+                "validators: [t.yaml]\n",
+                "sortOptions: {order: legacy, legacySortOptions: {orderFirst: [Service], orderLast: [ConfigMap]}}\n",
+                "buildMetadata: [originAnnotations, transformerAnnotations, managedByLabel]\n",
+                "=== k/a.yaml\n",
+                "apiVersion: v1\n",
+                "kind: List\n",
+                "items:\n",
+                "- apiVersion: v1\n",
+                "  kind: ConfigMap\n",
+                "  metadata: {name: a, annotations: &x {c: $(V)}}\n",
+                "  data: {a: b.c.d, e: \"{\\\"f\\\": [1, 2]}\"}\n",
+                "- apiVersion: v1\n",
+                "  kind: Service\n",
+                "  metadata: {name: s, annotations: *x}\n",
+                "  spec: {ports: [{name: http, port: 80}]}\n",
+                "---\n",
+                "# c\n",
+                "apiVersion: example.com/v1\n",
+                "kind: Thing\n",
+                "metadata: {name: g}\n",
+                "spec: {ref: {name: a}, list: [{k: 1}, {k: 2}]}\n",
+                "=== k/r.yaml\n",
+                "- sourceValue: x\n",
+                "  targets: [{select: {kind: ConfigMap}, fieldPaths: [data.e.f.0]}]\n",
+                "=== k/c.yaml\n",
+                "nameReference:\n",
+                "- kind: ConfigMap\n",
+                "  fieldSpecs: [{kind: Thing, path: spec/ref/name}]\n",
+                "varReference: [{path: metadata/annotations}]\n",
+                "=== k/crd.json\n",
+                "{\"example.com/v1.Thing\": {\"Schema\": {\"properties\": {\"kind\": {}, \"apiVersion\": {}, \"metadata\": {}, \"spec\": {\"$ref\": \"example.com/v1.Spec\"}}}}}\n",
+                "=== k/o.json\n",
+                "{\"definitions\": {\"v1.Thing\": {\"type\": \"object\", \"properties\": {\"spec\": {\"type\": \"object\", \"properties\": {\"list\": {\"type\": \"array\", \"x-kubernetes-patch-merge-key\": \"k\", \"x-kubernetes-patch-strategy\": \"merge\"}}}}, \"x-kubernetes-group-version-kind\": [{\"group\": \"example.com\", \"kind\": \"Thing\", \"version\": \"v1\"}]}}}\n",
+                "=== k/t.yaml\n",
+                "apiVersion: builtin\n",
+                "kind: LabelTransformer\n",
+                "metadata: {name: l}\n",
+                "labels: {l: m}\n",
+                "fieldSpecs: [{path: metadata/labels, create: true}, {path: 'spec/list[]/m', kind: Thing}]\n",
+            ),
+            concat!(
+                "=== k/kustomization.yaml\n",
+                "bases: [b]\n",
+                "commonLabels: {a: b}\n",
+                "imageTags: [{name: i, newTag: t}]\n",
+                "patchesStrategicMerge:\n",
+                "- p.yaml\n",
+                "- |-\n",
+                "  {apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {x: null, y: z}}\n",
+                "patchesJson6902:\n",
+                "- target: {version: v1, kind: ConfigMap, name: c}\n",
+                "  path: j.json\n",
+                "generators: [g.yaml]\n",
+                "=== k/p.yaml\n",
+                "apiVersion: v1\n",
+                "kind: ConfigMap\n",
+                "metadata: {name: d}\n",
+                "$patch: delete\n",
+                "=== k/j.json\n",
+                "[{\"op\": \"test\", \"path\": \"/data/a\", \"value\": \"b\"}, {\"op\": \"copy\", \"from\": \"/data\", \"path\": \"/more\"}, {\"op\": \"move\", \"from\": \"/more/a\", \"path\": \"/data/q\"}, {\"op\": \"remove\", \"path\": \"/more\"}]\n",
+                "=== k/g.yaml\n",
+                "apiVersion: builtin\n",
+                "kind: ConfigMapGenerator\n",
+                "metadata: {name: g, namespace: n}\n",
+                "literals: [a=b]\n",
+                "files: [k=j.json]\n",
+                "=== k/b/kustomization.yaml\n",
+                "namespace: m\n",
+                "resources: [cm.yaml, rb.yaml]\n",
+                "=== k/b/cm.yaml\n",
+                "apiVersion: v1\n",
+                "kind: ConfigMap\n",
+                "metadata: {name: c}\n",
+                "data: {a: b, <<: {x: y}}\n",
+                "---\n",
+                "apiVersion: v1\n",
+                "kind: ConfigMap\n",
+                "metadata: {name: d}\n",
+                "=== k/b/rb.yaml\n",
+                "apiVersion: rbac.authorization.k8s.io/v1\n",
+                "kind: RoleBinding\n",
+                "metadata: {name: rb}\n",
+                "subjects: [{kind: ServiceAccount, name: default, namespace: x}]\n",
+                "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}\n",
+            ),
+        ],
+    },
+    Target {
+        name: "yaml",
+        run: yaml,
+        seeds: &[
+            concat!(
+                "a: &x [1, 2.5e3, 0x1f, 0o17, -.inf, ~, yes, \"t\\u00e9\\n\", 'it''s', 2001-12-14t21:59:43.10-05:00]\n",
+                "b: {<<: {c: d}, ? [k, {l: m}] : n, o: !!str 5, p: !!binary aGk=}\n",
+                "*x : q\n",
+                "# comment\n",
+                "r: |2-\n",
+                "   literal\n",
+                "  text\n",
+                "\n",
+                "s: >+\n",
+                "  folded\n",
+                "  text\n",
+                "\n",
+                "    more\n",
+                "t:\n",
+                "- - u\n",
+                "  - v: w   # end\n",
+                "-\n",
+                "  !custom {x}\n",
+            ),
+            concat!(
+                "%YAML 1.1\n",
+                "--- # first\n",
+                "{\"a\": [true, null, 1e400, 18446744073709551615, \"\\u2028\\ud83d\\ude00\"], \"a\": 2}\n",
+                "...\n",
+                "---\n",
+                "? |\n",
+                "  key\n",
+                ": - \"multi\n",
+                "    line\"\n",
+                "  - plain\n",
+                "    over lines\n",
+            ),
         ],
     },
 ];

@@ -46,6 +46,7 @@ use crate::view::View;
 use crate::yaml::{self, Value};
 
 use accumulate::{Accumulator, Target};
+use kustomization::Kustomization;
 use loader::Loader;
 use session::Session;
 use transform::{Labels, Transformer};
@@ -105,21 +106,29 @@ pub fn build(
     let mut target = Target::load(&mut session, loader, options.kustomization.as_deref())?;
     target.set_schema(&mut session, true)?;
     target.track_origins();
-    let mut gathered = target.accumulate(&mut session, Accumulator::default())?;
-    accumulate::finish(&mut session, &mut gathered).map_err(|error| target.locate(error))?;
-    let kustomization = &target.kustomization;
-    let sorted = kustomization.sort_options.is_some() || options.reorder == Reorder::Legacy;
-    if sorted {
-        transform::sort(&session, &mut gathered.resources, kustomization.sort_options.as_deref())
-            .map_err(|error| target.locate(error.inside("sortOptions")))?;
+    let gathered = target.accumulate(&mut session, Accumulator::default())?;
+    let resources = finish(&mut session, &target.kustomization, gathered).map_err(|error| target.locate(error))?;
+    Ok(Build { resources, warnings: session.warnings })
+}
+
+/// What is done once, to everything that was gathered.
+fn finish(
+    session: &mut Session<'_>,
+    kustomization: &Kustomization,
+    mut gathered: Accumulator,
+) -> error::Result<Vec<Value>> {
+    accumulate::finish(session, &mut gathered)?;
+    if kustomization.sort_options.is_some() || session.options.reorder == Reorder::Legacy {
+        transform::sort(session, &mut gathered.resources, kustomization.sort_options.as_deref())
+            .map_err(|error| error.inside("sortOptions"))?;
     }
     let wants = |option: &str| kustomization.build_metadata.iter().flatten().any(|wanted| wanted == option);
-    if options.managed_by_label || wants("managedByLabel") {
+    if session.options.managed_by_label || wants("managedByLabel") {
         let labels = Labels {
             labels: [("app.kubernetes.io/managed-by".to_owned(), format!("kustomize-{VERSION}"))].into(),
             specs: vec![accumulate::metadata_labels()],
         };
-        Transformer::Labels(labels).run(&mut session, &mut gathered.resources)?;
+        Transformer::Labels(labels).run(session, &mut gathered.resources)?;
     }
     let (origins, transformations) = (wants("originAnnotations"), wants("transformerAnnotations"));
     let mut resources = Vec::with_capacity(gathered.resources.len());
@@ -131,5 +140,5 @@ pub fn build(
         })?;
         resources.push(value);
     }
-    Ok(Build { resources, warnings: session.warnings })
+    Ok(resources)
 }
