@@ -1,6 +1,7 @@
 //! Inputs of strangers, mutated: a fuzzer that needs nothing but a seed, so that the same inputs are tried on each machine.
 //!
-//! `MUTATIONS="SEED COUNT"`, or `tests/long/mutations`, tries other inputs and more of them; the default is a short run.
+//! `MUTATIONS="SEED COUNT [TARGET]"`, or `tests/long/mutations`, tries other inputs and more of them; the default is a short
+//! run.
 
 #[path = "../fuzz/inputs.rs"]
 mod inputs;
@@ -129,12 +130,14 @@ fn run(target: &Target, seed: u64, count: u64) {
 #[test]
 fn no_input_panics_or_runs_without_end() {
     let given = std::env::var("MUTATIONS").ok();
-    let mut words = given.as_deref().unwrap_or("1 40").split(' ').map(|word| word.parse().expect("SEED COUNT"));
-    let (seed, count) = (words.next().expect("a seed"), words.next().expect("a count"));
+    let mut words = given.as_deref().unwrap_or("1 40").split_whitespace();
+    let mut number = || words.next().and_then(|word| word.parse().ok()).expect("SEED COUNT");
+    let (seed, count) = (number(), number());
+    let wanted = words.next();
     // Engines recurse as deep as their limits allow; a render thread has that stack.
     let stack = 256 << 20;
     std::thread::scope(|scope| {
-        for target in TARGETS {
+        for target in TARGETS.iter().filter(|target| wanted.is_none_or(|wanted| target.name == wanted)) {
             let work = move || run(target, seed, count);
             let thread = std::thread::Builder::new().stack_size(stack).spawn_scoped(scope, work).expect("starts");
             if let Err(panic) = thread.join() {
