@@ -402,40 +402,6 @@ fn two_dry_branches_cannot_write_one_branch() {
 }
 
 #[test]
-fn many_pushers_leave_one_hydrated_commit_for_each_change() {
-    const PUSHERS: usize = 4;
-    const PUSHES: usize = 5;
-    let lab = Lab::new();
-    let server = lab.server();
-    let first = dry(&server, &["web"], &["dev"]);
-    first.push().success();
-    let clones: Vec<Repo> = (0..PUSHERS).map(|n| server.clone_to(&format!("pusher{n}"))).collect();
-    std::thread::scope(|scope| {
-        for (pusher, clone) in clones.iter().enumerate() {
-            let commands: Vec<_> = (0..PUSHES).map(|push| (push, clone.command("sh"))).collect();
-            scope.spawn(move || {
-                for (push, mut command) in commands {
-                    let text = config_map(&format!("p{pusher}"), &format!("v{push}"));
-                    let script = format!(
-                        "printf '%s' '{text}' > apps/web/dev/p{pusher}.yaml && git add -A && git commit -qm {pusher}.{push}
-                        until git push -q origin HEAD; do git pull -q --rebase origin main || exit 1; done"
-                    );
-                    let status = command.args(["-c", &script]).output().expect("runs");
-                    assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
-                }
-            });
-        }
-    });
-    let dry = server.git(&["log", "--first-parent", "--reverse", "--format=%H", "main"]);
-    let format = "--format=%(trailers:key=Hydrate-Dry,valueonly,separator=)";
-    let hydrated = server.git(&["log", "--reverse", format, "environments/dev"]);
-    assert_eq!(hydrated.lines().skip(1).collect::<Vec<_>>(), dry.lines().collect::<Vec<_>>());
-    assert_eq!(note(&server, "environments/dev"), note_of(&tip(&server, "main")));
-    // Pushes that lost a race leave their objects behind; git's own prune takes them.
-    assert_eq!(server.git(&["fsck", "--strict", "--full", "--no-dangling"]), "");
-}
-
-#[test]
 fn settings_shape_what_is_written() {
     let lab = Lab::new();
     let server = lab.server();

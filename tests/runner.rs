@@ -27,6 +27,7 @@ mod objects;
 mod plugin;
 mod pre_push;
 mod push;
+mod pushers;
 mod readme;
 mod remote;
 mod render;
