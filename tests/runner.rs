@@ -9,6 +9,7 @@ mod diff;
 mod doctor;
 mod explain;
 mod faults;
+mod garbage;
 mod guard;
 mod helm;
 mod hostile;

@@ -54,6 +54,15 @@ impl Git {
         checked(&describe(args), output)
     }
 
+    /// The same with what it complains of although it succeeds.
+    pub(super) fn output_and_complaints<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<(Vec<u8>, String), Error> {
+        let mut command = self.command();
+        command.args(args);
+        let output = command.output().doing(|| "starting git".to_owned())?;
+        let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
+        Ok((checked(&describe(args), output)?, complaints))
+    }
+
     /// The same with `input` on its standard input.
     pub fn output_of<S: AsRef<OsStr>>(&self, args: &[S], input: &[u8]) -> Result<Vec<u8>, Error> {
         let mut command = self.command();

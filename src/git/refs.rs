@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest as _, Sha256};
 
@@ -10,16 +10,31 @@ pub struct Refs {
     targets: BTreeMap<String, ObjectId>,
     links: BTreeMap<String, String>,
     head: Option<String>,
+    broken: BTreeSet<String>,
 }
 
 impl Refs {
     pub(super) fn read(repository: &Repository) -> Result<Self, Error> {
-        if repository.uses_reftable() { Self::read_by_git(repository) } else { Self::read_files(repository) }
+        if repository.uses_reftable() {
+            return Self::read_by_git(repository);
+        }
+        // The library ends at the first ref that it cannot read; git goes on and names them.
+        Self::read_files(repository).or_else(|_| Self::read_by_git(repository))
     }
 
     /// The object that a ref points at, links followed.
     pub fn get(&self, name: &str) -> Option<ObjectId> {
         self.targets.get(name).copied()
+    }
+
+    /// The refs that are there and cannot be read: nobody knows what they point at, and no ref can take their place.
+    pub fn broken(&self) -> impl Iterator<Item = &str> {
+        self.broken.iter().map(String::as_str)
+    }
+
+    /// Whether this ref is there and cannot be read.
+    pub fn is_broken(&self, name: &str) -> bool {
+        self.broken.contains(name)
     }
 
     /// The tip of `refs/heads/<branch>`.
@@ -103,8 +118,11 @@ impl Refs {
 
     fn read_by_git(repository: &Repository) -> Result<Self, Error> {
         let git = repository.git();
-        let listing = git.output(&["for-each-ref", "--format=%(objectname) %(refname) %(symref)"])?;
+        let (listing, complaints) =
+            git.output_and_complaints(&["for-each-ref", "--format=%(objectname) %(refname) %(symref)"])?;
         let mut refs = Self::default();
+        let broken = complaints.lines().filter_map(|line| line.split_once("ignoring broken ref "));
+        refs.broken = broken.map(|(_, name)| name.trim().to_owned()).collect();
         for line in String::from_utf8_lossy(&listing).lines() {
             let mut words = line.split(' ');
             let (Some(id), Some(name)) = (words.next().and_then(object_id), words.next()) else { continue };

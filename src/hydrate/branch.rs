@@ -9,7 +9,7 @@ use super::rules::Rules;
 use super::shares::in_shares;
 use super::standing::{self, Standing, metadata_dir};
 use crate::application::{AppName, Application, BranchName};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, chain};
 use crate::git::{Commit, Error, Expected, Mode, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Refs};
 use crate::metadata::{DryCommit, Files, Origin, PathContent, Provenance};
 use crate::path::RepoPath;
@@ -27,6 +27,8 @@ pub(super) struct Branch {
     pub dry_tip: ObjectId,
     old: Option<ObjectId>,
     standing: Option<Standing>,
+    /// Why nobody can tell how it stands.
+    unreadable: Option<String>,
     /// The tip of the sync branch, when the branch is a staging branch of it.
     sync_tip: Option<ObjectId>,
     new_sync: Option<ObjectId>,
@@ -59,7 +61,13 @@ impl Branch {
     ) -> Result<Self, Error> {
         let old = names.tip(refs, name);
         let read = |tip| Standing::read(name, tip, &head.branch, settings, notes, buffer);
-        let standing = old.map(read).transpose()?;
+        let broken =
+            [name, sync].map(|branch| format!("{}{branch}", names.read)).into_iter().find(|it| refs.is_broken(it));
+        let (standing, unreadable) = match (broken, old.map(read).transpose()) {
+            (Some(broken), _) => (None, Some(format!("`{broken}` is broken"))),
+            (None, Ok(standing)) => (standing, None),
+            (None, Err(error)) => (None, Some(format!("`{}{name}` cannot be read: {}", names.read, chain(&error)))),
+        };
         Ok(Self {
             name: name.clone(),
             sync: sync.clone(),
@@ -72,6 +80,7 @@ impl Branch {
             dry: standing.as_ref().and_then(|standing| standing.dry),
             settings: standing.as_ref().and_then(|standing| standing.settings),
             standing,
+            unreadable,
             applications: 0,
             commits: Vec::new(),
             skipped: Vec::new(),
@@ -111,6 +120,7 @@ impl Branch {
             dry_tip: head.tip,
             old: Some(tip.id),
             standing: None,
+            unreadable: None,
             sync_tip: None,
             new_sync: None,
             tip: Some(tip),
@@ -141,7 +151,10 @@ impl Branch {
             Some(application) => diagnostic.at(application.places.environment_branch().clone()),
             None => diagnostic,
         };
-        let mistake = if foreign {
+        let mistake = if let Some(why) = &self.unreadable {
+            let hint = "`git hydrate doctor` on the server tells how to mend it";
+            place(Diagnostic::error(why).hint(hint), applications.next())
+        } else if foreign {
             let mistake = Diagnostic::error(format!("`{name}` was not made by hydration, so it is not overwritten"));
             let hint = format!("to hand it over, run `git hydrate config add adopt {name}`; what is on it stays");
             place(mistake.hint(hint), applications.next())

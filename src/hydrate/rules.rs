@@ -21,7 +21,14 @@ pub(super) struct Rules {
 impl Rules {
     /// Reads the settings of a repository.
     pub fn read(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<Self, HydrateError> {
-        Self::at(refs.get(SETTINGS_REF), buffer)
+        let doing = || format!("reading {SETTINGS_REF}, which `git hydrate doctor` on the server tells how to mend");
+        if refs.is_broken(SETTINGS_REF) {
+            return Err(git::Error::message(doing()).into());
+        }
+        Self::at(refs.get(SETTINGS_REF), buffer).map_err(|error| match error {
+            HydrateError::Git(error) => git::Error::new(doing(), error).into(),
+            other => other,
+        })
     }
 
     /// Reads the settings that a commit holds.

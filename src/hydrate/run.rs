@@ -21,10 +21,12 @@ use crate::settings::{History, Settings};
 
 mod dry_commit;
 mod dry_tree;
+mod records;
 mod refs;
 mod rendering;
 
 pub(super) use dry_tree::DryTree;
+use records::Records;
 
 /// How many commits a dry branch may be ahead of an environment branch; beyond them only its tip is hydrated.
 pub(super) const BACKLOG_MAX: usize = 100_000;
@@ -76,6 +78,7 @@ pub(super) struct Run<'a> {
     pub environments: BTreeMap<BranchName, BranchName>,
     notes: Notes,
     pub failures: Failures,
+    records: Records,
     discovery: Discovery,
     trees: HashMap<ObjectId, Rc<DryTree>>,
     pub branches: BTreeMap<BranchName, Branch>,
@@ -96,9 +99,13 @@ impl<'a> Run<'a> {
         let refs = setup.repository.refs()?;
         let rules = Rules::read(&refs, &buffer)?;
         let environments = heads::environments(&setup.refs, &refs, &buffer)?;
-        let notes = refs.get(NOTES_REF).map(|tip| buffer.commit(tip)).transpose()?;
-        let notes = Notes::open(notes.map(|commit| commit.tree), &buffer)?;
-        let failures = Failures::read(&buffer, refs.get(FAILURES_REF))?;
+        let mut records = Records::default();
+        let notes = records.read(NOTES_REF, &refs, |tip| {
+            let tree = tip.map(|tip| buffer.commit(tip)).transpose()?.map(|commit| commit.tree);
+            Notes::open(tree, &buffer)
+        });
+        let notes = notes.map_or_else(|| Notes::open(None, &buffer), Ok)?;
+        let failures = records.read(FAILURES_REF, &refs, |tip| Failures::read(&buffer, tip)).unwrap_or_default();
         Ok(Self {
             setup,
             buffer,
@@ -107,6 +114,7 @@ impl<'a> Run<'a> {
             environments,
             notes,
             failures,
+            records,
             discovery: Discovery::default(),
             trees: HashMap::new(),
             branches: BTreeMap::new(),
@@ -165,7 +173,7 @@ impl<'a> Run<'a> {
     }
 
     fn hydrate_heads(&mut self) -> Result<(), Stopped> {
-        let heads = self.heads();
+        let heads = self.readable_heads();
         for head in &heads {
             if !self.advance(head, &heads)? {
                 self.hydrate_head(head, &heads)?;
@@ -174,12 +182,32 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// The dry branches that the wake-up asks for. One that nobody can read is told, and holds back no other.
+    fn readable_heads(&mut self) -> Vec<DryHead> {
+        let (heads, unreadable): (Vec<_>, Vec<_>) =
+            self.heads().into_iter().partition(|head| self.buffer.commit(head.tip).is_ok());
+        let unreadable = unreadable.into_iter().map(|head| head.branch);
+        let known = self.environments.values().chain(&self.rules.settings.dry_branches).cloned();
+        let known = known.chain(self.setup.refs.head(&self.refs));
+        let broken = known.filter(|branch| self.refs.is_broken(&format!("{}{branch}", self.setup.refs.read)));
+        let branches: BTreeSet<BranchName> = unreadable.chain(broken).collect();
+        self.report.problems.extend(branches.into_iter().map(|branch| {
+            Diagnostic::error(format!(
+                "`{}{branch}` cannot be read, so nothing is hydrated from it",
+                self.setup.refs.read
+            ))
+            .hint("`git hydrate doctor` on the server tells how to mend it")
+        }));
+        heads
+    }
+
     /// Moves the refs of all branches that were opened and tells what became of them.
     pub fn finish_with_refs(mut self) -> Result<Report, Stopped> {
         self.move_refs()?;
         if let Some(memory) = self.memory.take() {
             memory.write();
         }
+        self.report.warnings.extend(self.records.faults());
         self.report.branches = self.branches.into_values().map(Branch::into_report).collect();
         Ok(self.report)
     }

@@ -63,11 +63,13 @@ impl Standing {
             }
             _ => latest.clone(),
         };
-        let note = notes.get(tip, buffer)?.and_then(|note| read_note(&note));
+        // What cannot be read, or names what is no commit, is as good as none: trailers tell the same.
+        let is_commit = |id: &ObjectId| buffer.commit(*id).is_ok() || !buffer.repository().has(*id);
+        let note = notes.get(tip, buffer).ok().flatten().and_then(|note| read_note(&note)).filter(is_commit);
         // The root of a branch may have a directory for each of many Applications: it is read only if it decides.
         let decides = latest.is_none() || (note.is_none() && !shared);
         let recorded = if decides { provenance(buffer, commit.tree, METADATA)? } else { None };
-        let recorded = recorded.and_then(|found| found.dry_commit);
+        let recorded = recorded.and_then(|found| found.dry_commit).filter(is_commit);
         let origin = match latest {
             Some(trailers) => Origin::Ours(trailers),
             None if commit.tree == buffer.empty_tree_id() => Origin::Empty,
@@ -75,7 +77,7 @@ impl Standing {
             None if recorded.is_some() && commit.author.name == ARGOCD_AUTHOR => Origin::ArgoCd,
             None => Origin::Foreign,
         };
-        let by_trailer = ours.as_ref().map(|trailers| trailers.dry_commit);
+        let by_trailer = ours.as_ref().map(|trailers| trailers.dry_commit).filter(is_commit);
         // On a shared branch the note and the files at the root may be of another dry branch's latest commit.
         let dry = if shared { by_trailer } else { note.or(recorded).or(by_trailer) };
         let settings = ours.and_then(|trailers| trailers.settings_commit);

@@ -5,6 +5,7 @@
 //! repository as it is, and changes nothing.
 
 mod hooks;
+mod refs;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -111,6 +112,7 @@ impl<'a> Doctor<'a> {
         self.guard(access, survey.as_ref().ok());
         self.locks()?;
         self.modes()?;
+        self.refs()?;
         self.names()?;
         match survey {
             Ok(survey) => {

@@ -11,7 +11,7 @@ use crate::git::ObjectId;
 use crate::hydrate::branch::PathOutput;
 use crate::hydrate::failures::Failure;
 use crate::hydrate::output::Output;
-use crate::metadata::{DryCommit, ENGINE_REVISION, note};
+use crate::metadata::{DryCommit, ENGINE_REVISION, NOTES_REF, note};
 use crate::plan;
 use crate::render;
 use crate::view::TreeFiles;
@@ -116,7 +116,8 @@ impl Run<'_> {
         branch.publish(&self.buffer, &self.rules, dry, repo_url, paths, removals)?;
         branch.reach(dry.id, self.rules.id);
         if let Some(tip) = &branch.tip {
-            self.notes.set(tip.id, &note(dry.id), &self.buffer)?;
+            let noted = self.notes.set(tip.id, &note(dry.id), &self.buffer);
+            noted.unwrap_or_else(|error| self.records.give_up(NOTES_REF, &error));
         }
         self.failures.clear(&branch.name);
         self.newest_dry = Some(dry.date);

@@ -22,12 +22,18 @@ impl Run<'_> {
         let mut edits: Vec<RefEdit> = Vec::new();
         if self.setup.refs.records {
             let date = self.newest_dry.unwrap_or_default();
-            if self.failures != Failures::default() || self.refs.get(FAILURES_REF).is_some() {
+            let has_failures = self.failures != Failures::default() || self.refs.get(FAILURES_REF).is_some();
+            if has_failures && self.records.holds(FAILURES_REF) {
                 let failures = self.failures.write(&self.buffer)?;
                 edits.extend(self.record(FAILURES_REF, failures, "Failures recorded by git-hydrate\n", date)?);
             }
-            let notes = self.notes.write(&self.buffer)?;
-            edits.extend(self.record(NOTES_REF, notes, "Notes added by git-hydrate\n", date)?);
+            match self.notes.write(&self.buffer) {
+                Ok(notes) if self.records.holds(NOTES_REF) => {
+                    edits.extend(self.record(NOTES_REF, notes, "Notes added by git-hydrate\n", date)?);
+                }
+                Ok(_) => {}
+                Err(error) => self.records.give_up(NOTES_REF, &error),
+            }
         }
         for branch in self.branches.values() {
             edits.extend(branch.ref_edits(&self.setup.refs, &self.refs));

@@ -1,0 +1,58 @@
+//! Whether the refs that hydration reads point at commits that are there.
+
+use std::fs;
+use std::path::Path;
+
+use super::Doctor;
+use crate::git::{Error, ObjectBuffer, ObjectId, Refs, object_id};
+use crate::hydrate::FAILURES_REF;
+use crate::metadata::NOTES_REF;
+use crate::settings::SETTINGS_REF;
+
+/// How much of a reflog's end is searched for a commit that is there.
+const REFLOG_LINES_MAX: usize = 1000;
+
+impl Doctor<'_> {
+    /// Refs that a power failure or somebody's hand made garbage of: git keeps them, and refuses to write most of them.
+    pub(super) fn refs(&mut self) -> Result<(), Error> {
+        let refs = self.repository.refs()?;
+        let buffer = ObjectBuffer::new(self.repository);
+        let top = self.repository.common_dir();
+        for name in refs.broken().filter(|name| is_ours(name)) {
+            let file = top.join(name);
+            let after = self.restore(name, &refs, &buffer);
+            self.bad(format!("{name} is no ref at all"), format!("rm '{}' && {after}", file.display()));
+        }
+        for (name, tip) in refs.below("refs/").filter(|(name, _)| is_ours(&format!("refs/{name}"))) {
+            if let Err(error) = buffer.commit(tip) {
+                let name = format!("refs/{name}");
+                let remedy = self.restore(&name, &refs, &buffer);
+                self.bad(format!("{name} cannot be read: {}", crate::diag::chain(&error)), remedy);
+            }
+        }
+        Ok(())
+    }
+
+    /// The command that brings a ref back to the newest commit in its reflog that is there, or else takes it away: what
+    /// hydration wrote it makes again.
+    fn restore(&self, name: &str, refs: &Refs, buffer: &ObjectBuffer<'_>) -> String {
+        let top = self.repository.common_dir();
+        match newest(&top.join("logs").join(name), |id| buffer.commit(id).is_ok()) {
+            Some(id) => format!("git -C '{0}' update-ref {name} {id} && git -C '{0}' hydrate catch-up", top.display()),
+            None if refs.is_broken(name) => format!("git -C '{}' hydrate catch-up", top.display()),
+            None => format!("git -C '{0}' update-ref -d {name} && git -C '{0}' hydrate catch-up", top.display()),
+        }
+    }
+}
+
+/// Whether hydration cannot do without a ref.
+fn is_ours(name: &str) -> bool {
+    name.starts_with("refs/heads/") || [NOTES_REF, FAILURES_REF, SETTINGS_REF].contains(&name)
+}
+
+/// The newest id in a reflog that is good.
+fn newest(reflog: &Path, is_good: impl Fn(ObjectId) -> bool) -> Option<ObjectId> {
+    let text = fs::read_to_string(reflog).ok()?;
+    let ids = text.lines().rev().take(REFLOG_LINES_MAX).filter_map(|line| object_id(line.split(' ').nth(1)?));
+    ids.into_iter().find(|id| is_good(*id))
+}

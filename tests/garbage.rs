@@ -1,0 +1,135 @@
+//! Refs that a power failure or somebody's hand made garbage of hold back what needs them, and nothing else.
+
+use std::fs;
+
+use crate::push::{application, config_map, dry, note, note_of, tip};
+use crate::support::{Lab, Repo};
+
+const DEV: &str = "environments/dev";
+const PROD: &str = "environments/prod";
+
+/// What may stand where a ref should: no ref at all, or an id of what is no commit or not there.
+const GARBAGE: [&str; 4] = ["", "\u{1} garbage\n", "1111111111111111111111111111111111111111\n", "BLOB\n"];
+
+/// Has a commit go in unhydrated, puts garbage in place of a ref, and catches up: a git that meets a ref to what is not
+/// there refuses every push. Answers the commit, and what was told.
+fn spoil(server: &Repo, clone: &Repo, name: &str, garbage: &str) -> (String, String) {
+    server.git(&["config", "core.hooksPath", "/nonexistent"]);
+    let files = ["dev", "prod"].map(|env| (format!("apps/web/{env}/config.yaml"), config_map("web", name)));
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let changed = clone.commit("change", &files);
+    clone.push().success();
+    server.git(&["config", "--unset", "core.hooksPath"]);
+    let blob = server.git(&["rev-parse", "main:applications/dev/web.yaml"]);
+    fs::write(server.path.join(name), garbage.replace("BLOB", &blob)).expect("written");
+    let answer = server.hydrate(&["catch-up"]);
+    (changed, answer.stdout + &answer.stderr)
+}
+
+/// Does what doctor says, and the repository is as good as before.
+fn mend(server: &Repo, name: &str) {
+    let report = server.hydrate(&["doctor"]).exits(1).stdout;
+    let mut lines = report.lines().skip_while(|line| !line.starts_with(&format!("bad      {name} ")));
+    let remedy = lines.nth(1).unwrap_or_else(|| panic!("{name}: {report}")).trim();
+    server.run("sh", &["-c", remedy]);
+    let report = server.hydrate(&["doctor"]);
+    assert_eq!(report.code, Some(0), "{name}: {remedy}\n{}", report.stdout);
+    assert_eq!(server.git(&["fsck", "--strict", "--full", "--no-dangling", "--no-reflogs"]), "");
+}
+
+fn pushed(lab: &Lab) -> (Repo, Repo) {
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    (server, clone)
+}
+
+#[test]
+fn an_environment_branch_of_garbage_holds_back_itself_only() {
+    for garbage in GARBAGE {
+        let lab = Lab::new();
+        let (server, clone) = pushed(&lab);
+        let (changed, told) = spoil(&server, &clone, &format!("refs/heads/{DEV}"), garbage);
+        assert!(told.contains("`git hydrate doctor` on the server"), "{garbage:?} {told}");
+        assert_eq!(note(&server, PROD), note_of(&changed), "{garbage:?} {told}");
+        mend(&server, &format!("refs/heads/{DEV}"));
+        assert_eq!(note(&server, DEV), note_of(&changed), "{garbage:?}");
+    }
+}
+
+#[test]
+fn records_of_garbage_are_left_alone() {
+    for name in ["refs/notes/hydrator.metadata", "refs/hydrate/failures"] {
+        for garbage in GARBAGE {
+            let lab = Lab::new();
+            let (server, clone) = pushed(&lab);
+            // A failure, so that there is a record of it.
+            let (path, text) = application("api", "test");
+            clone.commit("break it", &[(&path, &text), ("apps/api/test/a.yaml", crate::strict::BROKEN)]);
+            clone.push().success();
+            let before = tip(&server, DEV);
+            let (_, told) = spoil(&server, &clone, name, garbage);
+            assert!(told.contains(&format!("`{name}`")), "{name} {garbage:?} {told}");
+            assert_eq!(server.git(&["rev-parse", &format!("{DEV}~1")]), before, "{name} {garbage:?} {told}");
+            mend(&server, name);
+            assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")), "{name} {garbage:?}");
+        }
+    }
+}
+
+#[test]
+fn a_branch_of_garbage_that_is_nothing_to_us_holds_back_nothing() {
+    for garbage in GARBAGE {
+        let lab = Lab::new();
+        let (server, clone) = pushed(&lab);
+        let (changed, told) = spoil(&server, &clone, "refs/heads/topic", garbage);
+        assert_eq!([note(&server, DEV), note(&server, PROD)], [&changed, &changed].map(|it| note_of(it)), "{told}");
+        let report = server.hydrate(&["doctor"]).exits(1).stdout;
+        assert!(report.contains("bad      refs/heads/topic "), "{report}");
+    }
+}
+
+#[test]
+fn a_dry_branch_of_garbage_holds_back_no_other() {
+    for garbage in GARBAGE {
+        let lab = Lab::new();
+        let (server, clone) = pushed(&lab);
+        clone.git(&["switch", "-q", "-c", "next"]);
+        let (path, text) = application("web", "test");
+        let text = text.replace("targetRevision: main", "targetRevision: next");
+        clone.git(&["rm", "-q", "-r", "apps", "applications"]);
+        clone.commit("next", &[(&path, &text), ("apps/web/test/config.yaml", &config_map("web", "next"))]);
+        clone.push().success();
+        clone.git(&["switch", "-q", "main"]);
+        let (changed, told) = spoil(&server, &clone, "refs/heads/next", garbage);
+        assert!(told.contains("`refs/heads/next` cannot be read"), "{garbage:?} {told}");
+        assert_eq!(note(&server, DEV), note_of(&changed), "{garbage:?} {told}");
+        mend(&server, "refs/heads/next");
+    }
+}
+
+#[test]
+fn settings_of_garbage_are_never_taken_for_none() {
+    for garbage in GARBAGE {
+        let lab = Lab::new();
+        let (server, clone) = pushed(&lab);
+        server.hydrate(&["config", "set", "profile", "argocd"]).success();
+        let before = tip(&server, DEV);
+        let (_, told) = spoil(&server, &clone, "refs/hydrate/config", garbage);
+        assert!(told.contains("refs/hydrate/config"), "{garbage:?} {told}");
+        assert_eq!(tip(&server, DEV), before, "{garbage:?} {told}");
+        mend(&server, "refs/hydrate/config");
+        assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")), "{garbage:?}");
+    }
+}
+
+#[test]
+fn a_note_that_names_a_blob_is_none() {
+    let lab = Lab::new();
+    let (server, clone) = pushed(&lab);
+    let blob = server.git(&["rev-parse", "main:applications/dev/web.yaml"]);
+    server.git(&["notes", "--ref=hydrator.metadata", "add", "-f", "-m", &note_of(&blob), &tip(&server, DEV)]);
+    let changed = clone.commit("change", &[("apps/web/dev/config.yaml", &config_map("web", "changed"))]);
+    clone.push().success();
+    assert_eq!([note(&server, DEV), note(&server, PROD)], [&changed, &changed].map(|it| note_of(it)));
+}
