@@ -487,3 +487,39 @@ fn each_run_leaves_a_line_in_the_log() {
     let line: serde_json::Value = serde_json::from_str(log.trim_end()).expect("one line of JSON");
     assert_eq!(line["branches"][0]["outcome"], "moved");
 }
+
+#[test]
+fn paths_that_differ_in_case_only_are_told() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    let (path, text) = application("api", "dev");
+    let text = text.replace("\n      path: api\n", "\n      path: Web\n");
+    clone.commit("another", &[(&path, &text), ("apps/api/dev/config.yaml", &config_map("api", "x"))]);
+    let answer = clone.push().success();
+    let told = answer.remote().join("\n");
+    assert!(told.contains("differs from the `Web` of `api-dev` in case only"), "{told}");
+    assert!(names(&server, "environments/dev").contains(&"web/manifest.yaml".to_owned()), "{told}");
+}
+
+#[test]
+fn a_file_that_is_too_large_for_applications_removes_none() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev"]);
+    clone.push().success();
+    let before = tip(&server, "environments/dev");
+    let (path, text) = application("web", "dev");
+    let comment = "# nothing that matters\n".repeat(300_000);
+    clone.commit("explain everything", &[(&path, &format!("{text}{comment}"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("a file of 6 MiB is too large for Applications"), "{told}");
+    assert_eq!(tip(&server, "environments/dev"), before, "{told}");
+    // What only describes Applications is none.
+    let schema =
+        format!("kind: CustomResourceDefinition\nspec: {{names: {{kind: Application}}}}\n# sourceHydrator\n{comment}");
+    clone.commit("explain elsewhere", &[(&path, &text), ("crds.yaml", &schema)]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(!told.contains("error:"), "{told}");
+    assert_eq!(note(&server, "environments/dev"), note_of(&tip(&server, "main")), "{told}");
+}

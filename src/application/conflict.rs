@@ -15,6 +15,8 @@ pub(super) enum Conflict {
     PathInside { path: RepoPath, branch: BranchName, outer: RepoPath, other: AppName, at: Span },
     #[error("`{path}` on `{branch}` holds `{inner}`, which `{other}` writes")]
     PathAround { path: RepoPath, branch: BranchName, inner: RepoPath, other: AppName, at: Span },
+    #[error("`{path}` on `{branch}` differs from the `{other}` of `{name}` in case only")]
+    PathCase { path: RepoPath, branch: BranchName, other: RepoPath, name: AppName, at: Span },
     #[error("`{branch}` is a dry branch: hydration would overwrite its own source")]
     DestinationIsDry { branch: BranchName },
     #[error("`{branch}` is not among the branches that may be hydrated")]
@@ -49,7 +51,7 @@ impl Conflict {
 
     /// Whether it stops the environment branch.
     pub fn is_error(&self) -> bool {
-        !matches!(self, Conflict::OtherRepository { .. } | Conflict::Pinned { .. })
+        !matches!(self, Conflict::OtherRepository { .. } | Conflict::Pinned { .. } | Conflict::PathCase { .. })
     }
 
     /// The word on the place.
@@ -58,6 +60,7 @@ impl Conflict {
             Conflict::PathTaken { at, .. } => Some(format!("also set at {}", line(at))),
             Conflict::PathInside { at, .. }
             | Conflict::PathAround { at, .. }
+            | Conflict::PathCase { at, .. }
             | Conflict::SyncBranchesDiffer { at, .. }
             | Conflict::SyncBranchWritten { at, .. }
             | Conflict::RepositoryUnclear { at, .. }
@@ -72,6 +75,7 @@ impl Conflict {
             Conflict::PathTaken { .. } | Conflict::PathInside { .. } | Conflict::PathAround { .. } => {
                 "give each Application of a branch a folder of its own".to_owned()
             }
+            Conflict::PathCase { .. } => "a clone on macOS or Windows has room for one of them only".to_owned(),
             Conflict::DestinationIsDry { .. } => "write to a branch of its own, such as `environments/dev`".to_owned(),
             Conflict::DestinationForbidden { branch } => {
                 format!("correct the branch, or let an admin allow `{branch}` in the settings")

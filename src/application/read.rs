@@ -5,7 +5,7 @@ use super::field::{Content, Field, Place};
 use super::located;
 use super::mistake::Mistake;
 use super::{AppName, Application};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
 
 /// The field that makes an Application ours; a file without the word has none.
@@ -48,6 +48,25 @@ impl File {
     pub fn all_diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         self.diagnostics.iter().chain(self.documents.iter().flat_map(|document| &document.diagnostics))
     }
+}
+
+/// A file that is too large to be read as a list of Applications, if it seems to be one: nobody knows which it holds then.
+pub fn read_too_large(path: &RepoPath, bytes: &[u8]) -> Option<File> {
+    let text = located::text(bytes);
+    // A line of its own: what describes Applications, such as their CustomResourceDefinition, has such words too.
+    let kinds = ["kind: Application", "\"kind\": \"Application\"", "\"kind\":\"Application\""];
+    let seems = text.contains(MARK)
+        && (text.lines().any(|line| line.trim_end() == kinds[0]) || kinds[1..].iter().any(|kind| text.contains(kind)));
+    seems.then(|| File {
+        path: path.clone(),
+        documents: Vec::new(),
+        diagnostics: vec![
+            Diagnostic::error(format!("a file of {} MiB is too large for Applications", bytes.len() >> 20))
+                .hint("divide it, or leave it out by the setting `applications` if it holds none")
+                .at(Span::file(path.clone())),
+        ],
+        holds_source_hydrator: true,
+    })
 }
 
 /// Reads the Applications with `spec.sourceHydrator` out of a file, as Kubernetes reads YAML. JSON is read as the YAML

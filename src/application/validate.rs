@@ -300,6 +300,7 @@ impl<'a> Rules<'a> {
     /// No two Applications write one directory of a branch, nor one inside of the other's.
     fn paths(&mut self, hydrated: &[usize]) {
         let mut taken: BTreeMap<&BranchName, BTreeMap<RepoPath, usize>> = BTreeMap::new();
+        let mut folded: BTreeMap<(&BranchName, String), usize> = BTreeMap::new();
         for &index in hydrated {
             let application = &self.applications[index];
             let (branch, path) = (application.environment_branch(), &application.sync_path);
@@ -334,6 +335,18 @@ impl<'a> Rules<'a> {
                 self.add([other, index], conflict, span);
             }
             taken.entry(path.clone()).or_insert(index);
+            let other = *folded.entry((branch, path.as_str().to_lowercase())).or_insert(index);
+            let owner = &self.applications[other];
+            if owner.sync_path != *path {
+                let conflict = Conflict::PathCase {
+                    path: path.clone(),
+                    branch: branch.clone(),
+                    other: owner.sync_path.clone(),
+                    name: owner.name.clone(),
+                    at: owner.places.sync_path.clone(),
+                };
+                self.add([other, index], conflict, span);
+            }
         }
     }
 }

@@ -50,8 +50,13 @@ pub(super) fn read_file(
     id: ContentId,
 ) -> Result<(Option<application::File>, BTreeSet<RepoPath>), String> {
     let is_kustomization = application::is_kustomization(path);
-    if !is_kustomization && !application::may_hold_applications(path) || files.size(path, id)? > FILE_BYTES_MAX {
+    if !is_kustomization && !application::may_hold_applications(path) {
         return Ok((None, BTreeSet::new()));
+    }
+    match files.size(path, id)? {
+        0..=FILE_BYTES_MAX => {}
+        too_large if too_large > SEEMING_BYTES_MAX => return Ok((None, BTreeSet::new())),
+        _ => return Ok((application::read_too_large(path, &files.read(path, id)?), BTreeSet::new())),
     }
     let content = files.read(path, id)?;
     let patches = if is_kustomization { application::patches(path, &content) } else { BTreeSet::new() };
@@ -89,8 +94,11 @@ pub(super) const DEPTH_MAX: usize = 128;
 /// How many directories a dry tree may have: trees may hold one another, so a few objects can stand for billions.
 const DIRECTORIES_MAX: usize = 250_000;
 
-/// A file above this is no list of Applications, whatever it holds.
+/// A file above this is not read for Applications: if it seems to hold some, that is an error.
 const FILE_BYTES_MAX: u64 = 4 << 20;
+
+/// A file above this is not even searched for signs of them.
+const SEEMING_BYTES_MAX: u64 = 64 << 20;
 
 impl Discovery {
     /// Finds all Applications below the root of `files`. `patterns` says which files may hold any.
