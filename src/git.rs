@@ -10,6 +10,7 @@
 mod buffer;
 mod commit;
 mod config;
+mod deflate;
 mod lock;
 mod notes;
 mod pack;

@@ -347,8 +347,9 @@ fn write(repository: &Repository, files: &Files, message: &str) -> anyhow::Resul
         message: format!("{}\n", message.trim_end()),
     };
     let new = buffer.write_commit(&commit)?;
-    let _kept = buffer.flush()?;
+    let kept = buffer.flush()?;
     move_ref(repository, new, old, message)?;
+    kept.settle();
     Ok(true)
 }
 

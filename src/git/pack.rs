@@ -4,9 +4,11 @@
 
 use std::thread;
 
-use flate2::{Compress, Compression, FlushCompress, Status};
-
+use super::deflate::Deflate;
 use super::{Doing as _, Error, ObjectId, ObjectKind};
+
+/// For how many objects a thread is worth its start.
+const SHARE_MIN: usize = 40;
 
 /// The bytes of a pack and of its index.
 pub struct Pack {
@@ -25,7 +27,7 @@ pub fn encode(objects: &[(ObjectId, ObjectKind, Vec<u8>)], hash: gix::hash::Kind
     pack.extend(count.to_be_bytes());
     let mut entries = Vec::with_capacity(objects.len());
     let threads = thread::available_parallelism().map_or(1, usize::from);
-    let share = objects.len().div_ceil(threads).max(1);
+    let share = objects.len().div_ceil(threads).max(SHARE_MIN);
     let parts: Vec<_> = thread::scope(|scope| {
         let workers: Vec<_> = objects.chunks(share).map(|share| scope.spawn(|| compress(share))).collect();
         workers.into_iter().map(|worker| worker.join().expect("compressing does not panic")).collect()
@@ -46,23 +48,14 @@ pub fn encode(objects: &[(ObjectId, ObjectKind, Vec<u8>)], hash: gix::hash::Kind
 /// An object's id, the check of its entry, and where that starts.
 type Place = (ObjectId, u32, usize);
 
-/// The entries of some objects, one after the other. One compressor for all: making one costs more than a small object.
+/// The entries of some objects, one after the other.
 fn compress(objects: &[(ObjectId, ObjectKind, Vec<u8>)]) -> Result<(Vec<u8>, Vec<Place>), Error> {
-    let mut compressor = Compress::new(Compression::fast(), true);
+    let mut deflate = Deflate::new();
     let (mut bytes, mut places) = (Vec::new(), Vec::with_capacity(objects.len()));
     for (id, kind, content) in objects {
         let start = bytes.len();
         bytes.extend(entry_header(*kind, content.len()));
-        compressor.reset();
-        loop {
-            let read = usize::try_from(compressor.total_in()).unwrap_or(usize::MAX);
-            let rest = content.get(read..).unwrap_or_default();
-            bytes.reserve(rest.len() / 2 + 64);
-            let status = compressor.compress_vec(rest, &mut bytes, FlushCompress::Finish);
-            if status.doing(|| "compressing an object".to_owned())? == Status::StreamEnd {
-                break;
-            }
-        }
+        deflate.append(content, &mut bytes)?;
         places.push((*id, crc32(&bytes[start..]), start));
     }
     Ok((bytes, places))

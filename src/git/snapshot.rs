@@ -54,7 +54,7 @@ impl Repository {
             committer: nobody,
             message: "The working tree\n".to_owned(),
         })?;
-        drop(buffer.flush()?);
+        buffer.flush()?.settle();
         Ok(commit)
     }
 }

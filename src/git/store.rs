@@ -6,16 +6,44 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use super::deflate::Deflate;
 use super::pack::{self, Pack};
 use super::{Doing as _, Error, Fsync, ObjectId, ObjectKind, Quarantine, Repository, Shared};
 
-/// Up to how many objects are a handful, which git would not flush by default: it would write them loose.
+/// Up to how many objects are a handful, which git would write loose, and not flush by default.
 const HANDFUL: usize = 40;
 
 /// Holds a new pack's `.keep` file, so that no repack drops it before a ref points at it.
 #[derive(Debug)]
 pub struct Kept {
     keep: Option<PathBuf>,
+    handful: Option<Handful>,
+}
+
+/// The objects of a small pack.
+#[derive(Debug)]
+struct Handful {
+    store: Store,
+    pack: ObjectId,
+    objects: Vec<(ObjectId, ObjectKind, Vec<u8>)>,
+}
+
+impl Kept {
+    fn new(keep: Option<PathBuf>) -> Self {
+        Self { keep, handful: None }
+    }
+
+    /// Says that refs point at the objects: a handful of them becomes loose, for many small packs slow git down.
+    pub fn settle(mut self) {
+        let Some(Handful { store, pack, objects }) = self.handful.take() else { return };
+        let mut deflate = Deflate::new();
+        if objects.iter().all(|(id, kind, content)| store.write_loose(&mut deflate, *id, *kind, content).is_ok()) {
+            // The index first, as git does: without it there is no pack. One that stays costs nothing but space.
+            for extension in ["idx", "pack"] {
+                let _ = fs::remove_file(store.pack_file(pack, extension));
+            }
+        }
+    }
 }
 
 impl Drop for Kept {
@@ -27,24 +55,28 @@ impl Drop for Kept {
     }
 }
 
+#[derive(Debug)]
 struct Store {
     objects: PathBuf,
     fsync: Fsync,
     shared: Shared,
 }
 
-/// Writes objects as one pack. Never as loose ones: nothing keeps a `git gc --prune=now` in another process from taking
-/// those before a ref points at them. A handful is flushed when loose objects are to be.
+/// Writes objects as one pack. Not as loose ones before [`Kept::settle`]: nothing keeps a `git gc --prune=now` in another
+/// process from taking those before a ref points at them. A handful is flushed when loose objects are to be.
 pub(super) fn write(repository: &Repository, objects: Vec<(ObjectId, ObjectKind, Vec<u8>)>) -> Result<Kept, Error> {
     repository.check_writable()?;
     if objects.is_empty() {
-        return Ok(Kept { keep: None });
+        return Ok(Kept::new(None));
     }
     let store = Store::new(repository, repository.common_dir().join("objects"));
     let pack = pack::encode(&objects, repository.null_id().kind())?;
-    let keep = store.keep(pack.id)?;
+    let mut kept = store.keep(pack.id)?;
     store.write_pack(&pack, store.flushes(objects.len()))?;
-    Ok(keep)
+    if objects.len() < HANDFUL {
+        kept.handful = Some(Handful { store, pack: pack.id, objects });
+    }
+    Ok(kept)
 }
 
 /// Writes objects as one pack beside those of a push that is not accepted yet, to share their fate; answers its id.
@@ -63,14 +95,40 @@ pub(super) fn write_quarantined(
 pub(super) fn keep_pack(repository: &Repository, id: ObjectId) -> Result<Option<Kept>, Error> {
     repository.check_writable()?;
     let store = Store::new(repository, repository.common_dir().join("objects"));
-    let kept = store.keep(id)?;
-    let is_there = ["pack", "idx"].into_iter().all(|extension| store.pack_file(id, extension).is_file());
-    Ok(is_there.then_some(kept))
+    let mut kept = store.keep(id)?;
+    let index = store.pack_file(id, "idx");
+    if !index.is_file() || !store.pack_file(id, "pack").is_file() {
+        return Ok(None);
+    }
+    let reading = || format!("reading {}", index.display());
+    let index = gix::odb::pack::index::File::at(&index, id.kind()).doing(reading)?;
+    if index.iter().count() < HANDFUL {
+        let object = |entry: gix::odb::pack::index::Entry| {
+            let (kind, content) = repository.object(entry.oid)?;
+            Ok((entry.oid, kind, content))
+        };
+        let objects = index.iter().map(object).collect::<Result<_, Error>>()?;
+        kept.handful = Some(Handful { store, pack: id, objects });
+    }
+    Ok(Some(kept))
 }
 
 impl Store {
     fn new(repository: &Repository, objects: PathBuf) -> Self {
         Self { objects, fsync: repository.fsync(), shared: repository.shared() }
+    }
+
+    fn write_loose(&self, deflate: &mut Deflate, id: ObjectId, kind: ObjectKind, content: &[u8]) -> Result<(), Error> {
+        let hex = id.to_string();
+        let dir = self.objects.join(&hex[..2]);
+        let path = dir.join(&hex[2..]);
+        if path.is_file() {
+            return Ok(());
+        }
+        make_dir(&dir, self.shared)?;
+        let mut bytes = Vec::new();
+        deflate.append(&[format!("{kind} {}\0", content.len()).as_bytes(), content].concat(), &mut bytes)?;
+        self.place(&dir, &path, &bytes, self.fsync.loose_objects)
     }
 
     /// Whether a pack of so many objects must reach the disk before it counts.
@@ -87,7 +145,7 @@ impl Store {
         make_dir(&dir, self.shared)?;
         let keep = self.pack_file(id, "keep");
         self.place(&dir, &keep, b"hydrate\n", false)?;
-        Ok(Kept { keep: Some(keep) })
+        Ok(Kept::new(Some(keep)))
     }
 
     /// The pack before its index: a pack without one is not there for git.

@@ -82,10 +82,13 @@ pub fn fulfil(repository: &Repository) -> Result<Option<Report>, HydrateError> {
         },
         Some(None) => return Ok(None),
     };
-    let moved = update_refs(repository, &edits, "hydrate");
-    drop(kept);
-    match moved {
-        Ok(()) => Ok(Some(foreseen.report)),
+    match update_refs(repository, &edits, "hydrate") {
+        Ok(()) => {
+            if let Some(kept) = kept {
+                kept.settle();
+            }
+            Ok(Some(foreseen.report))
+        }
         Err(TransactionError::Raced(_)) => Ok(None),
         Err(TransactionError::Failed(error)) => Err(error.into()),
     }
