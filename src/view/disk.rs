@@ -1,7 +1,8 @@
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
@@ -11,16 +12,18 @@ use crate::path::RepoPath;
 /// Files of a plain directory: for rendering what no repository holds.
 ///
 /// Ids are those of paths, not of contents, so that nothing is read to list a directory: they tell files apart within
-/// one run over files that nobody changes meanwhile. Sockets, devices and the like are left out, and so is `.git`.
-#[derive(Debug, Clone)]
+/// one run over files that nobody changes meanwhile. A directory is listed once: every path is found from the root on,
+/// through directories that may hold thousands. Sockets, devices and the like are left out, and so is `.git`.
+#[derive(Debug)]
 pub struct DiskFiles {
     root: PathBuf,
+    listings: Mutex<HashMap<RepoPath, Arc<[Entry]>>>,
 }
 
 impl DiskFiles {
     /// The files below `root`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), listings: Mutex::default() }
     }
 
     fn path(&self, path: &RepoPath) -> PathBuf {
@@ -38,6 +41,10 @@ fn told(path: &Path, error: &io::Error) -> String {
 
 impl Files for DiskFiles {
     fn list(&self, dir: &RepoPath, _id: ContentId) -> Result<Arc<[Entry]>, String> {
+        let listings = || self.listings.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entries) = listings().get(dir) {
+            return Ok(entries.clone());
+        }
         let path = self.path(dir);
         let mut entries = Vec::new();
         for entry in fs::read_dir(&path).map_err(|error| told(&path, &error))? {
@@ -60,7 +67,9 @@ impl Files for DiskFiles {
             entries.push(Entry { name, kind, id });
         }
         entries.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(entries.into())
+        let entries: Arc<[Entry]> = entries.into();
+        listings().insert(dir.clone(), entries.clone());
+        Ok(entries)
     }
 
     fn read(&self, path: &RepoPath, _id: ContentId) -> Result<Arc<[u8]>, String> {
