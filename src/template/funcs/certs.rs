@@ -145,9 +145,10 @@ fn shown(value: &Value) -> String {
         .map_or_else(|limit| limit.to_string(), |text| to_str(&text).into_owned())
 }
 
-/// What making a key costs in steps, by its size: a second for the larger one.
-const KEY_STEPS: usize = 5_000_000;
-const LARGE_KEY_STEPS: usize = 60_000_000;
+/// What making a key costs in steps, by its size: some tens of milliseconds, or a second for the larger one. Less than
+/// templates take in that time, because public charts make a dozen keys and throw most away; time has its own limit.
+const KEY_STEPS: usize = 2_000_000;
+const LARGE_KEY_STEPS: usize = 15_000_000;
 const BITS: u32 = 2048;
 const LARGE_BITS: u32 = 4096;
 
