@@ -2,6 +2,7 @@
 
 use divan::{Bencher, black_box};
 use git_hydrate::application::{self, Patterns};
+use git_hydrate::helm::{self, Charts};
 use git_hydrate::manifest::{self, Manifest, Source};
 use git_hydrate::path::RepoPath;
 use git_hydrate::plan::{Changes, Discovery};
@@ -82,4 +83,42 @@ fn confirm_reads(bencher: Bencher<'_, '_>, count: usize) {
     view.read(&RepoPath::new("apps/1/web.yaml").expect("plain")).expect("is there");
     let reads = view.reads();
     bencher.bench(|| View::new(&files).confirms(black_box(&reads)) == Ok(true));
+}
+
+/// A chart of so many workloads, written as `helm create` writes them.
+fn chart(count: usize) -> MemoryFiles {
+    let helpers = "{{- define \"web.labels\" -}}\napp.kubernetes.io/name: {{ .Chart.Name }}\n\
+                   app.kubernetes.io/instance: {{ .Release.Name | quote }}\n{{- end }}\n";
+    let template = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {{ printf \"%s-NUMBER\" .Release.Name | trunc 63 }}\n  \
+                    labels: {{- include \"web.labels\" . | nindent 4 }}\nspec:\n  replicas: {{ .Values.replicas | default 1 }}\n  \
+                    template:\n    spec:\n      containers:\n        - name: web\n          image: {{ .Values.image | quote }}\n          \
+                    {{- with .Values.resources }}\n          resources: {{- toYaml . | nindent 12 }}\n          {{- end }}\n";
+    let files = MemoryFiles::new()
+        .file("c/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n")
+        .file(
+            "c/values.yaml",
+            "replicas: 3\nimage: registry.example.com/web:1.0\nresources: {limits: {cpu: 1, memory: 64Mi}}\n",
+        )
+        .file("c/templates/_helpers.tpl", helpers);
+    (0..count).fold(files, |files, n| {
+        files.file(&format!("c/templates/{n}.yaml"), template.replace("NUMBER", &n.to_string()))
+    })
+}
+
+fn render_chart(files: &MemoryFiles, charts: &Charts) -> bool {
+    let path = RepoPath::new("c").expect("plain");
+    helm::render_kept(charts, &View::new(files), &path, &helm::Options::default()).is_ok()
+}
+
+#[divan::bench(args = [1, 10, 100])]
+fn render_new_chart(bencher: Bencher<'_, '_>, count: usize) {
+    let files = chart(count);
+    bencher.bench(|| render_chart(black_box(&files), &Charts::default()));
+}
+
+#[divan::bench(args = [1, 10, 100])]
+fn render_kept_chart(bencher: Bencher<'_, '_>, count: usize) {
+    let (files, charts) = (chart(count), Charts::default());
+    assert!(render_chart(&files, &charts), "the chart renders");
+    bencher.bench(|| render_chart(black_box(&files), &charts));
 }

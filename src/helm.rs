@@ -1,7 +1,7 @@
 //! `helm template` in our own process: the output of Helm 4.2.3, to the byte, from the files of a [`View`].
 //!
 //! [`load`] makes a [`Chart`] of a directory or a `.tgz`; [`render`] executes it with [`Options`] into what Helm prints
-//! and the documents in it. A chart holds nothing of a render and may be kept as long as its files are the same.
+//! and the documents in it. A chart holds nothing of a render: [`Charts`] keeps it as long as its files are the same.
 //!
 //! Guarantees: the same files and options give the same bytes, or the same error; nothing but the view is read. What
 //! Helm leaves to chance (the order of charts that `Chart.yaml` does not list, of schema messages, of files with one
@@ -14,6 +14,7 @@
 mod archive;
 mod capabilities;
 mod chart;
+mod charts;
 mod coalesce;
 mod dependencies;
 mod engine;
@@ -50,6 +51,7 @@ use crate::view::View;
 use crate::yaml::Mapping;
 
 pub use chart::{Chart, File};
+pub use charts::Charts;
 pub use error::{Error, ErrorKind};
 pub use load::load;
 pub use options::{Effects, Options, ValuesSource};
@@ -80,17 +82,16 @@ pub struct Rendered {
 
 /// Renders the chart at a path: what `helm template NAME PATH` prints.
 pub fn render(view: &View<'_>, path: &RepoPath, options: &Options) -> Result<Rendered, Error> {
+    render_kept(&Charts::default(), view, path, options)
+}
+
+/// The same with charts that may have been loaded before.
+pub fn render_kept(charts: &Charts, view: &View<'_>, path: &RepoPath, options: &Options) -> Result<Rendered, Error> {
     // In Helm's order, for the sake of which error comes first.
     options.cluster()?;
     let values = options.user_values(view)?;
-    let chart = load(view, path)?;
-    render_values(&chart, &values, options)
-}
-
-/// Renders a chart that was loaded before. `view` is for values files.
-pub fn render_chart(view: &View<'_>, chart: &Arc<Chart>, options: &Options) -> Result<Rendered, Error> {
-    options.cluster()?;
-    render_values(chart, &options.user_values(view)?, options)
+    let chart = charts.load(view, path)?;
+    on_thread(|| render_here(&chart, &values, options))
 }
 
 /// Every call of a random or clock function that what the chart prints depends on, each as the error that a render ends
@@ -103,10 +104,6 @@ pub fn refusals(view: &View<'_>, path: &RepoPath, options: &Options) -> Result<V
     let values = options.user_values(view)?;
     let chart = load(view, path)?;
     on_thread(|| refusal::survey(&chart, &values, options))
-}
-
-fn render_values(chart: &Arc<Chart>, values: &Mapping, options: &Options) -> Result<Rendered, Error> {
-    on_thread(|| render_here(chart, values, options))
 }
 
 /// Works on a thread of its own: templates may nest as deep as Helm lets them, whatever stack the caller has.

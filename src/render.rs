@@ -28,6 +28,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::application::{self, Application, Environment, Profile, Substituted, Tool, Variable};
 use crate::diag::Diagnostic;
+use crate::helm;
 use crate::manifest::{Key, Manifest};
 use crate::path::RepoPath;
 use crate::plugin::Runner;
@@ -49,6 +50,8 @@ pub struct Renderers {
     exec: Exec,
     limits: Limits,
     cancel: Arc<AtomicBool>,
+    /// Those of all commits: most Applications of a chart see the same one.
+    charts: Arc<helm::Charts>,
 }
 
 /// What all Applications of a dry commit share.
@@ -83,7 +86,7 @@ pub struct Rendered {
 impl Renderers {
     /// Those that `limits` and `tools` describe, run by `runner`.
     pub fn new(runner: Runner, tools: Tools, limits: Limits) -> Self {
-        Self { exec: Exec::new(runner, tools), limits, cancel: Arc::default() }
+        Self { exec: Exec::new(runner, tools), limits, cancel: Arc::default(), charts: Arc::default() }
     }
 
     /// How much one Application may need, and how many are rendered at once.

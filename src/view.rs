@@ -360,6 +360,22 @@ impl<'a> View<'a> {
         self.reads.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Does some work and says what that read.
+    pub fn with_reads<T>(&self, work: impl FnOnce() -> T) -> (T, Reads) {
+        let reads = || self.reads.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::take(&mut *reads());
+        let result = work();
+        let during = std::mem::replace(&mut *reads(), before);
+        self.note_all(&during);
+        (result, during)
+    }
+
+    /// Notes reads that were not needed again, because they are confirmed.
+    pub fn note_all(&self, reads: &Reads) {
+        let mut noted = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.extend(reads.iter().map(|(place, seen)| (place.clone(), *seen)));
+    }
+
     /// Whether everything that was read in another tree is just so in this one: a result that rests on `reads` alone is
     /// then the same. Notes nothing.
     pub fn confirms(&self, reads: &Reads) -> Result<bool, ViewError> {

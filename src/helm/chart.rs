@@ -62,6 +62,13 @@ impl Chart {
         &self.metadata.version
     }
 
+    /// How many bytes its files have, those of its subcharts included.
+    pub(super) fn bytes(&self) -> u64 {
+        let files = self.templates.iter().chain(&self.files).chain(&self.schema);
+        let own: u64 = files.map(|file| file.data.len() as u64).sum();
+        own + self.charts.iter().map(|chart| chart.bytes()).sum::<u64>()
+    }
+
     /// `values.schema.json`, compiled; none when there is no such file.
     pub(super) fn schema(&self) -> Option<&Result<Schema, CompileError>> {
         let file = self.schema.as_ref()?;

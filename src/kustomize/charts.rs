@@ -1,5 +1,7 @@
 //! The charts of a kustomization, rendered by our own Helm.
 
+use std::sync::Arc;
+
 use super::generate::helm::{ChartRequest, RenderChart, ValuesFile};
 use crate::diag::Diagnostic;
 use crate::helm::{self, Effects, ValuesSource};
@@ -10,6 +12,8 @@ use crate::view::View;
 pub struct NativeCharts {
     /// What random and clock functions do.
     pub effects: Effects,
+    /// Charts that were loaded before.
+    pub charts: Arc<helm::Charts>,
 }
 
 impl RenderChart for NativeCharts {
@@ -33,7 +37,8 @@ impl RenderChart for NativeCharts {
         options.include_crds = request.include_crds;
         options.skip_tests = request.skip_tests;
         options.no_hooks = request.skip_hooks;
-        let rendered = helm::render(view, &request.chart, &options).map_err(|error| error.diagnostic())?;
+        let rendered =
+            helm::render_kept(&self.charts, view, &request.chart, &options).map_err(|error| error.diagnostic())?;
         Ok(rendered.text)
     }
 }

@@ -80,7 +80,7 @@ impl One<'_, '_> {
             enable_helm: true,
             ..kustomize::Options::default()
         };
-        let charts = kustomize::NativeCharts { effects: self.effects() };
+        let charts = kustomize::NativeCharts { effects: self.effects(), charts: self.commit.renderers.charts.clone() };
         let build = kustomize::build(self.view, &self.source.path, &options, Some(&charts))
             .map_err(|error| self.wrong(&error))?;
         let warning = |text: &String| Diagnostic::warning(text.as_str()).at(self.place().clone());
@@ -113,7 +113,7 @@ impl One<'_, '_> {
             stop: self.view.stop().clone(),
             ..helm::Options::default()
         };
-        let mut rendered = helm::render(self.view, &release.chart, &options)
+        let mut rendered = helm::render_kept(&self.commit.renderers.charts, self.view, &release.chart, &options)
             .map_err(|error| self.no_chart(&error, &release.chart, &options))?;
         let warning = |text: &String| Diagnostic::warning(text.as_str()).at(self.place().clone());
         let warnings: Vec<Diagnostic> = rendered.warnings.drain(..).map(|text| warning(&text)).collect();

@@ -1,0 +1,117 @@
+//! Charts that were loaded, kept for the next render: parsed once, whatever number of Applications and commits use them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::chart::Chart;
+use super::error::Error;
+use super::load::load;
+use crate::path::RepoPath;
+use crate::view::{Reads, View};
+
+/// How many bytes the files of all charts that are kept may have. Templates take some times that once they are parsed.
+const BYTES_MAX: u64 = 64 << 20;
+
+/// Charts by their paths, each used again as long as everything that loading it looked at is the same.
+///
+/// Bounded: when they get too large, all are forgotten.
+#[derive(Debug)]
+pub struct Charts {
+    kept: Mutex<Kept>,
+    bytes_max: u64,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    charts: BTreeMap<RepoPath, (Arc<Chart>, Arc<Reads>)>,
+    bytes: u64,
+}
+
+impl Default for Charts {
+    fn default() -> Self {
+        Self { kept: Mutex::default(), bytes_max: BYTES_MAX }
+    }
+}
+
+impl Charts {
+    /// The chart at a path, as [`load`] gives it. Reads are noted as if it had been loaded.
+    pub fn load(&self, view: &View<'_>, path: &RepoPath) -> Result<Arc<Chart>, Error> {
+        let known = self.kept(|kept| kept.charts.get(path).cloned());
+        if let Some((chart, reads)) = known
+            && view.confirms(&reads)?
+        {
+            view.note_all(&reads);
+            return Ok(chart);
+        }
+        let (chart, reads) = view.with_reads(|| load(view, path));
+        let chart = chart?;
+        let bytes = chart.bytes();
+        self.kept(|kept| {
+            if let Some((old, _)) = kept.charts.remove(path) {
+                kept.bytes -= old.bytes();
+            }
+            if kept.bytes + bytes > self.bytes_max {
+                *kept = Kept::default();
+            }
+            if bytes <= self.bytes_max {
+                kept.charts.insert(path.clone(), (chart.clone(), Arc::new(reads)));
+                kept.bytes += bytes;
+            }
+        });
+        Ok(chart)
+    }
+
+    fn kept<T>(&self, work: impl FnOnce(&mut Kept) -> T) -> T {
+        work(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::MemoryFiles;
+
+    fn files() -> MemoryFiles {
+        MemoryFiles::new()
+            .file("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n")
+            .file("c/templates/a.yaml", "a: b\n")
+            .file("other", "text")
+    }
+
+    #[test]
+    fn a_chart_is_loaded_again_when_it_changed() {
+        let rows = [
+            ("nothing", files(), true),
+            ("something else", files().file("other", "more"), true),
+            ("a template", files().file("c/templates/a.yaml", "a: c\n"), false),
+            ("a new file", files().file("c/templates/b.yaml", "a: c\n"), false),
+        ];
+        let path = RepoPath::new("c").expect("plain");
+        for (name, changed, same) in rows {
+            let (charts, before) = (Charts::default(), files());
+            let first = View::new(&before);
+            let chart = charts.load(&first, &path).expect("a chart");
+            let (second, alone) = (View::new(&changed), View::new(&changed));
+            let again = charts.load(&second, &path).expect("a chart");
+            load(&alone, &path).expect("a chart");
+            assert_eq!(Arc::ptr_eq(&chart, &again), same, "{name}");
+            assert_eq!(second.reads(), alone.reads(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_has_an_end() {
+        let chart = |files: MemoryFiles, dir: &str, bytes: usize| {
+            let head = "apiVersion: v2\nname: c\nversion: 1.0.0\n";
+            files.file(&format!("{dir}/Chart.yaml"), head).file(&format!("{dir}/text"), vec![b'#'; bytes])
+        };
+        let files = [("a", 30), ("b", 40), ("c", 50), ("d", 101)];
+        let files = files.into_iter().fold(MemoryFiles::new(), |files, (dir, bytes)| chart(files, dir, bytes));
+        let (charts, view) = (Charts { bytes_max: 100, ..Charts::default() }, View::new(&files));
+        for (dir, kept) in [("a", &["a"][..]), ("b", &["a", "b"]), ("a", &["a", "b"]), ("c", &["c"]), ("d", &[])] {
+            charts.load(&view, &RepoPath::new(dir).expect("plain")).expect("a chart");
+            let paths = charts.kept(|kept| kept.charts.keys().map(|path| path.as_str().to_owned()).collect::<Vec<_>>());
+            assert_eq!(paths, kept, "after {dir}");
+        }
+    }
+}
