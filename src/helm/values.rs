@@ -3,6 +3,8 @@
 //! Numbers of files are floats, whatever they look like, because Helm reads YAML by way of JSON; only `--set` makes
 //! integers. [`crate::yaml::Value::Int`] and [`crate::yaml::Value::Float`] stand for the two from here on.
 
+use std::borrow::Cow;
+
 use crate::yaml::{Limits, Mapping, Value, json, sigs};
 
 /// Why values can't be read.
@@ -19,12 +21,14 @@ pub struct ValuesError {
 /// Reads the text of a values file: one or more documents, merged in order.
 ///
 /// A line of `---` and blanks separates documents. What stands behind another mark, such as `--- # more`, is not read.
+/// The last line has an end, also when the file has none: a block scalar there keeps it.
 ///
 /// Reference: helm 4.2.3 pkg/chart/v2/loader `LoadValues`.
 pub fn parse(text: &[u8]) -> Result<Mapping, ValuesError> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let text = if text.ends_with(b"\n") { Cow::Borrowed(text) } else { Cow::Owned([text, b"\n"].concat()) };
     let mut values = Mapping::new();
-    for (document, first_line) in documents(text) {
+    for (document, first_line) in documents(&text) {
         let value = sigs::unmarshal(document, &Limits::default()).map_err(|error| ValuesError {
             message: error.to_string(),
             line: if error.line() == 0 { 0 } else { error.line() + first_line },
@@ -122,6 +126,9 @@ mod tests {
             ("a: 1\n--- # more\na: 2\n", r#"{"a":1}"#),
             ("a: |\n  x\n  ---\n  y\n", r#"{"a":"x\n---\ny\n"}"#),
             ("\u{feff}a: 1", r#"{"a":1}"#),
+            ("a: |\n  x", r#"{"a":"x\n"}"#),
+            ("a: |\n  x\n---\nb: |+\n  y ", r#"{"a":"x\n","b":"y \n"}"#),
+            ("a: |-\n  x", r#"{"a":"x"}"#),
         ];
         for (text, expected) in rows {
             assert_eq!(shown(text).as_deref(), Ok(expected), "{text:?}");
