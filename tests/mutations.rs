@@ -6,6 +6,8 @@
 #[path = "../fuzz/inputs.rs"]
 mod inputs;
 
+mod git;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
@@ -137,7 +139,8 @@ fn no_input_panics_or_runs_without_end() {
     // Engines recurse as deep as their limits allow; a render thread has that stack.
     let stack = 256 << 20;
     std::thread::scope(|scope| {
-        for target in TARGETS.iter().filter(|target| wanted.is_none_or(|wanted| target.name == wanted)) {
+        let targets = TARGETS.iter().chain(git::TARGETS);
+        for target in targets.filter(|target| wanted.is_none_or(|wanted| target.name == wanted)) {
             let work = move || run(target, seed, count);
             let thread = std::thread::Builder::new().stack_size(stack).spawn_scoped(scope, work).expect("starts");
             if let Err(panic) = thread.join() {

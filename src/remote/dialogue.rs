@@ -108,4 +108,18 @@ mod tests {
             listen(&mut said.as_bytes(), &mut Vec::new()).expect_err(said);
         }
     }
+    #[test]
+    fn any_bytes_are_answered_or_refused() {
+        let said = b"capabilities\noption progress true\noption verbosity 2\nconnect git-upload-pack\nrest\n";
+        for at in 0..said.len() {
+            for byte in [b'\n', b' ', 0, 0x1b, 0x80, 0xff, b'9'] {
+                let mut bytes = said.to_vec();
+                bytes[at] = byte;
+                drop(listen(&mut bytes.as_slice(), &mut Vec::new()));
+                drop(listen(&mut &bytes[..at], &mut Vec::new()));
+                bytes.splice(at..at, said.repeat(2));
+                drop(listen(&mut bytes.as_slice(), &mut Vec::new()));
+            }
+        }
+    }
 }
