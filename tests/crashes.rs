@@ -112,7 +112,7 @@ impl Server {
     fn push(&self, clone: &Repo) -> Answer {
         let receive_pack = format!("--receive-pack={}", self.lab.path("armed/receive-pack").display());
         let mut command = clone.command("timeout");
-        command.args(["60", "git", "push", "-q", "--force", &receive_pack, "origin", "HEAD"]).stdin(Stdio::null());
+        command.args(["300", "git", "push", "-q", "--force", &receive_pack, "origin", "HEAD"]).stdin(Stdio::null());
         Answer::new(command.output().expect("runs"))
     }
 

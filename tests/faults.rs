@@ -123,7 +123,7 @@ impl Scene {
         let hook = format!("{BINARY} hook post-receive");
         let mut command = repo.command("sh");
         let script = match fault {
-            Some((Victim::Hook, inject)) => format!("exec timeout 60 {} {hook}", strace(inject)),
+            Some((Victim::Hook, inject)) => format!("exec timeout 300 {} {hook}", strace(inject)),
             Some((Victim::UpdateRef, inject)) => {
                 // Only the git that moves refs: the others read, and are tried as what the hook starts.
                 let git = self.git.display();
@@ -133,7 +133,7 @@ impl Scene {
                 );
                 self.lab.program("faulty/git", &script);
                 let path = std::env::join_paths([self.lab.path("bin/faulty")]).expect("no colon");
-                format!("PATH={}:$PATH exec timeout 60 {hook}", path.display())
+                format!("PATH={}:$PATH exec timeout 300 {hook}", path.display())
             }
             None => format!("exec timeout 60 {hook}"),
         };
@@ -225,7 +225,7 @@ fn update_ref_fails_at_any_call_with_refs_in_tables() {
 #[test]
 fn the_hook_fails_at_any_call() {
     if has_strace() {
-        campaign(&Scene::new(&[], 1), Victim::Hook, 9);
+        campaign(&Scene::new(&[], 1), Victim::Hook, 3);
     }
 }
 

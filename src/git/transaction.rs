@@ -2,6 +2,8 @@ use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use super::{Doing as _, Error, ObjectId, Repository, stale};
 
@@ -102,6 +104,9 @@ pub fn update_refs(repository: &Repository, edits: &[RefEdit], message: &str) ->
     }
 }
 
+/// How long git may take to get hold of all locks. It waits for the living itself, and not as long.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 enum Outcome {
     Committed,
     Failed(ExitStatus),
@@ -117,23 +122,33 @@ fn converse(
 ) -> Result<(Outcome, String), Error> {
     let (mut stdin, stdout) = (child.stdin.take().expect("stdin is piped"), child.stdout.take().expect("so is stdout"));
     let mut stderr = child.stderr.take().expect("so is stderr");
-    let mut answers = BufReader::new(stdout).lines().map_while(Result::ok);
+    let lines = BufReader::new(stdout).lines().map_while(Result::ok);
+    let (say, answers) = mpsc::channel();
     std::thread::scope(|scope| {
+        scope.spawn(move || lines.for_each(|line| drop(say.send(line))));
         let complaint = scope.spawn(move || {
             let mut bytes = Vec::new();
             drop(stderr.read_to_end(&mut bytes));
             String::from_utf8_lossy(&bytes).trim().to_owned()
         });
-        // A git that stops reading has failed, which its complaint tells better than a broken pipe.
-        drop(stdin.write_all(input.as_bytes()));
-        let prepared = answers.any(|answer| answer == "prepare: ok");
+        // A git that stops reading has failed, which its complaint tells better than a broken pipe. One that still reads
+        // waits for the rest, so nobody may wait for its answer.
+        let sent = stdin.write_all(input.as_bytes()).is_ok();
+        let is_prepared = || loop {
+            match answers.recv_timeout(PATIENCE) {
+                Ok(answer) if answer == "prepare: ok" => return true,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        };
+        let prepared = sent && is_prepared();
         let recorded = prepared.then(|| stale::record(repository, child.id(), edits)).transpose();
         if let Ok(Some(_)) = &recorded {
             drop(stdin.write_all(b"commit\n"));
         }
         // At the end of its input, git drops what is not committed.
         drop(stdin);
-        let committed = answers.any(|answer| answer == "commit: ok");
+        let committed = answers.iter().any(|answer| answer == "commit: ok");
         let status = child.wait().doing(|| "waiting for git update-ref".to_owned())?;
         let complaint = complaint.join().unwrap_or_default();
         let recorded = recorded?;
