@@ -87,10 +87,9 @@ fn index_name_value(segment: &str) -> Result<(&str, &str)> {
 }
 
 /// What a missing node has to be so that the rest of a path fits (kyaml `getPathPartKind`).
-fn kind_before(next: Option<&String>, last: Kind) -> Kind {
+fn kind_before(next: Option<&str>, last: Kind) -> Kind {
     match next {
-        None => last,
-        Some(next) if next.is_empty() => last,
+        None | Some("") => last,
         Some(next) if is_list_index(next) || atoi(next).is_some_and(|index| index >= 0) => Kind::Sequence,
         Some(_) => Kind::Mapping,
     }
@@ -110,11 +109,10 @@ impl Tree {
     }
 
     fn walk(&mut self, id: NodeId, path: &[impl AsRef<str>], create: Option<Kind>) -> Result<Option<NodeId>> {
-        let path: Vec<String> =
-            path.iter().map(|part| part.as_ref().trim().to_owned()).filter(|part| !part.is_empty()).collect();
+        let mut parts = path.iter().map(|part| part.as_ref().trim()).filter(|part| !part.is_empty()).peekable();
         let mut here = id;
-        for (index, part) in path.iter().enumerate() {
-            let next = match (atoi(part), part.as_str()) {
+        while let Some(part) = parts.next() {
+            let next = match (atoi(part), part) {
                 (Some(number), _) if number < 0 => {
                     return Err(Error::new(format!("array index {number} cannot be negative")));
                 }
@@ -123,7 +121,7 @@ impl Tree {
                 (None, "*") => return Err(Error::new("wildcard is not supported in PathGetter")),
                 (None, part) if is_list_index(part) => self.element(here, part, create.is_some())?,
                 (None, name) => match create {
-                    Some(last) => self.get_or_create(here, name, kind_before(path.get(index + 1), last))?,
+                    Some(last) => self.get_or_create(here, name, kind_before(parts.peek().copied(), last))?,
                     None => self.get(here, name)?,
                 },
             };
@@ -209,7 +207,7 @@ impl Tree {
             (Some(field), _) => field,
             (None, None) => return Ok(Vec::new()),
             (None, Some(last)) => {
-                let field = self.add(Node::new(kind_before(rest.first(), last)));
+                let field = self.add(Node::new(kind_before(rest.first().map(String::as_str), last)));
                 self.set_field(id, part, Some(field), SetOptions::default())?;
                 field
             }
@@ -231,7 +229,7 @@ impl Tree {
     ) -> Result<Vec<NodeId>> {
         let mut items = self.items(id)?;
         if let Some(last) = create.filter(|_| items.len() == index) {
-            let item = self.add(Node::new(kind_before(rest.first(), last)));
+            let item = self.add(Node::new(kind_before(rest.first().map(String::as_str), last)));
             self.append(id, item).map_err(|error| error.prefix(format!("failed to append element for \"{index}\"")))?;
             items.push(item);
         }

@@ -111,6 +111,11 @@ pub(crate) fn previous_ids(tree: &Tree, root: NodeId) -> Vec<ResId<'_>> {
     ids.map(|((name, namespace), kind)| ResId::unscoped(Gvk::new(api_version, kind), name, namespace)).collect()
 }
 
+/// Whether one of its earlier ids has this name.
+pub(crate) fn had_name(tree: &Tree, root: NodeId, name: &str) -> bool {
+    annotation_of(tree, root, annotation::PREVIOUS_NAMES).is_some_and(|names| names.split(',').any(|had| had == name))
+}
+
 /// The id that the object was read with.
 pub(crate) fn original_id<'t>(tree: &'t Tree, schema: &Schema, root: NodeId) -> ResId<'t> {
     let first = annotation_of(tree, root, annotation::PREVIOUS_NAMES).is_some();

@@ -2,7 +2,7 @@
 //!
 //! In the order in which they were read or generated; no two with the same id when one is added.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::error::{Error, Result};
 use super::id::ResId;
@@ -100,7 +100,7 @@ impl Resources {
         let id = resource::current_id(tree, schema, resource.root);
         let count = ids.entry(id.key()).or_insert(0);
         if *count > 0 {
-            return Err(Error::new(format!("may not add resource with an already registered id: {id}")));
+            return Err(registered_already(&id));
         }
         *count += 1;
         self.list.push(resource);
@@ -122,9 +122,16 @@ impl Resources {
 
     /// Takes the objects in another order, or fewer of them; ids must be single.
     pub(crate) fn rebuild(&mut self, tree: &Tree, schema: &Schema, list: Vec<Resource>) -> Result<()> {
-        self.list.clear();
+        self.list = list;
         self.changed();
-        list.into_iter().try_for_each(|resource| self.append(tree, schema, resource))
+        let mut seen = HashSet::with_capacity(self.list.len());
+        for resource in &self.list {
+            let id = resource::current_id(tree, schema, resource.root);
+            if !seen.insert((id.effective_namespace(), id.gvk, id.name)) {
+                return Err(registered_already(&id));
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn take(&mut self) -> Vec<Resource> {
@@ -147,9 +154,21 @@ impl Resources {
         found.map(|(index, _)| index).collect()
     }
 
+    /// The objects that have or had this id. Most are ruled out by their names, without making up their ids.
+    fn with_id(&self, tree: &Tree, schema: &Schema, id: &ResId<'_>) -> Vec<usize> {
+        let found = self.list.iter().enumerate().filter(|(_, resource)| {
+            let root = resource.root;
+            !tree.node(root).is_nil_or_empty()
+                && ((resource::name(tree, root) == id.name && id.is(&resource::current_id(tree, schema, root)))
+                    || (resource::had_name(tree, root, id.name)
+                        && resource::previous_ids(tree, root).iter().any(|other| id.is(other))))
+        });
+        found.map(|(index, _)| index).collect()
+    }
+
     /// The one object that has or had this id (kustomize `GetById`).
     pub(crate) fn by_id(&self, tree: &Tree, schema: &Schema, id: &ResId<'_>) -> Result<usize> {
-        match self.by_any_id(tree, schema, |other| id.is(other))[..] {
+        match self.with_id(tree, schema, id)[..] {
             [index] => Ok(index),
             [] => Err(Error::new(format!("no matches for Id {id}; failed to find unique target for patch {id}"))),
             _ => Err(Error::new(format!("multiple matches for Id {id}; failed to find unique target for patch {id}"))),
@@ -161,11 +180,14 @@ impl Resources {
         let selector = selector.compile()?;
         let mut selected = Vec::new();
         for root in self.list.iter().map(|resource| resource.root) {
+            if !selector.matches_gvk(resource::gvk(tree, root)) {
+                continue;
+            }
             let current = resource::current_id(tree, schema, root);
             let original = resource::original_id(tree, schema, root);
             let namespace = [original, current].iter().any(|id| selector.matches_namespace(id.effective_namespace()));
             let name = [original, current].iter().any(|id| selector.matches_name(id.name));
-            if namespace && name && selector.matches_gvk(current.gvk) && selector.matches_metadata(tree, root)? {
+            if namespace && name && selector.matches_metadata(tree, root)? {
                 selected.push(root);
             }
         }
@@ -180,7 +202,7 @@ impl Resources {
     fn absorb(&mut self, tree: &mut Tree, schema: &Schema, new: Resource) -> Result<()> {
         let behavior = Behavior::of(tree, new.root);
         let id = resource::current_id(tree, schema, new.root);
-        let found = self.by_any_id(tree, schema, |other| id.is(other));
+        let found = self.with_id(tree, schema, &id);
         let [index] = found[..] else {
             if !found.is_empty() {
                 return Err(Error::new(format!("found multiple objects that could accept merge of {id}")));
@@ -213,7 +235,11 @@ impl Resources {
         }
         let id = resource::current_id(tree, schema, new.root);
         let same: Vec<usize> = (0..self.list.len())
-            .filter(|index| self.list.get(*index).is_some_and(|r| id.is(&resource::current_id(tree, schema, r.root))))
+            .filter(|index| {
+                self.list.get(*index).is_some_and(|r| {
+                    resource::name(tree, r.root) == id.name && id.is(&resource::current_id(tree, schema, r.root))
+                })
+            })
             .collect();
         match same[..] {
             [at] if at == index => {}
@@ -226,6 +252,10 @@ impl Resources {
         }
         Ok(())
     }
+}
+
+fn registered_already(id: &ResId<'_>) -> Error {
+    Error::new(format!("may not add resource with an already registered id: {id}"))
 }
 
 fn go_syntax(id: &ResId<'_>) -> String {

@@ -79,7 +79,6 @@ impl Target {
             .resources
             .absorb_all(tree, schema, generated)
             .map_err(|error| error.prefix("merging from generator"))?;
-        gathered.resources.changed();
         session.tree.check()
     }
 

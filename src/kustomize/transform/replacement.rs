@@ -132,7 +132,13 @@ fn find_source(tree: &Tree, roots: &[NodeId], source: &SourceSelector) -> Result
             && (wanted.namespace.is_empty() || wanted.same_namespace(id))
             && id.gvk.is_selected(wanted.gvk)
     };
-    let mut matches = roots.iter().filter(|root| resource::all_ids(tree, **root).iter().any(is_meant));
+    let is_named = |root| {
+        wanted.name.is_empty()
+            || resource::name(tree, root) == wanted.name
+            || resource::had_name(tree, root, wanted.name)
+    };
+    let mut matches =
+        roots.iter().filter(|root| is_named(**root) && resource::all_ids(tree, **root).iter().any(is_meant));
     match (matches.next(), matches.next()) {
         (Some(root), None) => Ok(*root),
         (Some(_), Some(_)) => Err(Error::new(format!("multiple matches for selector {}", describe(source)))),
