@@ -3,6 +3,7 @@
 use divan::{Bencher, black_box};
 use git_hydrate::application::{self, Patterns};
 use git_hydrate::helm::{self, Charts};
+use git_hydrate::kustomize::{self, Options};
 use git_hydrate::manifest::{self, Manifest, Source};
 use git_hydrate::path::RepoPath;
 use git_hydrate::plan::{Changes, Discovery};
@@ -121,4 +122,35 @@ fn render_kept_chart(bencher: Bencher<'_, '_>, count: usize) {
     let (files, charts) = (chart(count), Charts::default());
     assert!(render_chart(&files, &charts), "the chart renders");
     bencher.bench(|| render_chart(black_box(&files), &charts));
+}
+
+/// An overlay of so many resources, a quarter of each kind: names change, Deployments refer to ConfigMaps and
+/// ServiceAccounts, one patch is for all Deployments.
+fn overlay(count: usize) -> MemoryFiles {
+    let one = |n: usize| {
+        format!(
+            "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web-{n}}}\nspec:\n  selector:\n    matchLabels: \
+             {{app: web-{n}}}\n  template:\n    metadata:\n      labels: {{app: web-{n}}}\n    spec:\n      serviceAccountName: \
+             web-{n}\n      containers:\n      - name: web\n        image: registry.example.com/web:1.{n}\n        envFrom:\n        \
+             - configMapRef: {{name: config-{n}}}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: config-{n}}}\ndata:\n  \
+             a: value {n}\n---\napiVersion: v1\nkind: Service\nmetadata: {{name: web-{n}}}\nspec:\n  selector: {{app: web-{n}}}\n  \
+             ports:\n  - port: 80\n---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {{name: web-{n}}}\n"
+        )
+    };
+    let kustomization = "resources: [all.yaml]\nnamePrefix: dev-\nnamespace: dev\nlabels:\n- pairs: {team: a}\n  \
+                         includeSelectors: true\nimages:\n- {name: registry.example.com/web, newTag: '2'}\npatches:\n- \
+                         target: {kind: Deployment}\n  patch: |-\n    apiVersion: apps/v1\n    kind: Deployment\n    metadata: \
+                         {name: any}\n    spec: {template: {spec: {containers: [{name: web, tty: true}]}}}\n";
+    let all: String = (0..count / 4).map(one).collect();
+    MemoryFiles::new().file("k/kustomization.yaml", kustomization).file("k/all.yaml", all)
+}
+
+#[divan::bench(args = [4, 400, 4000])]
+fn build_kustomization(bencher: Bencher<'_, '_>, count: usize) {
+    let files = overlay(count);
+    let dir = RepoPath::new("k").expect("plain");
+    bencher.bench(|| {
+        let build = kustomize::build(&View::new(black_box(&files)), &dir, &Options::default(), None);
+        build.and_then(|build| build.to_yaml()).is_ok()
+    });
 }
