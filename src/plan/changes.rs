@@ -8,7 +8,8 @@ use crate::view::{ContentId, Entry, Files, Kind};
 /// What differs between two dry trees, as far as it can touch an Application.
 #[derive(Debug, Default, PartialEq)]
 pub struct Changes {
-    /// Every file, link and submodule that differs, and every directory above one, the root left out.
+    /// Every file, link and submodule that differs, every directory that is in one of the trees only, and every one whose
+    /// entries have other names or kinds: what a read can have seen otherwise. The root is one of them.
     pub paths: BTreeSet<RepoPath>,
     /// The files that hold Applications in one of the trees, or seem to, and differ: as they were and as they are.
     pub files: Vec<(Option<application::File>, Option<application::File>)>,
@@ -32,9 +33,6 @@ impl Changes {
         comparison.directories(&RepoPath::root(), roots, [true, true], 0)?;
         let Comparison { mut changes, is_unclear, .. } = comparison;
         changes.unpatched = changes.unpatched.difference(&changes.patches).cloned().collect();
-        let above: BTreeSet<RepoPath> =
-            changes.paths.iter().flat_map(|path| std::iter::successors(path.parent(), RepoPath::parent)).collect();
-        changes.paths.extend(above.into_iter().filter(|path| !path.is_root()));
         Ok((!is_unclear).then_some(changes))
     }
 }
@@ -72,6 +70,11 @@ impl Comparison<'_> {
         for_each_difference(old, new, |name, pair| {
             entries.insert(name.to_owned(), pair.map(Option::<&Entry>::cloned));
         });
+        let lists_otherwise =
+            |pair: &Sides<Option<Entry>>| pair[0].as_ref().map(|e| e.kind) != pair[1].as_ref().map(|e| e.kind);
+        if ids.iter().any(Option::is_none) || entries.values().any(lists_otherwise) {
+            self.changes.paths.insert(dir.clone());
+        }
         if ids.iter().all(Option::is_some) && charts[0] != charts[1] && searched != [false, false] {
             let parts = |entries: &[Entry]| {
                 entries.iter().any(|entry| entry.kind == Kind::Directory && is_of_chart(&entry.name))
@@ -177,11 +180,13 @@ spec:
         let all = |names: &[&str], files| Some((names.iter().map(|&name| name.to_owned()).collect(), files));
         let rows = [
             ("nothing", files(), all(&[], 0)),
-            ("a file", files().file("web/a.yaml", "b"), all(&["web", "web/a.yaml"], 0)),
-            ("an Application", files().file("apps/web.yaml", "kind: A"), all(&["apps", "apps/web.yaml"], 1)),
-            ("a new one", files().file("b/c/d.yaml", APP), all(&["b", "b/c", "b/c/d.yaml"], 1)),
+            ("a file", files().file("web/a.yaml", "b"), all(&["web/a.yaml"], 0)),
+            ("an Application", files().file("apps/web.yaml", "kind: A"), all(&["apps/web.yaml"], 1)),
+            ("a new file", files().file("web/b.yaml", "b"), all(&["web", "web/b.yaml"], 0)),
+            ("a link for a file", files().link("web/c.yaml", "a.yaml"), all(&["web", "web/c.yaml"], 0)),
+            ("a new one", files().file("b/c/d.yaml", APP), all(&["", "b", "b/c", "b/c/d.yaml"], 1)),
             ("a chart", files().file("x/Chart.yaml", "").file("x/templates/a.yaml", APP), {
-                all(&["x", "x/Chart.yaml", "x/templates", "x/templates/a.yaml"], 0)
+                all(&["", "x", "x/Chart.yaml", "x/templates", "x/templates/a.yaml"], 0)
             }),
             ("what was none is a chart", files().file("web/Chart.yaml", ""), None),
         ];
