@@ -347,9 +347,8 @@ fn write(repository: &Repository, files: &Files, message: &str) -> anyhow::Resul
         message: format!("{}\n", message.trim_end()),
     };
     let new = buffer.write_commit(&commit)?;
-    let kept = buffer.flush()?;
+    let _kept = buffer.flush()?;
     move_ref(repository, new, old, message)?;
-    kept.settle();
     Ok(true)
 }
 

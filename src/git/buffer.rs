@@ -121,9 +121,14 @@ impl<'a> ObjectBuffer<'a> {
 
     /// Writes all new objects to disk, durable as the repository's settings ask, and forgets them.
     ///
-    /// The answer protects them from a prune: hand it back ([`store::Kept::settle`]) when a ref points at them.
+    /// The guard protects them from a prune until it is dropped: keep it until a ref points at them.
     pub fn flush(&self) -> std::result::Result<store::Kept, Error> {
         store::write(self.repository, self.take())
+    }
+
+    /// Writes all new objects to disk for a while, and forgets them: no ref is to point at them.
+    pub fn flush_loose(&self) -> std::result::Result<(), Error> {
+        store::write_loose(self.repository, &self.take())
     }
 
     /// Writes all new objects beside those of a push that is not accepted yet, as one pack, and forgets them. They

@@ -54,7 +54,7 @@ impl Repository {
             committer: nobody,
             message: "The working tree\n".to_owned(),
         })?;
-        buffer.flush()?.settle();
+        buffer.flush_loose()?;
         Ok(commit)
     }
 }

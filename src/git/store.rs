@@ -17,33 +17,6 @@ const HANDFUL: usize = 40;
 #[derive(Debug)]
 pub struct Kept {
     keep: Option<PathBuf>,
-    handful: Option<Handful>,
-}
-
-/// The objects of a small pack.
-#[derive(Debug)]
-struct Handful {
-    store: Store,
-    pack: ObjectId,
-    objects: Vec<(ObjectId, ObjectKind, Vec<u8>)>,
-}
-
-impl Kept {
-    fn new(keep: Option<PathBuf>) -> Self {
-        Self { keep, handful: None }
-    }
-
-    /// Says that refs point at the objects: a handful of them becomes loose, for many small packs slow git down.
-    pub fn settle(mut self) {
-        let Some(Handful { store, pack, objects }) = self.handful.take() else { return };
-        let mut deflate = Deflate::new();
-        if objects.iter().all(|(id, kind, content)| store.write_loose(&mut deflate, *id, *kind, content).is_ok()) {
-            // The index first, as git does: without it there is no pack. One that stays costs nothing but space.
-            for extension in ["idx", "pack"] {
-                let _ = fs::remove_file(store.pack_file(pack, extension));
-            }
-        }
-    }
 }
 
 impl Drop for Kept {
@@ -62,24 +35,31 @@ struct Store {
     shared: Shared,
 }
 
-/// Writes objects as one pack. Not as loose ones before [`Kept::settle`]: nothing keeps a `git gc --prune=now` in another
-/// process from taking those before a ref points at them. A handful is flushed when loose objects are to be.
+/// Writes objects as one pack. Never as loose ones: nothing keeps a `git gc --prune=now` in another process from taking
+/// those before a ref points at them, and none that are in a pack too may become loose later, for a `git prune-packed`
+/// in another process trusts the pack that it has seen. A handful is flushed when loose objects are to be.
 pub(super) fn write(repository: &Repository, objects: Vec<(ObjectId, ObjectKind, Vec<u8>)>) -> Result<Kept, Error> {
     repository.check_writable()?;
     if objects.is_empty() {
-        return Ok(Kept::new(None));
+        return Ok(Kept { keep: None });
     }
     let store = Store::new(repository, repository.common_dir().join("objects"));
     let pack = pack::encode(&objects, repository.null_id().kind())?;
-    let mut kept = store.keep(pack.id)?;
+    let kept = store.keep(pack.id)?;
     store.write_pack(&pack, store.flushes(objects.len()))?;
-    if objects.len() < HANDFUL {
-        kept.handful = Some(Handful { store, pack: pack.id, objects });
-    }
     Ok(kept)
 }
 
-/// Writes objects as one pack beside those of a push that is not accepted yet, to share their fate; answers its id.
+/// Writes objects that no ref will ever point at, each into a file of its own: git's next prune takes them.
+pub(super) fn write_loose(repository: &Repository, objects: &[(ObjectId, ObjectKind, Vec<u8>)]) -> Result<(), Error> {
+    repository.check_writable()?;
+    let store = Store::new(repository, repository.common_dir().join("objects"));
+    let mut deflate = Deflate::new();
+    objects.iter().try_for_each(|(id, kind, content)| store.write_loose(&mut deflate, *id, *kind, content))
+}
+
+/// Writes objects as one pack beside those of a push that is not accepted yet, to share their fate; answers its id. The
+/// `.keep` file goes in with it, and stays until [`keep_pack`].
 pub(super) fn write_quarantined(
     repository: &Repository,
     quarantine: &Quarantine,
@@ -87,6 +67,7 @@ pub(super) fn write_quarantined(
 ) -> Result<ObjectId, Error> {
     let store = Store::new(repository, quarantine.objects.clone());
     let pack = pack::encode(&objects, repository.null_id().kind())?;
+    store.place_keep(pack.id)?;
     store.write_pack(&pack, store.flushes(objects.len()))?;
     Ok(pack.id)
 }
@@ -95,22 +76,9 @@ pub(super) fn write_quarantined(
 pub(super) fn keep_pack(repository: &Repository, id: ObjectId) -> Result<Option<Kept>, Error> {
     repository.check_writable()?;
     let store = Store::new(repository, repository.common_dir().join("objects"));
-    let mut kept = store.keep(id)?;
-    let index = store.pack_file(id, "idx");
-    if !index.is_file() || !store.pack_file(id, "pack").is_file() {
-        return Ok(None);
-    }
-    let reading = || format!("reading {}", index.display());
-    let index = gix::odb::pack::index::File::at(&index, id.kind()).doing(reading)?;
-    if index.iter().count() < HANDFUL {
-        let object = |entry: gix::odb::pack::index::Entry| {
-            let (kind, content) = repository.object(entry.oid)?;
-            Ok((entry.oid, kind, content))
-        };
-        let objects = index.iter().map(object).collect::<Result<_, Error>>()?;
-        kept.handful = Some(Handful { store, pack: id, objects });
-    }
-    Ok(Some(kept))
+    let kept = store.keep(id)?;
+    let is_there = ["pack", "idx"].into_iter().all(|extension| store.pack_file(id, extension).is_file());
+    Ok(is_there.then_some(kept))
 }
 
 impl Store {
@@ -141,11 +109,15 @@ impl Store {
     }
 
     fn keep(&self, id: ObjectId) -> Result<Kept, Error> {
+        self.place_keep(id).map(|keep| Kept { keep: Some(keep) })
+    }
+
+    fn place_keep(&self, id: ObjectId) -> Result<PathBuf, Error> {
         let dir = self.objects.join("pack");
         make_dir(&dir, self.shared)?;
         let keep = self.pack_file(id, "keep");
         self.place(&dir, &keep, b"hydrate\n", false)?;
-        Ok(Kept::new(Some(keep)))
+        Ok(keep)
     }
 
     /// The pack before its index: a pack without one is not there for git.

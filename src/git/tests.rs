@@ -90,7 +90,7 @@ fn what_we_write_is_what_git_reads() {
         update_refs(&repository, &[create("refs/heads/main", second)], "test").expect("moves");
         let packs = || files_below(&bare.path().join("objects/pack")).len();
         assert_eq!(packs(), 3, "a pack, its index and what keeps them: {args:?} {files}");
-        kept.settle();
+        drop(kept);
         assert_eq!(bare.git(&["fsck", "--strict", "--full"]), "", "{args:?} {files}");
         assert_eq!(bare.git(&["log", "--format=%H %an %ae %cd", "--date=raw", "main"]).lines().count(), 2);
         assert_eq!(
@@ -98,7 +98,7 @@ fn what_we_write_is_what_git_reads() {
             format!("{second} Some Body 60 -0330")
         );
         assert_eq!(bare.git(&["ls-tree", "-r", "--name-only", "main"]).lines().count(), files + 2);
-        assert_eq!(packs(), if files < 40 { 0 } else { 2 }, "{args:?} {files}");
+        assert_eq!(packs(), 2, "{args:?} {files}");
         let refs = bare.open().refs().expect("reads");
         assert_eq!((refs.branch("main"), refs.head_branch()), (Some(second), Some("main")));
     }
@@ -140,7 +140,9 @@ fn files_have_the_modes_that_git_gives_them() {
             assert_eq!(modes(&ours, extension), modes(&theirs, extension), "{shared} {extension}");
         }
         assert_eq!(mode(&ours.path().join("objects/pack")), mode(&theirs.path().join("objects/pack")), "{shared}");
-        kept.settle();
+        drop(kept);
+        buffer.write_blob(b"same").expect("hashes");
+        buffer.flush_loose().expect("writes");
         assert_eq!(loose(&ours), loose_theirs, "{shared}");
     }
 }

@@ -70,10 +70,6 @@ pub fn fulfil(repository: &Repository) -> Result<Option<Report>, HydrateError> {
     let Ok(text) = std::fs::read(&path) else { return Ok(None) };
     drop(std::fs::remove_file(&path));
     let Ok(foreseen) = serde_json::from_slice::<Foreseen>(&text) else { return Ok(None) };
-    if foreseen.maker != MAKER || foreseen.refs != repository.refs()?.fingerprint() {
-        return Ok(None);
-    }
-    let Some(edits) = foreseen.edits.iter().map(edit).collect::<Option<Vec<_>>>() else { return Ok(None) };
     let kept = match foreseen.pack.as_deref().map(object_id) {
         None => None,
         Some(Some(pack)) => match repository.keep_pack(pack)? {
@@ -82,13 +78,14 @@ pub fn fulfil(repository: &Repository) -> Result<Option<Report>, HydrateError> {
         },
         Some(None) => return Ok(None),
     };
-    match update_refs(repository, &edits, "hydrate") {
-        Ok(()) => {
-            if let Some(kept) = kept {
-                kept.settle();
-            }
-            Ok(Some(foreseen.report))
-        }
+    if foreseen.maker != MAKER || foreseen.refs != repository.refs()?.fingerprint() {
+        return Ok(None);
+    }
+    let Some(edits) = foreseen.edits.iter().map(edit).collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let moved = update_refs(repository, &edits, "hydrate");
+    drop(kept);
+    match moved {
+        Ok(()) => Ok(Some(foreseen.report)),
         Err(TransactionError::Raced(_)) => Ok(None),
         Err(TransactionError::Failed(error)) => Err(error.into()),
     }

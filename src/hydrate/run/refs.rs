@@ -13,7 +13,7 @@ impl Run<'_> {
         let edits = self.ref_edits()?;
         let kept = self.buffer.flush()?;
         update_refs(self.setup.repository, &edits, "hydrate")?;
-        kept.settle();
+        drop(kept);
         Ok(())
     }
 
