@@ -60,7 +60,6 @@ const HEAVY: &[&str] = &[
     "regex that grows its text",
     "replace that grows its text",
     "join of a long separator",
-    "file:// charts that double",
     "archive: 1 GB of zeros in one file",
     "archive: 1 GB in many files",
     "archive: 100,000 empty files",

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::tree::{ChartId, Tree};
+use super::tree::{ChartId, Tree, VISITS_MAX};
 use crate::template::{List, Map, Text, Value, printed};
 
 /// What becomes of nulls.
@@ -19,14 +19,20 @@ pub enum Nulls {
     Keep,
 }
 
-/// Where a subchart's values should be, there is something else.
+/// Why values cannot be brought together.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("type mismatch on {}: {}", .name.to_str(), printed("%t", .value))]
-pub struct TypeMismatch {
-    /// The subchart.
-    pub name: Text,
-    /// What is there.
-    pub value: Value,
+pub enum CoalesceError {
+    /// Where a subchart's values should be, there is something else.
+    #[error("type mismatch on {}: {}", .name.to_str(), printed("%t", .value))]
+    TypeMismatch {
+        /// The subchart.
+        name: Text,
+        /// What is there.
+        value: Value,
+    },
+    /// Charts in charts in charts.
+    #[error("the chart and its subcharts are looked at more than {VISITS_MAX} times to prepare their values")]
+    TooMany,
 }
 
 /// The key of the values that every subchart gets.
@@ -41,7 +47,7 @@ pub fn coalesce(
     values: &Map,
     nulls: Nulls,
     warnings: &mut Vec<String>,
-) -> Result<Map, TypeMismatch> {
+) -> Result<Map, CoalesceError> {
     let values = copy(values);
     Round { tree, warnings }.chart(chart, &values, "", nulls)?;
     Ok(values)
@@ -72,7 +78,10 @@ struct Round<'a, 't> {
 }
 
 impl Round<'_, '_> {
-    fn chart(&mut self, chart: ChartId, values: &Map, prefix: &str, nulls: Nulls) -> Result<(), TypeMismatch> {
+    fn chart(&mut self, chart: ChartId, values: &Map, prefix: &str, nulls: Nulls) -> Result<(), CoalesceError> {
+        if !self.tree.visit() {
+            return Err(CoalesceError::TooMany);
+        }
         self.defaults(chart, values, prefix, nulls);
         let path = joined(prefix, self.tree.name(chart));
         for &subchart in self.tree.subcharts(chart) {
@@ -80,7 +89,7 @@ impl Round<'_, '_> {
             let below = match values.get(&name) {
                 None => Map::new(),
                 Some(Value::Map(map)) => map,
-                Some(value) => return Err(TypeMismatch { name, value }),
+                Some(value) => return Err(CoalesceError::TypeMismatch { name, value }),
             };
             values.set(name, below.clone());
             self.globals(&below, values, &path);

@@ -2,14 +2,14 @@
 //!
 //! Reference: helm 4.2.3 pkg/chart/v2/util/dependencies.go. Cases `dep-*`.
 
-use super::coalesce::{self, Nulls, TypeMismatch};
+use super::coalesce::{self, CoalesceError, Nulls};
 use super::metadata::Dependency;
 use super::thaw::thaw_value;
 use super::tree::{ChartId, Tree};
 use crate::template::{Map, Text, Value, printed};
 
 /// Applies aliases, conditions, tags and `import-values` to the whole tree. `values` are the user's.
-pub fn process(tree: &mut Tree, values: &Map, warnings: &mut Vec<String>) -> Result<(), TypeMismatch> {
+pub fn process(tree: &mut Tree, values: &Map, warnings: &mut Vec<String>) -> Result<(), CoalesceError> {
     enable(tree, Tree::ROOT, values, "", warnings)?;
     import(tree, Tree::ROOT, warnings)
 }
@@ -24,7 +24,7 @@ fn enable(
     values: &Map,
     path: &str,
     warnings: &mut Vec<String>,
-) -> Result<(), TypeMismatch> {
+) -> Result<(), CoalesceError> {
     let Some(mut dependencies) = tree.dependencies(chart).map(<[_]>::to_vec) else { return Ok(()) };
     let fits = |tree: &Tree, dependency: &Dependency, subchart: ChartId| {
         tree.name(subchart) == dependency.name
@@ -109,7 +109,7 @@ pub fn table(values: &Map, path: &str) -> Option<Map> {
 
 /// Makes the values of a chart with dependencies those of all its subcharts too, and adds what it imports from them.
 /// Subcharts first.
-fn import(tree: &mut Tree, chart: ChartId, warnings: &mut Vec<String>) -> Result<(), TypeMismatch> {
+fn import(tree: &mut Tree, chart: ChartId, warnings: &mut Vec<String>) -> Result<(), CoalesceError> {
     for subchart in tree.subcharts(chart).to_vec() {
         import(tree, subchart, warnings)?;
     }

@@ -1,6 +1,7 @@
 //! The charts of one render: each use of a chart is one entry, whose dependencies and values change as Helm prepares
 //! them.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::chart::{Chart, File};
@@ -32,10 +33,15 @@ struct Node<'a> {
     values: Option<Map>,
 }
 
+/// How often charts are looked at to prepare the values of one render. Dependencies under two names share what is below
+/// them, so few charts may be met very often.
+pub(super) const VISITS_MAX: u32 = 500_000;
+
 /// The charts of one render, the root first. Copies of charts are made, none is ever removed.
 pub struct Tree<'a> {
     nodes: Vec<Node<'a>>,
     heads: Vec<Head>,
+    visits: Cell<u32>,
 }
 
 impl<'a> Tree<'a> {
@@ -44,7 +50,7 @@ impl<'a> Tree<'a> {
 
     /// A chart with all its subcharts, as they were loaded.
     pub fn new(chart: &'a Arc<Chart>) -> Self {
-        let mut tree = Self { nodes: Vec::new(), heads: Vec::new() };
+        let mut tree = Self { nodes: Vec::new(), heads: Vec::new(), visits: Cell::new(0) };
         tree.grow(chart, None);
         tree
     }
@@ -58,6 +64,12 @@ impl<'a> Tree<'a> {
         let subcharts = chart.charts.iter().map(|subchart| self.grow(subchart, Some(id))).collect();
         self.nodes[id.0].subcharts = subcharts;
         id
+    }
+
+    /// Counts a look at a chart; false when there were too many.
+    pub fn visit(&self) -> bool {
+        self.visits.set(self.visits.get().saturating_add(1));
+        self.visits.get() <= VISITS_MAX
     }
 
     /// The chart itself.
