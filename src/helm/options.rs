@@ -105,14 +105,14 @@ impl Effects {
     }
 
     /// The same, to find out what depends on calls that are refused: on one of them, or on all.
-    pub(super) fn probe(&self, call: Option<u64>, probe: Probe) -> template::Effects {
+    pub(super) fn probe(&self, call: Option<u64>, probe: Probe, sketch: bool) -> template::Effects {
         match self.for_templates() {
             template::Effects::Seeded { seed, now, allowed } => {
-                template::Effects::Probe { seed, now, allowed, call, probe }
+                template::Effects::Probe { seed, now, allowed, call, probe, sketch }
             }
             _ => {
                 let (seed, now, allowed) = ([0; 32], jiff::Timestamp::UNIX_EPOCH, BTreeSet::new());
-                template::Effects::Probe { seed, now, allowed, call, probe }
+                template::Effects::Probe { seed, now, allowed, call, probe, sketch }
             }
         }
     }

@@ -8,7 +8,7 @@ use super::error::Error;
 use super::options::Options;
 use super::output::{self, RenderedFile};
 use super::{Files, files, render_here};
-use crate::template::Probe;
+use crate::template::{self, Probe};
 use crate::yaml::Mapping;
 
 /// How many calls of a render are looked at.
@@ -22,7 +22,14 @@ const OTHERS: [u8; 2] = [1, 2];
 /// password. Its error when it fails whatever such calls give, because then Helm fails too. None when its files depend on
 /// them.
 pub fn unaffected(chart: &Arc<Chart>, values: &Mapping, options: &Options) -> Option<Result<Files, Error>> {
-    let probe = |number| files_with(chart, values, options, None, Probe::Draw(number));
+    // Most charts print what they draw: those are found out without a good key, which takes a second to make.
+    let sketch = |number| printed(chart, values, options, None, Probe::Draw(number));
+    if let (Ok(one), Ok(other)) = (sketch(0), sketch(1))
+        && one != other
+    {
+        return None;
+    }
+    let probe = |number| files_with(chart, values, options, options.effects.probe(None, Probe::Draw(number), false));
     let first = probe(0);
     let is_same = |other: Result<Files, Error>| match (&first, other) {
         (Ok(first), Ok(other)) => first.rendered == other.rendered,
@@ -59,6 +66,7 @@ pub fn survey(chart: &Arc<Chart>, values: &Mapping, options: &Options) -> Result
     Ok(if found.is_empty() { vec![first] } else { found })
 }
 
+/// What is printed as far as it tells what depends on what: keys in it are good for nothing.
 fn printed(
     chart: &Arc<Chart>,
     values: &Mapping,
@@ -66,18 +74,17 @@ fn printed(
     call: Option<u64>,
     probe: Probe,
 ) -> Result<Vec<RenderedFile>, Error> {
-    files_with(chart, values, options, call, probe).map(|files| files.rendered)
+    files_with(chart, values, options, options.effects.probe(call, probe, true)).map(|files| files.rendered)
 }
 
-/// The files that are printed, with chance where calls are refused.
+/// The files that are printed.
 fn files_with(
     chart: &Arc<Chart>,
     values: &Mapping,
     options: &Options,
-    call: Option<u64>,
-    probe: Probe,
+    effects: template::Effects,
 ) -> Result<Files, Error> {
-    let mut files = files(chart, values, options, options.effects.probe(call, probe), &mut Vec::new())?;
+    let mut files = files(chart, values, options, effects, &mut Vec::new())?;
     files.rendered.retain(|file| output::is_printed(&file.name));
     Ok(files)
 }

@@ -46,6 +46,8 @@ pub enum Effects {
         call: Option<u64>,
         /// What becomes of it.
         probe: Probe,
+        /// Whether nobody will see what is rendered, so that keys may be good for nothing: quick to make, and weak.
+        sketch: bool,
     },
 }
 
@@ -60,6 +62,9 @@ pub enum Probe {
 
 /// What the clock says in a probe; far apart in every field that a clock shows.
 const PROBE_SECONDS: [i64; 3] = [1_000_000_000, 86_400 * 400 + 3_661, 4_102_441_199];
+
+/// How many bits an RSA key of a sketch has: the fewest that can sign SHA-256.
+const SKETCH_BITS: u32 = 512;
 
 /// Where chance comes from for one call.
 struct Chance {
@@ -101,7 +106,8 @@ impl Source {
         hash.update(seed);
         hash.update(passed.to_be_bytes());
         hash.update(call.as_bytes());
-        Ok(Random { key: hash.finalize().into(), counter: 0, block: [0; 32], used: 32 })
+        let sketch = matches!(self.effects, Effects::Probe { sketch: true, .. });
+        Ok(Random { key: hash.finalize().into(), counter: 0, block: [0; 32], used: 32, sketch })
     }
 
     /// What a call draws from; none when it is refused.
@@ -141,9 +147,15 @@ pub struct Random {
     counter: u64,
     block: [u8; 32],
     used: usize,
+    sketch: bool,
 }
 
 impl Random {
+    /// How many bits a key gets that shall have so many.
+    pub(super) fn key_bits(&self, bits: u32) -> u32 {
+        if self.sketch { bits.min(SKETCH_BITS) } else { bits }
+    }
+
     /// The next byte.
     pub fn byte(&mut self) -> u8 {
         if self.used >= self.block.len() {

@@ -38,6 +38,7 @@ pub(super) fn signature_algorithm() -> Vec<u8> {
 impl Key {
     /// Makes a key of so many bits.
     pub fn generate(random: &mut Random, bits: u32) -> Self {
+        let bits = random.key_bits(bits);
         let exponent = BigUint::from(65_537u32);
         let one = BigUint::from(1u32);
         loop {
