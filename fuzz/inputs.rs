@@ -120,6 +120,79 @@ fn chart(bytes: &[u8]) {
     drop(helm::render(&View::new(&files), &path("c"), &helm::Options::default()));
 }
 
+/// Files after each other, each below a line `=== PATH`: a chart with all that belongs to it. Kept or new, it renders to
+/// the same.
+fn whole_chart(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let files = text.split("=== ").filter_map(|part| part.split_once('\n')).fold(
+        MemoryFiles::new().file("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n"),
+        |files, (name, content)| match RepoPath::new(&format!("c/{name}")) {
+            Ok(path) => files.file(path.as_str(), content),
+            Err(_) => files,
+        },
+    );
+    let charts = helm::Charts::default();
+    let options = helm::Options { include_crds: true, ..helm::Options::default() };
+    let render = |charts| {
+        let rendered = helm::render_kept(charts, &View::new(&files), &path("c"), &options);
+        rendered.map_err(|error| error.diagnostic().to_string())
+    };
+    let first = render(&charts);
+    assert_eq!(first, render(&charts), "kept");
+    assert_eq!(first, render(&helm::Charts::default()), "new");
+}
+
+/// What `--set` and its kin take.
+fn set(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let files = MemoryFiles::new()
+        .file("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n")
+        .file("c/values.yaml", "a: [1, {b: c}]\nd: {e: f}\n")
+        .file("c/templates/t.yaml", "a: {{ .Values | toJson | quote }}\n");
+    let given = || vec![text.clone()];
+    let plain = helm::Options::default;
+    for options in [
+        helm::Options { set: given(), ..plain() },
+        helm::Options { set_string: given(), ..plain() },
+        helm::Options { set_json: given(), ..plain() },
+        helm::Options { set_literal: given(), ..plain() },
+        helm::Options { set_file: given(), ..plain() },
+    ] {
+        drop(helm::render(&View::new(&files), &path("c"), &options));
+    }
+}
+
+/// Functions with a language of their own, each handed the first line and the rest.
+fn languages(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    let values = serde_json::json!({ "a": first, "b": rest }).to_string();
+    for call in [
+        "regexReplaceAll .Values.a .Values.b .Values.a",
+        "regexSplit .Values.a .Values.b -1",
+        "regexFindAll .Values.a .Values.b 3",
+        "semverCompare .Values.a .Values.b",
+        "semver .Values.a",
+        "toDate .Values.a .Values.b",
+        "durationRound .Values.a",
+        "printf .Values.a .Values.b 1 2.5 .Values",
+        "fromYaml .Values.b | toToml",
+        "fromToml .Values.b | toYamlPretty",
+        "fromJson .Values.b | toPrettyJson",
+        "urlParse .Values.a | urlJoin",
+        "tpl .Values.b .",
+        "wrapWith 3 .Values.a .Values.b",
+        ".Files.Glob .Values.a",
+    ] {
+        let files = MemoryFiles::new()
+            .file("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n")
+            .file("c/values.yaml", values.as_str())
+            .file("c/files/aaaaaaaaaaaaaaaaaaaaaaaaaaab", "")
+            .file("c/templates/t.yaml", format!("a: {{{{ {call} | toString | quote }}}}\n"));
+        drop(helm::render(&View::new(&files), &path("c"), &helm::Options::default()));
+    }
+}
+
 fn kustomization(bytes: &[u8]) {
     let files = MemoryFiles::new()
         .file("k/kustomization.yaml", bytes)
@@ -303,6 +376,44 @@ pub const TARGETS: &[Target] = &[
             "apiVersion: v2\nname: c\nversion: 1.0.0\ndependencies: [{name: s, version: '>=1', repository: 'file://../s', condition: a.b, \
              import-values: [{child: a, parent: b}]}]\n",
             "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"type\":\"object\",\"properties\":{\"a\":{\"items\":{\"$ref\":\"#\"},\"pattern\":\"^a+$\"}}}",
+        ],
+    },
+    Target {
+        name: "whole chart",
+        run: whole_chart,
+        seeds: &[
+            "=== Chart.yaml\napiVersion: v2\nname: c\nversion: 1.0.0\nkubeVersion: '>=1.20'\ndependencies:\n- {name: s, version: 1.x, \
+             condition: s.on, alias: t, tags: [u], import-values: [x, {child: y, parent: z}]}\n=== values.yaml\ns: {on: true, a: null}\n\
+             global: {g: [1]}\ntags: {u: false}\n=== values.schema.json\n{\"properties\":{\"global\":{\"type\":\"object\",\
+             \"required\":[\"g\"]}}}\n=== charts/s/Chart.yaml\napiVersion: v2\nname: s\nversion: 1.2.3\n=== charts/s/values.yaml\n\
+             exports: {x: {p: q}}\ny: {z: 1}\n=== charts/s/templates/a.yaml\nkind: A\nv: {{ .Values | toJson | quote }}\n=== \
+             templates/_h.tpl\n{{- define \"h\" }}{{ .Chart.Name }}{{ end }}\n=== templates/b.yaml\nkind: B\nn: {{ include \"h\" . }}\n---\n\
+             kind: C\nmetadata: {annotations: {helm.sh/hook: 'test, pre-install'}}\n=== crds/d.yaml\nkind: D\n=== .helmignore\n*.txt\n!a\n",
+            "=== Chart.yaml\napiVersion: v1\nname: c\nversion: 1.0.0\n=== requirements.yaml\ndependencies: [{name: s, version: '*', \
+             repository: 'file://../s'}]\n=== charts/s/Chart.yaml\nname: s\nversion: 0.1.0\ntype: library\n=== charts/s/templates/_l.tpl\n\
+             {{ define \"l\" }}{{ set .Values \"k\" (.Files.Get \"f\") }}{{ end }}\n=== f\ntext\n=== templates/a.yaml\n{{ template \"l\" . }}\n",
+        ],
+    },
+    Target {
+        name: "set",
+        run: set,
+        seeds: &[
+            "a[1].b=x,d.e={1,true,null},g\\.h[2][0]=0x1,i={},j=a\\,b",
+            "a=[1, {\"b\": null}]",
+            "{\"a\": {\"b\": [1.5, \"x\"]}}",
+            "d.e[65536]=1,a[-1]=2,[0]=3,d=null",
+        ],
+    },
+    Target {
+        name: "languages",
+        run: languages,
+        seeds: &[
+            "(?i)^([a-z]+|\\d{2,3}?)[^[:space:]]*$\nabc 123 ABC",
+            ">=1.2.3-0 <2 || ~1.x, ^0.0.3 - 2.1\n1.2.3-rc.1+build",
+            "Mon, 02 Jan 2006 15:04:05.000 -0700 MST\nTue, 03 Feb 2009 01:02:03.456 +0100 CET",
+            "%[2]*.[1]*f|%+q|%#v|%08.3d|%t|%x|%U\na",
+            "https://user:pw@example.com:80/a%20b?c=d#e\n{\"scheme\": \"a\"}",
+            "files/**/{a,[!b-d]*}\na = 1\n[b.c]\nd = [1.5, 2020-01-01T00:00:00Z]\n[[e]]\nf = 'g'",
         ],
     },
     Target {
