@@ -6,9 +6,9 @@
 //!
 //! Commits on top of one that differs are judged by what it should have been, so that only what was changed is named.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+mod fault;
 
-use serde::Serialize;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::branch::{self, Branch, METADATA, PATH_FILES};
 use super::heads::{DryHead, hydrated_branches};
@@ -19,156 +19,7 @@ use crate::git::{Commit, Error, NewCommit, Notes, ObjectBuffer, ObjectId, Reposi
 use crate::metadata::{DryCommit, ENGINE_REVISION, Origin, Trailers, note, read_note};
 use crate::settings::{History, RendererName};
 
-/// Commits of one environment branch: those on the first-parent line from `tip` to `after`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// What to call it.
-    pub name: String,
-    /// The newest commit.
-    pub tip: ObjectId,
-    /// Where the line ends, itself left out; none for the whole history.
-    pub after: Option<ObjectId>,
-}
-
-/// What became of one line. Ids are full and in hexadecimal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Verified {
-    /// The branch, or what else the line was called.
-    pub branch: String,
-    /// Its newest commit.
-    pub tip: String,
-    /// How many hydrated commits are what hydration makes.
-    pub equal: usize,
-    /// How many have a fault that a commit below them has, and no other.
-    pub inheriting: usize,
-    /// How many were not made by hydration and leave its files alone, merges of hydrated commits among them.
-    pub others: usize,
-    /// What is wrong, oldest commit first.
-    pub findings: Vec<Finding>,
-}
-
-/// Something wrong with one commit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Finding {
-    /// The commit.
-    pub commit: String,
-    /// The dry commit that it says it was made from.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dry_sha: Option<String>,
-    /// What is wrong.
-    #[serde(flatten)]
-    pub fault: Fault,
-}
-
-/// What is wrong with a commit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
-#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "fault")]
-pub enum Fault {
-    /// A file has other content.
-    #[error("the content of {path} is not what hydration makes")]
-    Content {
-        /// The file.
-        path: String,
-    },
-    /// A file has another mode.
-    #[error("the mode of {path} is not what hydration makes")]
-    Mode {
-        /// The file.
-        path: String,
-    },
-    /// A file that hydration does not make.
-    #[error("{path} is there, and hydration does not make it")]
-    Extra {
-        /// The file.
-        path: String,
-    },
-    /// A file that hydration makes is not there.
-    #[error("{path} is missing")]
-    Missing {
-        /// The file.
-        path: String,
-    },
-    /// Other parents.
-    #[error("its parents are not those that hydration gives it")]
-    Parents,
-    /// Another message.
-    #[error("its message is not what hydration writes")]
-    Message,
-    /// Another author or committer.
-    #[error("its author or committer is not the one in the settings")]
-    Identity,
-    /// Another date.
-    #[error("its date is not that of the dry commit")]
-    Date,
-    /// A header that hydration does not write, such as a signature.
-    #[error("it has headers that hydration does not write")]
-    Headers,
-    /// Hydration makes no commit of this dry commit.
-    #[error("hydration makes no commit here: nothing changed")]
-    Needless,
-    /// The dry commit does not hydrate.
-    #[error("its dry commit does not hydrate: {message}")]
-    Unhydratable {
-        /// The first thing that is wrong with it.
-        message: String,
-    },
-    /// A hydrated commit is not there.
-    #[error("the hydrated commit of {dry_sha} is missing below it")]
-    Skipped {
-        /// The dry commit.
-        dry_sha: String,
-    },
-    /// Somebody else changed files that hydration writes.
-    #[error("it was not made by hydration, and changes {}", .paths.join(", "))]
-    Foreign {
-        /// The files.
-        paths: Vec<String>,
-    },
-    /// There are notes, but none on it.
-    #[error("it has no note")]
-    NoNote,
-    /// A note that hydration does not write.
-    #[error("its note is not what hydration writes")]
-    Note,
-    /// A note that names a dry commit that makes another tree, or does not belong there.
-    #[error("its note names {dry_sha}, which it is not hydrated from")]
-    NoteOfAnother {
-        /// What it names.
-        dry_sha: String,
-    },
-    /// It cannot be told: another revision of the engine made it, and ours makes something else.
-    #[error(
-        "made by engine revision {revision}, and this is {ENGINE_REVISION}: a git-hydrate of that revision can tell"
-    )]
-    OtherRevision {
-        /// The revision.
-        revision: u32,
-    },
-    /// It cannot be told: an object that it was made from is gone.
-    #[error("{what} {id} is not in this repository")]
-    Gone {
-        /// What the object was.
-        what: &'static str,
-        /// Its id.
-        id: String,
-    },
-}
-
-impl Fault {
-    /// Whether it cannot be told if anything is wrong.
-    pub fn is_unknown(&self) -> bool {
-        matches!(self, Fault::OtherRevision { .. } | Fault::Gone { .. })
-    }
-}
-
-impl Verified {
-    /// Whether every commit is what hydration makes.
-    pub fn is_success(&self) -> bool {
-        self.findings.is_empty()
-    }
-}
+pub use fault::{Fault, Finding, Line, Verified};
 
 /// The whole history of every hydrated branch, by name.
 pub fn lines(repository: &Repository, names: &RefNames) -> Result<Vec<Line>, HydrateError> {
