@@ -28,6 +28,7 @@ const SECONDS_MAX: u64 = 60;
 
 /// What takes long without optimisation, or to be made: only `HOSTILE=table` tries it.
 const HEAVY: &[&str] = &[
+    "file:// charts that double",
     "anchors by the million",
     "150,000 documents",
     "a million empty documents",

@@ -35,7 +35,7 @@ struct Node<'a> {
 
 /// How often charts are looked at to prepare the values of one render. Dependencies under two names share what is below
 /// them, so few charts may be met very often.
-pub(super) const VISITS_MAX: u32 = 500_000;
+pub(super) const VISITS_MAX: u32 = 20_000;
 
 /// The charts of one render, the root first. Copies of charts are made, none is ever removed.
 pub struct Tree<'a> {
