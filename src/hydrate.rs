@@ -25,7 +25,6 @@ mod report;
 mod request;
 mod rules;
 mod run;
-mod shares;
 mod single;
 mod standing;
 mod status;

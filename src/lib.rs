@@ -78,6 +78,7 @@ pub mod remote;
 pub mod render;
 pub mod report;
 pub mod settings;
+mod shares;
 pub mod template;
 pub mod view;
 pub mod yaml;

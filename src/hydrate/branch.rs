@@ -6,7 +6,6 @@ use super::HydrateError;
 use super::heads::{DryHead, RefNames};
 use super::report::{BranchReport, HydratedCommit, Outcome, Skipped};
 use super::rules::Rules;
-use super::shares::in_shares;
 use super::standing::{self, Standing, metadata_dir};
 use crate::application::{AppName, Application, BranchName};
 use crate::diag::{Diagnostic, chain};
@@ -16,6 +15,7 @@ use crate::path::RepoPath;
 use crate::plan::Removal;
 use crate::publish::{Edits, HydratedTree};
 use crate::settings::Settings;
+use crate::shares::in_shares;
 
 /// An environment branch and what the run made of it so far.
 pub(super) struct Branch {

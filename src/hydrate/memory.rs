@@ -9,7 +9,6 @@ use super::branch::MANIFEST;
 use super::heads::DryHead;
 use super::output::Output;
 use super::run::{DryTree, Run};
-use super::shares::in_shares;
 use crate::application::{Application, BranchName, Context};
 use crate::cache::{self, Cache, Encoded, Head, Record, State};
 use crate::diag::Diagnostic;
@@ -18,6 +17,7 @@ use crate::metadata::ENGINE_REVISION;
 use crate::path::RepoPath;
 use crate::publish::HydratedTree;
 use crate::render::Limits;
+use crate::shares::in_shares;
 use crate::view::{TreeFiles, View};
 
 /// The cache of a repository, and what this run will leave there.

@@ -1,9 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::application::{self, Application, BranchName, Document, Patterns};
 use crate::diag::Diagnostic;
 use crate::path::RepoPath;
+use crate::shares::in_shares;
 use crate::view::{ContentId, Entry, Files, Kind};
 
 /// The Applications of one dry tree.
@@ -38,19 +39,38 @@ pub struct Discovery {
 /// What one directory and all below it hold.
 #[derive(Debug, Default)]
 struct Directory {
-    files: Vec<application::File>,
-    patches: BTreeSet<RepoPath>,
+    files: Vec<Arc<Candidate>>,
     below: Vec<Arc<Directory>>,
 }
 
-/// Reads one file: the Applications in it, if there are any or should be, and the files that it names as patches.
-pub(super) fn read_file(
-    files: &dyn Files,
-    path: &RepoPath,
+/// A file that may hold Applications or name patches.
+#[derive(Debug)]
+struct Candidate {
+    path: RepoPath,
     id: ContentId,
-) -> Result<(Option<application::File>, BTreeSet<RepoPath>), String> {
-    let is_kustomization = application::is_kustomization(path);
-    if !is_kustomization && !application::may_hold_applications(path) {
+    /// None until it was read.
+    found: OnceLock<Found>,
+}
+
+/// The Applications of a file, if there are any or should be, and the files that it names as patches.
+type Found = (Option<application::File>, BTreeSet<RepoPath>);
+
+/// One walk over a tree.
+struct Walk<'a> {
+    files: &'a dyn Files,
+    directories: usize,
+    /// What is to be read.
+    candidates: Vec<Arc<Candidate>>,
+}
+
+/// Whether a file is read at all.
+fn is_candidate(path: &RepoPath) -> bool {
+    application::is_kustomization(path) || application::may_hold_applications(path)
+}
+
+/// Reads one file.
+pub(super) fn read_file(files: &dyn Files, path: &RepoPath, id: ContentId) -> Result<Found, String> {
+    if !is_candidate(path) {
         return Ok((None, BTreeSet::new()));
     }
     match files.size(path, id)? {
@@ -59,7 +79,8 @@ pub(super) fn read_file(
         _ => return Ok((application::read_too_large(path, &files.read(path, id)?), BTreeSet::new())),
     }
     let content = files.read(path, id)?;
-    let patches = if is_kustomization { application::patches(path, &content) } else { BTreeSet::new() };
+    let patches =
+        if application::is_kustomization(path) { application::patches(path, &content) } else { BTreeSet::new() };
     let file = application::read(path, &content);
     let found = !file.documents.is_empty() || !file.diagnostics.is_empty();
     Ok((found.then_some(file), patches))
@@ -76,15 +97,8 @@ pub(super) fn is_of_chart(name: &str) -> bool {
 }
 
 impl Directory {
-    fn read(&mut self, files: &dyn Files, path: &RepoPath, entry: &Entry) -> Result<(), String> {
-        let (file, patches) = read_file(files, path, entry.id)?;
-        self.files.extend(file);
-        self.patches.extend(patches);
-        Ok(())
-    }
-
     fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.patches.is_empty() && self.below.is_empty()
+        self.files.is_empty() && self.below.is_empty()
     }
 }
 
@@ -107,7 +121,7 @@ impl Discovery {
     ///
     /// Errors: a repository that cannot be read, or a tree of too many directories.
     pub fn discover(&mut self, files: &dyn Files, patterns: &Patterns) -> Result<Discovered, String> {
-        let root = self.directory(files, &RepoPath::root(), files.root(), 0, &mut 0)?;
+        let root = self.read(files).inspect_err(|_| self.seen.clear())?;
         let mut patches = BTreeSet::new();
         let mut found = BTreeMap::new();
         collect(&root, &mut patches, &mut found);
@@ -129,37 +143,52 @@ impl Discovery {
         Ok(discovered)
     }
 
+    /// The whole tree, the files of it on all cores.
+    fn read(&mut self, files: &dyn Files) -> Result<Arc<Directory>, String> {
+        let mut walk = Walk { files, directories: 0, candidates: Vec::new() };
+        let root = self.directory(&mut walk, &RepoPath::root(), files.root(), 0)?;
+        let read = in_shares(&walk.candidates, |candidate| read_file(files, &candidate.path, candidate.id));
+        for (candidate, found) in walk.candidates.iter().zip(read) {
+            let found = found?;
+            candidate.found.get_or_init(|| found);
+        }
+        Ok(root)
+    }
+
     fn directory(
         &mut self,
-        files: &dyn Files,
+        walk: &mut Walk<'_>,
         dir: &RepoPath,
         id: ContentId,
         depth: usize,
-        count: &mut usize,
     ) -> Result<Arc<Directory>, String> {
         let key = (dir.clone(), id);
         if let Some(seen) = self.seen.get(&key) {
             return Ok(seen.clone());
         }
-        *count += 1;
-        if *count > DIRECTORIES_MAX {
+        walk.directories += 1;
+        if walk.directories > DIRECTORIES_MAX {
             return Err(format!("more than {DIRECTORIES_MAX} directories"));
         }
         let mut directory = Directory::default();
-        let entries = files.list(dir, id)?;
+        let entries = walk.files.list(dir, id)?;
         let is_chart = is_chart(&entries);
         for entry in entries.iter() {
             let Ok(path) = dir.child(&entry.name) else { continue };
             match entry.kind {
-                Kind::File => directory.read(files, &path, entry)?,
+                Kind::File if is_candidate(&path) => {
+                    let candidate = Arc::new(Candidate { path, id: entry.id, found: OnceLock::new() });
+                    walk.candidates.push(candidate.clone());
+                    directory.files.push(candidate);
+                }
                 Kind::Directory if is_chart && is_of_chart(&entry.name) => {}
                 Kind::Directory if depth < DEPTH_MAX => {
-                    let below = self.directory(files, &path, entry.id, depth + 1, count)?;
+                    let below = self.directory(walk, &path, entry.id, depth + 1)?;
                     if !below.is_empty() {
                         directory.below.push(below);
                     }
                 }
-                Kind::Directory | Kind::Link | Kind::Submodule => {}
+                Kind::File | Kind::Directory | Kind::Link | Kind::Submodule => {}
             }
         }
         let directory = Arc::new(directory);
@@ -173,8 +202,10 @@ fn collect<'a>(
     patches: &mut BTreeSet<RepoPath>,
     found: &mut BTreeMap<&'a RepoPath, &'a application::File>,
 ) {
-    patches.extend(directory.patches.iter().cloned());
-    found.extend(directory.files.iter().map(|file| (&file.path, file)));
+    for (file, named) in directory.files.iter().filter_map(|candidate| candidate.found.get()) {
+        patches.extend(named.iter().cloned());
+        found.extend(file.iter().map(|file| (&file.path, file)));
+    }
     for below in &directory.below {
         collect(below, patches, found);
     }
