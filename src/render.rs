@@ -130,9 +130,17 @@ impl Renderers {
     ) -> Vec<Result<T, Failure>> {
         let commit = Commit { renderers: self, context, checkout: OnceLock::new() };
         let work = |application: &&Application| take(application, commit.render(application)?);
-        let results = pool::in_order(applications, self.limits.jobs, work, done);
-        let results = results.into_iter().zip(applications);
-        results.map(|(result, application)| result.unwrap_or_else(|panic| Err(bug(application, &panic)))).collect()
+        // Those of one chart after each other, however many branches they are for: charts are not kept for long.
+        let mut order: Vec<(usize, &Application)> = applications.iter().copied().enumerate().collect();
+        order.sort_by_key(|(_, application)| &application.dry.path);
+        let sorted: Vec<&Application> = order.iter().map(|(_, application)| *application).collect();
+        let results = pool::in_order(&sorted, self.limits.jobs, work, done);
+        let mut results: Vec<_> = order.into_iter().zip(results).collect();
+        results.sort_by_key(|((index, _), _)| *index);
+        let result = |((_, application), result): ((usize, &Application), Result<_, String>)| {
+            result.unwrap_or_else(|panic| Err(bug(application, &panic)))
+        };
+        results.into_iter().map(result).collect()
     }
 
     /// Everything of the dry tree that rendering an Application looks at, also when it fails.

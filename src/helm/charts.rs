@@ -9,12 +9,15 @@ use super::load::load;
 use crate::path::RepoPath;
 use crate::view::{Reads, View};
 
-/// How many bytes the files of all charts that are kept may have. Templates take some times that once they are parsed.
-const BYTES_MAX: u64 = 64 << 20;
+/// How many bytes charts that are kept may take beside the newest one. Renders of one chart follow each other.
+const BYTES_MAX: u64 = 8 << 20;
+
+/// What a chart takes beside its files: its parsed templates, its values.
+const CHART_BYTES: u64 = 64 << 10;
 
 /// Charts by their paths, each used again as long as everything that loading it looked at is the same.
 ///
-/// Bounded: when they get too large, all are forgotten.
+/// Bounded: when they get too large, all but the newest are forgotten.
 #[derive(Debug)]
 pub struct Charts {
     kept: Mutex<Kept>,
@@ -45,18 +48,16 @@ impl Charts {
         }
         let (chart, reads) = view.with_reads(|| load(view, path));
         let chart = chart?;
-        let bytes = chart.bytes();
+        let bytes = CHART_BYTES + chart.bytes();
         self.kept(|kept| {
             if let Some((old, _)) = kept.charts.remove(path) {
-                kept.bytes -= old.bytes();
+                kept.bytes -= CHART_BYTES + old.bytes();
             }
             if kept.bytes + bytes > self.bytes_max {
                 *kept = Kept::default();
             }
-            if bytes <= self.bytes_max {
-                kept.charts.insert(path.clone(), (chart.clone(), Arc::new(reads)));
-                kept.bytes += bytes;
-            }
+            kept.charts.insert(path.clone(), (chart.clone(), Arc::new(reads)));
+            kept.bytes += bytes;
         });
         Ok(chart)
     }
@@ -107,8 +108,8 @@ mod tests {
         };
         let files = [("a", 30), ("b", 40), ("c", 50), ("d", 101)];
         let files = files.into_iter().fold(MemoryFiles::new(), |files, (dir, bytes)| chart(files, dir, bytes));
-        let (charts, view) = (Charts { bytes_max: 100, ..Charts::default() }, View::new(&files));
-        for (dir, kept) in [("a", &["a"][..]), ("b", &["a", "b"]), ("a", &["a", "b"]), ("c", &["c"]), ("d", &[])] {
+        let (charts, view) = (Charts { bytes_max: 2 * CHART_BYTES + 100, ..Charts::default() }, View::new(&files));
+        for (dir, kept) in [("a", &["a"][..]), ("b", &["a", "b"]), ("a", &["a", "b"]), ("c", &["c"]), ("d", &["d"])] {
             charts.load(&view, &RepoPath::new(dir).expect("plain")).expect("a chart");
             let paths = charts.kept(|kept| kept.charts.keys().map(|path| path.as_str().to_owned()).collect::<Vec<_>>());
             assert_eq!(paths, kept, "after {dir}");
