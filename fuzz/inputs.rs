@@ -379,7 +379,7 @@ pub const TARGETS: &[Target] = &[
         ],
     },
     Target {
-        name: "whole chart",
+        name: "whole-chart",
         run: whole_chart,
         seeds: &[
             "=== Chart.yaml\napiVersion: v2\nname: c\nversion: 1.0.0\nkubeVersion: '>=1.20'\ndependencies:\n- {name: s, version: 1.x, \

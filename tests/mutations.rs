@@ -136,11 +136,13 @@ fn no_input_panics_or_runs_without_end() {
     let mut number = || words.next().and_then(|word| word.parse().ok()).expect("SEED COUNT");
     let (seed, count) = (number(), number());
     let wanted = words.next();
+    let is_wanted = |target: &&Target| wanted.is_none_or(|wanted| target.name == wanted);
+    assert!(TARGETS.iter().chain(git::TARGETS).any(|target| is_wanted(&target)), "no such target: {wanted:?}");
     // Engines recurse as deep as their limits allow; a render thread has that stack.
     let stack = 256 << 20;
     std::thread::scope(|scope| {
         let targets = TARGETS.iter().chain(git::TARGETS);
-        for target in targets.filter(|target| wanted.is_none_or(|wanted| target.name == wanted)) {
+        for target in targets.filter(is_wanted) {
             let work = move || run(target, seed, count);
             let thread = std::thread::Builder::new().stack_size(stack).spawn_scoped(scope, work).expect("starts");
             if let Err(panic) = thread.join() {

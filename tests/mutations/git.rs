@@ -106,7 +106,7 @@ pub const TARGETS: &[Target] = &[
         ],
     },
     Target {
-        name: "hook lines",
+        name: "hook-lines",
         run: hook_lines,
         seeds: &["0000000000000000000000000000000000000000 0123456789abcdef0123456789abcdef01234567 refs/heads/main\n\
              0123456789abcdef0123456789abcdef01234567 0000000000000000000000000000000000000000 refs/notes/hydrator.metadata\n"],
