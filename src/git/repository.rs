@@ -211,12 +211,13 @@ impl Repository {
 
     /// Whether there is such an object.
     pub fn has(&self, id: ObjectId) -> bool {
-        self.with(|repository| repository.has_object(id))
+        let has = |repository: &gix::Repository| repository.has_object(id).then_some(()).ok_or(());
+        self.with_anew(has).is_ok()
     }
 
     /// The content of an object of any kind.
     pub fn object(&self, id: ObjectId) -> Result<(ObjectKind, Vec<u8>), Error> {
-        self.with(|repository| {
+        self.with_anew(|repository| {
             let mut buffer = Vec::new();
             let kind = repository.objects.find(&id, &mut buffer).map_err(|error| reading("object", id, error))?.kind;
             Ok((kind, buffer))
@@ -233,7 +234,7 @@ impl Repository {
 
     /// The size of an object in bytes, read from its header.
     pub fn size(&self, id: ObjectId) -> Result<u64, Error> {
-        self.with(|repository| {
+        self.with_anew(|repository| {
             repository.find_header(id).map(|header| header.size()).map_err(|error| reading("object", id, error))
         })
     }
@@ -256,7 +257,7 @@ impl Repository {
 
     /// The commit that `id` is, or that the tag `id` leads to; none when it is something else.
     pub fn peel_to_commit(&self, id: ObjectId) -> Result<Option<ObjectId>, Error> {
-        self.with(|repository| {
+        self.with_anew(|repository| {
             let object = repository.find_object(id).map_err(|error| reading("object", id, error))?;
             Ok(object.peel_to_kind(ObjectKind::Commit).ok().map(|commit| commit.id))
         })
@@ -292,20 +293,35 @@ impl Repository {
         })
     }
 
+    /// As [`Repository::with`]; what fails is tried with the packs that are there now. The library finds a few packs that
+    /// others add or repack meanwhile, and has room for no more.
+    fn with_anew<T, E>(&self, read: impl Fn(&gix::Repository) -> Result<T, E>) -> Result<T, E> {
+        self.with(&read).or_else(|error| {
+            let options = gix::open::Options::default().open_path_as_is(true).with(gix::sec::Trust::Full);
+            let opened = self.quarantine.is_none().then(|| gix::open_opts(&self.git_dir, options).ok());
+            let Some(anew) = opened.flatten().map(with_pack_cache) else { return Err(error) };
+            let result = read(&anew);
+            if result.is_ok() {
+                self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(anew);
+            }
+            result
+        })
+    }
+
     /// Hands an idle handle of the library to `read`; there are as many as threads that read at once.
     pub(super) fn with<T>(&self, read: impl FnOnce(&gix::Repository) -> T) -> T {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let handle = idle.unwrap_or_else(|| {
-            let mut repository = self.shared.to_thread_local();
-            repository
-                .objects
-                .set_pack_cache(|| Box::new(gix::odb::pack::cache::lru::MemoryCappedHashmap::new(PACK_CACHE_BYTES)));
-            repository
-        });
+        let handle = idle.unwrap_or_else(|| with_pack_cache(self.shared.to_thread_local()));
         let result = read(&handle);
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
         result
     }
+}
+
+fn with_pack_cache(mut repository: gix::Repository) -> gix::Repository {
+    let cache = || Box::new(gix::odb::pack::cache::lru::MemoryCappedHashmap::new(PACK_CACHE_BYTES));
+    repository.objects.set_pack_cache(move || cache());
+    repository
 }
 
 impl std::fmt::Debug for Repository {

@@ -225,3 +225,38 @@ fn edits_touch_only_their_directories() {
 fn edits_of(paths: &[&str]) -> BTreeMap<String, TreeEdit> {
     paths.iter().map(|path| ((*path).to_owned(), TreeEdit::Remove)).collect()
 }
+
+/// A hook may wait for its turn while many others write, and while git repacks what they wrote.
+#[test]
+fn what_others_write_meanwhile_is_found() {
+    let bare = Bare::new(&[]);
+    let writer = bare.open();
+    let mut tips: Vec<ObjectId> = Vec::new();
+    let mut write = |count: usize| {
+        for _ in 0..count {
+            let buffer = ObjectBuffer::new(&writer);
+            let name = format!("f{}", tips.len());
+            let tip = commit_files(&buffer, tips.last().copied().into_iter().collect(), &[(&name, &name)]);
+            let kept = buffer.flush().expect("writes");
+            let edit =
+                RefEdit { name: "refs/heads/main".into(), new: Some(tip), expected: tips.last().copied().into() };
+            update_refs(&writer, &[edit], "test").expect("moves");
+            drop(kept);
+            tips.push(tip);
+        }
+        tips.clone()
+    };
+    let first = write(3);
+    let reader = bare.open();
+    assert!(reader.has(first[0]) && !reader.has(reader.null_id()), "all packs are known");
+    for (count, repack) in [(10, true), (200, false), (1, true)] {
+        let tips = write(count);
+        if repack {
+            bare.git(&["repack", "-adq"]);
+        }
+        for tip in &tips {
+            assert!(reader.has(*tip), "after {count} more");
+            reader.tree(reader.commit(*tip).expect("is there").tree).expect("is there");
+        }
+    }
+}

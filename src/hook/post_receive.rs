@@ -56,11 +56,15 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     let names = lines.lines().filter_map(|line| line.splitn(3, ' ').nth(2));
     let pushed = pushed_branches(names, &repository.refs()?);
     let options = Options::read(&repository);
+    let asked = Instant::now();
     let Some(_lock) = lock(&repository, options.lock_wait, console)? else {
         let why = "another hydration holds the repository's lock; `git hydrate doctor` tells which";
         return Err(HydrateError::Machine(why.to_owned()));
     };
     let started = Instant::now();
+    // Whoever waited looks anew at what is there.
+    let has_waited = started - asked > Duration::from_millis(10);
+    let repository = if has_waited { Repository::open(git_dir, Location::Hook)? } else { repository };
     let renderers = Renderers::from_config(&repository, machine)?;
     let setup = Setup {
         repository: &repository,
