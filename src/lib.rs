@@ -33,7 +33,7 @@
 //!
 //! Arrows point down only, which `tests/layers.rs` checks: `main`; `cli`, `hook`, `report`; [`hydrate`]; [`plan`],
 //! [`render`], [`publish`]; the engines; [`application`], [`cache`], [`manifest`], [`metadata`], [`settings`], [`view`]; [`yaml`],
-//! [`template`], [`git`], [`glob`]; [`path`], [`diag`].
+//! [`template`], [`git`], [`glob`], `shares`; [`path`], [`diag`].
 //!
 //! # Never
 //!

@@ -319,8 +319,9 @@ impl Repository {
 }
 
 fn with_pack_cache(mut repository: gix::Repository) -> gix::Repository {
-    let cache = || Box::new(gix::odb::pack::cache::lru::MemoryCappedHashmap::new(PACK_CACHE_BYTES));
-    repository.objects.set_pack_cache(move || cache());
+    repository
+        .objects
+        .set_pack_cache(|| Box::new(gix::odb::pack::cache::lru::MemoryCappedHashmap::new(PACK_CACHE_BYTES)));
     repository
 }
 

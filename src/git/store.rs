@@ -28,7 +28,6 @@ impl Drop for Kept {
     }
 }
 
-#[derive(Debug)]
 struct Store {
     objects: PathBuf,
     fsync: Fsync,
