@@ -43,6 +43,7 @@ use std::sync::Arc;
 
 use crate::diag::Span;
 use crate::path::RepoPath;
+use crate::stack::on_deep_stack;
 use crate::template::{
     self,
     semver::{self, Range},
@@ -62,8 +63,6 @@ pub use split::{Version, split};
 use coalesce::Nulls;
 use tree::Tree;
 
-/// The stack of a render, of which only what is used takes memory.
-const STACK_BYTES: usize = 512 << 20;
 /// The longest name that a release may have.
 const RELEASE_NAME_BYTES_MAX: usize = 53;
 /// The form of a release's name, as Helm tells it.
@@ -91,7 +90,7 @@ pub fn render_kept(charts: &Charts, view: &View<'_>, path: &RepoPath, options: &
     options.cluster()?;
     let values = options.user_values(view)?;
     let chart = charts.load(view, path)?;
-    on_thread(|| render_here(&chart, &values, options))
+    deep(|| render_here(&chart, &values, options))
 }
 
 /// Every call of a random or clock function that what the chart prints depends on, each as the error that a render ends
@@ -103,18 +102,12 @@ pub fn refusals(view: &View<'_>, path: &RepoPath, options: &Options) -> Result<V
     options.cluster()?;
     let values = options.user_values(view)?;
     let chart = load(view, path)?;
-    on_thread(|| refusal::survey(&chart, &values, options))
+    deep(|| refusal::survey(&chart, &values, options))
 }
 
-/// Works on a thread of its own: templates may nest as deep as Helm lets them, whatever stack the caller has.
-fn on_thread<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("helm".to_owned()).stack_size(STACK_BYTES);
-        match thread.spawn_scoped(scope, work) {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(error) => Err(ErrorKind::Thread(error.to_string()).into()),
-        }
-    })
+/// Templates may nest as deep as Helm lets them, whatever stack the caller has.
+fn deep<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    on_deep_stack("helm", work).map_err(|error| ErrorKind::Thread(error.to_string()))?
 }
 
 fn render_here(chart: &Arc<Chart>, values: &Mapping, options: &Options) -> Result<Rendered, Error> {

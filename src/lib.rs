@@ -33,7 +33,7 @@
 //!
 //! Arrows point down only, which `tests/layers.rs` checks: `main`; `cli`, `hook`, `report`; [`hydrate`]; [`plan`],
 //! [`render`], [`publish`]; the engines; [`application`], [`cache`], [`manifest`], [`metadata`], [`settings`], [`view`]; [`yaml`],
-//! [`template`], [`git`], [`glob`], `shares`; [`path`], [`diag`].
+//! [`template`], [`git`], [`glob`], `shares`, `stack`; [`path`], [`diag`].
 //!
 //! # Never
 //!
@@ -79,6 +79,7 @@ pub mod render;
 pub mod report;
 pub mod settings;
 mod shares;
+mod stack;
 pub mod template;
 pub mod view;
 pub mod yaml;

@@ -42,7 +42,7 @@ use exec::Exec;
 pub use exec::{HELM_VERSION, KUSTOMIZE_VERSION, Tools};
 pub use failure::{Error, Failure};
 pub use machine::{Limits, Machine};
-pub use watch::within;
+pub use watch::Watch;
 
 /// The tools and limits of this machine.
 #[derive(Debug)]
@@ -128,7 +128,7 @@ impl Renderers {
         take: &(dyn Fn(&Application, Rendered) -> Result<T, Failure> + Sync),
         done: &dyn Fn(usize),
     ) -> Vec<Result<T, Failure>> {
-        let commit = Commit { renderers: self, context, checkout: OnceLock::new() };
+        let commit = Commit::new(self, context);
         let work = |application: &&Application| take(application, commit.render(application)?);
         // Those of one chart after each other, however many branches they are for: charts are not kept for long.
         let mut order: Vec<(usize, &Application)> = applications.iter().copied().enumerate().collect();
@@ -145,7 +145,7 @@ impl Renderers {
 
     /// Everything of the dry tree that rendering an Application looks at, also when it fails.
     pub fn reads(&self, application: &Application, context: &Context<'_>) -> Reads {
-        let commit = Commit { renderers: self, context, checkout: OnceLock::new() };
+        let commit = Commit::new(self, context);
         let seen = |_: &()| {
             let view = View::with_limit(context.files, self.limits.file_bytes_max);
             commit.render_seen(application, view).1.reads()
@@ -161,7 +161,7 @@ impl Renderers {
         application: &Application,
         context: &Context<'_>,
     ) -> Result<Vec<(Manifest, RepoPath)>, Failure> {
-        let commit = Commit { renderers: self, context, checkout: OnceLock::new() };
+        let commit = Commit::new(self, context);
         let view = View::with_limit(context.files, self.limits.file_bytes_max);
         commit.with_engine(application, &view, |one, _, _| match &one.source.tool {
             Tool::Helm(helm) => one.templates(helm),
@@ -193,9 +193,15 @@ struct Commit<'a> {
     context: &'a Context<'a>,
     /// Made when the first program needs it.
     checkout: OnceLock<Checkout<'a>>,
+    /// Started for the first render.
+    watch: OnceLock<Watch>,
 }
 
 impl<'a> Commit<'a> {
+    fn new(renderers: &'a Renderers, context: &'a Context<'a>) -> Self {
+        Self { renderers, context, checkout: OnceLock::new(), watch: OnceLock::new() }
+    }
+
     fn render(&self, application: &Application) -> Result<Rendered, Failure> {
         self.render_seen(application, View::with_limit(self.context.files, self.limits().file_bytes_max)).0
     }
@@ -207,7 +213,8 @@ impl<'a> Commit<'a> {
         let flag = over.clone();
         let view = view.until(Stop::when(move || flag.load(Ordering::Relaxed) || cancel.load(Ordering::Relaxed)));
         let time = self.limits().time;
-        let result = watch::within(time, &over, || self.render_within(application, &view));
+        let watch = self.watch.get_or_init(Watch::start);
+        let result = watch.within(time, &over, || self.render_within(application, &view));
         let too_much = |what, setting| Err(Error::TooMuch { what, setting }.into());
         let result = match (result, view.too_large()) {
             _ if self.cancel().load(Ordering::Relaxed) => Err(Error::Cancelled.into()),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The layers from the bottom up. A module may use whatever stands in a lower layer.
 const LAYERS: &[&[&str]] = &[
     &["diag", "path"],
-    &["git", "glob", "shares", "template", "yaml"],
+    &["git", "glob", "shares", "stack", "template", "yaml"],
     &["application", "cache", "diff", "manifest", "metadata", "settings", "view"],
     &["directory", "helm", "jsonnet", "kustomize", "plugin"],
     &["plan", "publish", "render"],

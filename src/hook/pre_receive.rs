@@ -9,7 +9,7 @@ use crate::application::PatternError;
 use crate::diag::{Diagnostic, chain};
 use crate::git::{Error, Location, Quarantine, Repository, object_id};
 use crate::hydrate::{self, DAY, HydrateError, Push, RefNames, RefUpdate, Setup, Silent, Wake};
-use crate::render::{Machine, Renderers, within};
+use crate::render::{Machine, Renderers, Watch};
 use crate::report::{Console, diagnostics, wrap};
 
 /// Runs as `pre-receive` in the repository at `git_dir`: answers whether git may take the push, and tells the pusher why
@@ -119,7 +119,7 @@ fn judge(
         latest: i64::try_from(now).unwrap_or(i64::MAX).saturating_add(DAY),
         quarantine,
     };
-    match within(strict.time_limit, &cancel, || hydrate::judge(&push)) {
+    match Watch::start().within(strict.time_limit, &cancel, || hydrate::judge(&push)) {
         Err(_) if cancel.load(Ordering::Relaxed) => {
             let limit = strict.time_limit.as_secs();
             Err(HydrateError::Machine(format!("it takes more than {limit} seconds (hydrate.strictTimeLimit)")))

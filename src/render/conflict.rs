@@ -1,6 +1,6 @@
 //! Objects that two Applications of one environment branch both render.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::application::Application;
 use crate::diag::Diagnostic;
@@ -45,7 +45,7 @@ const CLUSTER_KINDS: &[(&str, &str)] = &[
 /// An object without a namespace is in that of its Application's destination, unless its kind is known to have none. In
 /// the order of the Applications; each pair of them is told once, with the first such object and how many more there are.
 pub(super) fn find(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
-    let mut owners: BTreeMap<(Option<&str>, &Key), usize> = BTreeMap::new();
+    let mut owners: HashMap<(Option<&str>, &Key), usize> = HashMap::new();
     let mut conflicts: BTreeMap<(usize, usize), Vec<&Key>> = BTreeMap::new();
     for (index, (application, keys)) in rendered.iter().enumerate() {
         for key in *keys {

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// The stack of a render thread, in bytes: engines recurse as deep as their limits allow.
-const STACK_BYTES: usize = 64 << 20;
+use crate::stack;
 
 /// Does `work` on every item, on `threads` threads; results in the order of the items.
 ///
@@ -23,7 +22,7 @@ pub(super) fn in_order<T: Sync, R: Send>(
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<Result<R, String>>>> = items.iter().map(|_| Mutex::new(None)).collect();
     let (ready, is_ready) = mpsc::channel();
-    let threads = threads.clamp(1, items.len().max(1));
+    let threads = threads.max(1).min(items.len());
     thread::scope(|scope| {
         for number in 0..threads {
             let ready = ready.clone();
@@ -36,8 +35,8 @@ pub(super) fn in_order<T: Sync, R: Send>(
                 // Nobody listens any more only when the caller is gone.
                 let _ = ready.send(());
             };
-            let name = format!("render-{number}");
-            let started = thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn_scoped(scope, run);
+            // Engines recurse as deep as their limits allow.
+            let started = stack::spawn(scope, format!("render-{number}"), run);
             if started.is_err() && number == 0 {
                 break;
             }

@@ -1,27 +1,75 @@
-//! A time limit for work that cannot be interrupted from outside: it asks now and then whether to stop.
+//! Time limits for work that cannot be interrupted from outside: it asks now and then whether to stop.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Does `work`, and sets `over` when it takes longer than `limit`.
+/// How much later than its limit work may be told to stop.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Keeps any number of time limits. Nobody looks at a clock for it: a thread wakes up every [`TICK`] and counts.
 ///
-/// Nobody looks at a clock for it: a second thread waits for the work to end. Where none can be started, there is no
-/// limit.
-pub fn within<T>(limit: Duration, over: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
-    let (done, is_done) = mpsc::channel::<()>();
-    let flag = over.clone();
-    let watch = thread::Builder::new().name("time-limit".to_owned()).spawn(move || {
-        if is_done.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-            flag.store(true, Ordering::Relaxed);
-        }
-    });
-    let result = work();
-    drop(done);
-    drop(watch.map(thread::JoinHandle::join));
-    result
+/// Where no thread can be started, there are no limits.
+#[derive(Debug)]
+pub struct Watch {
+    limits: Limits,
+    /// The thread ends when this is gone.
+    _end: mpsc::Sender<()>,
+}
+
+type Limits = Arc<Mutex<Vec<Limit>>>;
+
+#[derive(Debug)]
+struct Limit {
+    ticks_left: u128,
+    over: Arc<AtomicBool>,
+}
+
+impl Watch {
+    /// Begins to count.
+    pub fn start() -> Self {
+        let limits = Limits::default();
+        let (end, is_end) = mpsc::channel::<()>();
+        let counted = limits.clone();
+        let count = move || {
+            while is_end.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                for limit in locked(&counted).iter_mut() {
+                    match limit.ticks_left.checked_sub(1) {
+                        Some(left) => limit.ticks_left = left,
+                        None => limit.over.store(true, Ordering::Relaxed),
+                    }
+                }
+            }
+        };
+        drop(thread::Builder::new().name("time-limit".to_owned()).spawn(count));
+        Self { limits, _end: end }
+    }
+
+    /// Does `work`, and sets `over` when it takes longer than `limit`.
+    pub fn within<T>(&self, limit: Duration, over: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
+        let ticks_left = limit.as_nanos().div_ceil(TICK.as_nanos());
+        locked(&self.limits).push(Limit { ticks_left, over: over.clone() });
+        let _watched = Watched { limits: &self.limits, over };
+        work()
+    }
+}
+
+/// Takes a limit away, also when the work ends by a panic.
+struct Watched<'a> {
+    limits: &'a Limits,
+    over: &'a Arc<AtomicBool>,
+}
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        locked(self.limits).retain(|limit| !Arc::ptr_eq(&limit.over, self.over));
+    }
+}
+
+fn locked(limits: &Limits) -> MutexGuard<'_, Vec<Limit>> {
+    limits.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -30,13 +78,17 @@ mod tests {
 
     #[test]
     fn the_flag_is_set_only_when_time_is_over() {
-        let over = Arc::default();
-        assert_eq!(within(Duration::from_secs(3600), &over, || 7), 7);
-        assert!(!over.load(Ordering::Relaxed));
-        within(Duration::ZERO, &over, || {
-            while !over.load(Ordering::Relaxed) {
-                thread::yield_now();
-            }
+        let watch = Watch::start();
+        let (over, other) = (Arc::default(), Arc::default());
+        assert_eq!(watch.within(Duration::from_secs(3600), &over, || 7), 7);
+        watch.within(Duration::from_secs(3600), &over, || {
+            watch.within(Duration::ZERO, &other, || {
+                while !other.load(Ordering::Relaxed) {
+                    thread::yield_now();
+                }
+            });
         });
+        assert!(!over.load(Ordering::Relaxed));
+        assert!(locked(&watch.limits).is_empty());
     }
 }
