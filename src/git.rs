@@ -37,7 +37,7 @@ pub use process::Git;
 pub use quarantine::Quarantine;
 pub use refs::Refs;
 pub use repository::{Location, Repository, object_id};
-pub use transaction::{Expected, RefEdit, TransactionError, update_refs};
+pub use transaction::{Expected, RefEdit, Transaction, TransactionError, update_refs};
 pub use tree::{Mode, TreeChange, TreeEdit, TreeEntry};
 
 /// The id of a git object, SHA-1 or SHA-256.

@@ -85,6 +85,21 @@ impl Encoded {
     pub fn decode(&self) -> Option<Record> {
         Record::decode(&self.bytes)
     }
+
+    /// The file of its Application, and which of the file it is; none when it is damaged.
+    pub(super) fn identity(&self) -> Option<(RepoPath, usize)> {
+        let mut bytes = Decoder(&self.bytes);
+        Some((bytes.path()?, usize::try_from(bytes.number()?).ok()?))
+    }
+
+    pub(super) fn write(&self, bytes: &mut Encoder) {
+        bytes.bytes(&self.bytes);
+        bytes.list(self.hashes.iter(), |bytes, hash| bytes.number(*hash));
+    }
+
+    pub(super) fn read(bytes: &mut Decoder<'_>) -> Option<Self> {
+        Some(Self { bytes: bytes.bytes()?.to_vec(), hashes: bytes.list(Decoder::number)? })
+    }
 }
 
 impl Record {

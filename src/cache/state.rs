@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::manifest::Key;
 use crate::path::RepoPath;
 
 /// The first bytes of an overlay; the last of them is the version of the format.
-const MAGIC: &[u8; 16] = b"hydrate state\0\0\x01";
+const MAGIC: &[u8; 16] = b"hydrate state\0\0\x02";
 
 /// How many records an overlay may have, and one more for so many of the table: it is read and written by every push.
 const CHANGED_MAX: usize = 128;
@@ -73,8 +73,7 @@ pub struct State {
     table_name: String,
     table_len: usize,
     superseded: BTreeSet<Place>,
-    changed: BTreeMap<(RepoPath, usize), Record>,
-    ways: HashMap<u64, Vec<(RepoPath, usize)>>,
+    changed: BTreeMap<(RepoPath, usize), Encoded>,
     patches: BTreeSet<RepoPath>,
 }
 
@@ -87,12 +86,12 @@ impl State {
         let table_len = usize::try_from(bytes.number()?).ok()?;
         let superseded = bytes.list(Decoder::number)?.into_iter().collect();
         let patches = bytes.list(Decoder::path)?.into_iter().collect();
-        let records = bytes.list(|bytes| Record::decode(bytes.bytes()?))?;
+        let changed = bytes.list(|bytes| {
+            let record = Encoded::read(bytes)?;
+            Some((record.identity()?, record))
+        })?;
         let table = Table::open(dir, &table_name)?;
-        let (changed, ways) = (BTreeMap::new(), HashMap::new());
-        let mut state = Self { head, table, table_name, table_len, superseded, changed, ways, patches };
-        records.into_iter().for_each(|record| state.insert(record));
-        Some(state)
+        Some(Self { head, table, table_name, table_len, superseded, changed: changed.into_iter().collect(), patches })
     }
 
     /// The name of the table that an overlay needs.
@@ -123,12 +122,18 @@ impl State {
             Ok((_, bytes)) => Some(Record::decode(&bytes).ok_or(Unusable)),
             Err(Damaged) => Some(Err(Unusable)),
         });
-        old.chain(self.changed.values().cloned().map(Ok))
+        old.chain(self.changed.values().map(|record| record.decode().ok_or(Unusable)))
     }
 
     /// The Applications of a file.
     pub fn of_file(&self, file: &RepoPath) -> Result<Vec<Record>, Unusable> {
-        self.along([Way::File(file)])
+        let mut found = self.in_table(&BTreeSet::from([Way::File(file).hash()]))?;
+        found.retain(|record| record.file == *file);
+        let changed = self.changed.range((file.clone(), 0)..).take_while(|((of, _), _)| of == file);
+        for (_, record) in changed {
+            found.push(record.decode().ok_or(Unusable)?);
+        }
+        Ok(found)
     }
 
     /// The Applications whose renders looked at one of these paths, and those whose results name the dry commit.
@@ -152,46 +157,40 @@ impl State {
     }
 
     /// Puts a record in place of the one that was there for its Application.
-    pub fn put(&mut self, record: Record) -> Result<(), Unusable> {
-        for place in self.table.find(Way::File(&record.file).hash())? {
+    pub fn put(&mut self, record: Encoded) -> Result<(), Unusable> {
+        let (file, index) = record.identity().ok_or(Unusable)?;
+        for place in self.table.find(Way::File(&file).hash())? {
             let old = Record::decode(&self.table.record(place)?).ok_or(Unusable)?;
-            if old.file == record.file && old.index == record.index {
+            if old.file == file && old.index == index {
                 self.superseded.insert(place);
             }
         }
-        self.insert(record);
+        self.changed.insert((file, index), record);
         Ok(())
-    }
-
-    fn insert(&mut self, record: Record) {
-        let identity = (record.file.clone(), record.index);
-        for way in record.ways() {
-            let found = self.ways.entry(way.hash()).or_default();
-            if !found.contains(&identity) {
-                found.push(identity.clone());
-            }
-        }
-        self.changed.insert(identity, record);
     }
 
     /// The records that at least one of the ways leads to, each once.
     fn along<'w>(&self, ways: impl IntoIterator<Item = Way<'w>>) -> Result<Vec<Record>, Unusable> {
-        let ways: Vec<Way<'w>> = ways.into_iter().collect();
-        let mut places = BTreeSet::new();
-        let mut identities = BTreeSet::new();
-        for way in &ways {
-            let hash = way.hash();
-            places.extend(self.table.find(hash)?.into_iter().filter(|place| *place > 0));
-            identities.extend(self.ways.get(&hash).into_iter().flatten());
+        let ways: BTreeSet<Way<'w>> = ways.into_iter().collect();
+        let hashes: BTreeSet<u64> = ways.iter().map(|way| way.hash()).collect();
+        let mut found = self.in_table(&hashes)?;
+        for record in self.changed.values() {
+            if record.hashes.iter().any(|hash| hashes.contains(hash)) {
+                found.push(record.decode().ok_or(Unusable)?);
+            }
         }
-        let mut found = Vec::new();
-        for place in places.difference(&self.superseded) {
-            found.push(Record::decode(&self.table.record(*place)?).ok_or(Unusable)?);
-        }
-        found.extend(identities.into_iter().filter_map(|identity| self.changed.get(identity).cloned()));
-        let wanted: BTreeSet<Way<'_>> = ways.iter().copied().collect();
-        found.retain(|record| record.ways().any(|way| wanted.contains(&way)));
+        found.retain(|record| record.ways().any(|way| ways.contains(&way)));
         Ok(found)
+    }
+
+    /// The records of the table that still count and that one of the hashes leads to.
+    fn in_table(&self, hashes: &BTreeSet<u64>) -> Result<Vec<Record>, Unusable> {
+        let mut places = BTreeSet::new();
+        for hash in hashes {
+            places.extend(self.table.find(*hash)?.into_iter().filter(|place| *place > 0));
+        }
+        let places = places.difference(&self.superseded);
+        places.map(|place| Record::decode(&self.table.record(*place)?).ok_or(Unusable)).collect()
     }
 
     /// What a new table needs to say all of this: records, and the hashes of patches.
@@ -209,7 +208,7 @@ fn overlay<'r>(
     table_len: usize,
     superseded: &BTreeSet<Place>,
     patches: &BTreeSet<RepoPath>,
-    changed: impl ExactSizeIterator<Item = &'r Record>,
+    changed: impl ExactSizeIterator<Item = &'r Encoded>,
 ) -> Vec<u8> {
     let mut bytes = Encoder(MAGIC.to_vec());
     bytes.text(table_name);
@@ -217,7 +216,7 @@ fn overlay<'r>(
     bytes.number(table_len as u64);
     bytes.list(superseded.iter(), |bytes, place| bytes.number(*place));
     bytes.list(patches.iter(), |bytes, path| bytes.text(path.as_str()));
-    bytes.list(changed, |bytes, record| bytes.bytes(&record.encode().bytes));
+    bytes.list(changed, |bytes, record| record.write(bytes));
     let mut bytes = bytes.0;
     bytes.extend(check(&bytes));
     bytes

@@ -29,8 +29,10 @@ pub fn encode(objects: &[(ObjectId, ObjectKind, Vec<u8>)], hash: gix::hash::Kind
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let share = objects.len().div_ceil(threads).max(SHARE_MIN);
     let parts: Vec<_> = thread::scope(|scope| {
-        let workers: Vec<_> = objects.chunks(share).map(|share| scope.spawn(|| compress(share))).collect();
-        workers.into_iter().map(|worker| worker.join().expect("compressing does not panic")).collect()
+        let (first, others) = objects.split_at(share.min(objects.len()));
+        let workers: Vec<_> = others.chunks(share).map(|share| scope.spawn(|| compress(share))).collect();
+        let others = workers.into_iter().map(|worker| worker.join().expect("compressing does not panic"));
+        std::iter::once(compress(first)).chain(others).collect()
     });
     for part in parts {
         let (bytes, of_part) = part?;

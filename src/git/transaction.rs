@@ -1,8 +1,9 @@
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
 use std::sync::mpsc;
+use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use super::{Doing as _, Error, ObjectId, Repository, stale};
@@ -44,113 +45,136 @@ pub enum TransactionError {
     Failed(#[from] Error),
 }
 
-/// Moves all refs or none, in the order given, each only if it is what `edits` expects.
-///
-/// On the files backend a kill in the midst leaves a prefix of `edits` moved, so the order must make every prefix a
-/// valid state. `message` is for the reflogs.
-///
-/// Reference: git 2.47 builtin/update-ref.c. Success is its `commit: ok`, never its exit status: an input that ends
-/// after `prepare` is an abort that exits 0.
+/// Moves all refs or none: see [`Transaction::commit`]. `message` is for the reflogs.
 pub fn update_refs(repository: &Repository, edits: &[RefEdit], message: &str) -> Result<(), TransactionError> {
     repository.check_writable()?;
     stale::clear(repository);
     if edits.is_empty() {
         return Ok(());
     }
-    let null = repository.null_id();
-    let mut input = String::from("start\n");
-    for RefEdit { name, new, expected } in edits {
-        let old = match expected {
-            Expected::Absent => null,
-            Expected::Is(id) => *id,
-        };
-        let line = match new {
-            Some(new) => writeln!(input, "update {name} {new} {old}"),
-            None => writeln!(input, "delete {name} {old}"),
-        };
-        line.expect("writing to a string never fails");
-    }
-    input.push_str("prepare\n");
-    // A dead process cannot hold these locks long: wait for the living instead of failing at once.
-    let args = [
-        "-c",
-        "core.filesRefLockTimeout=5000",
-        "-c",
-        "reftable.lockTimeout=5000",
-        "-c",
-        "core.packedRefsTimeout=5000",
-        "update-ref",
-        "--no-deref",
-        "-m",
-        message,
-        "--stdin",
-    ];
-    let mut command = repository.git().command();
-    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().map_err(|error| Error::new("starting git", error))?;
-    let (outcome, complaint) = converse(repository, child, &input, edits)?;
-    let raced = ["but expected", "reference already exists", "unable to resolve reference"];
-    match outcome {
-        Outcome::Committed => Ok(()),
-        Outcome::Failed(_) if raced.iter().any(|phrase| complaint.contains(phrase)) => {
-            Err(TransactionError::Raced(complaint))
-        }
-        Outcome::Failed(status) => {
-            if status.signal().is_some() {
-                stale::clear(repository);
-            }
-            Err(Error::new(format!("git update-ref: {status}"), explained(&complaint)).into())
-        }
-    }
+    Transaction::begin(repository, message)?.commit(edits)
+}
+
+/// A git that waits to be told which refs move. It holds no lock until then, and nothing happens when this is dropped.
+pub struct Transaction<'a> {
+    repository: &'a Repository,
+    git: Child,
+    stdin: Option<ChildStdin>,
+    answers: mpsc::Receiver<String>,
+    complaint: Option<JoinHandle<String>>,
 }
 
 /// How long git may take to get hold of all locks. It waits for the living itself, and not as long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-enum Outcome {
-    Committed,
-    Failed(ExitStatus),
-}
-
-/// Has git prepare the transaction, records the locks that it holds then, and has it commit. Answers how that ended, with
-/// what git complained of.
-fn converse(
-    repository: &Repository,
-    mut child: Child,
-    input: &str,
-    edits: &[RefEdit],
-) -> Result<(Outcome, String), Error> {
-    let (mut stdin, stdout) = (child.stdin.take().expect("stdin is piped"), child.stdout.take().expect("so is stdout"));
-    let mut stderr = child.stderr.take().expect("so is stderr");
-    let lines = BufReader::new(stdout).lines().map_while(Result::ok);
-    let (say, answers) = mpsc::channel();
-    std::thread::scope(|scope| {
-        scope.spawn(move || lines.for_each(|line| drop(say.send(line))));
-        let complaint = scope.spawn(move || {
+impl<'a> Transaction<'a> {
+    /// Starts git. `message` is for the reflogs.
+    pub fn begin(repository: &'a Repository, message: &str) -> Result<Self, Error> {
+        repository.check_writable()?;
+        // A dead process cannot hold these locks long: wait for the living instead of failing at once.
+        let args = [
+            "-c",
+            "core.filesRefLockTimeout=5000",
+            "-c",
+            "reftable.lockTimeout=5000",
+            "-c",
+            "core.packedRefsTimeout=5000",
+            "update-ref",
+            "--no-deref",
+            "-m",
+            message,
+            "--stdin",
+        ];
+        let mut command = repository.git().command();
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut git = command.spawn().map_err(|error| Error::new("starting git", error))?;
+        let stdout = git.stdout.take().expect("stdout is piped");
+        let mut stderr = git.stderr.take().expect("so is stderr");
+        let (say, answers) = mpsc::channel();
+        let mut transaction = Self { repository, stdin: git.stdin.take(), git, answers, complaint: None };
+        let lines = BufReader::new(stdout).lines().map_while(Result::ok);
+        spawn(move || lines.for_each(|line| drop(say.send(line))))?;
+        let complaint = spawn(move || {
             let mut bytes = Vec::new();
             drop(stderr.read_to_end(&mut bytes));
             String::from_utf8_lossy(&bytes).trim().to_owned()
-        });
+        })?;
+        transaction.complaint = Some(complaint);
+        Ok(transaction)
+    }
+
+    /// Moves all refs or none, in the order given, each only if it is what `edits` expects.
+    ///
+    /// On the files backend a kill in the midst leaves a prefix of `edits` moved, so the order must make every prefix a
+    /// valid state.
+    ///
+    /// Reference: git 2.47 builtin/update-ref.c. Success is its `commit: ok`, never its exit status: an input that ends
+    /// after `prepare` is an abort that exits 0.
+    pub fn commit(mut self, edits: &[RefEdit]) -> Result<(), TransactionError> {
+        stale::clear(self.repository);
+        let (outcome, complaint) = self.converse(&self.input(edits), edits)?;
+        let raced = ["but expected", "reference already exists", "unable to resolve reference"];
+        match outcome {
+            Outcome::Committed => Ok(()),
+            Outcome::Failed(_) if raced.iter().any(|phrase| complaint.contains(phrase)) => {
+                Err(TransactionError::Raced(complaint))
+            }
+            Outcome::Failed(status) => {
+                if status.signal().is_some() {
+                    stale::clear(self.repository);
+                }
+                let complaint = explained(&complaint);
+                let error = match status.success() {
+                    true => Error::message(format!("git update-ref committed nothing: {complaint}")),
+                    false => Error::new(format!("git update-ref: {status}"), complaint),
+                };
+                Err(error.into())
+            }
+        }
+    }
+
+    /// What git is told up to the point where it holds all locks.
+    fn input(&self, edits: &[RefEdit]) -> String {
+        let null = self.repository.null_id();
+        let mut input = String::from("start\n");
+        for RefEdit { name, new, expected } in edits {
+            let old = match expected {
+                Expected::Absent => null,
+                Expected::Is(id) => *id,
+            };
+            let line = match new {
+                Some(new) => writeln!(input, "update {name} {new} {old}"),
+                None => writeln!(input, "delete {name} {old}"),
+            };
+            line.expect("writing to a string never fails");
+        }
+        input + "prepare\n"
+    }
+
+    /// Has git prepare the transaction, records the locks that it holds then, and has it commit. Answers how that ended,
+    /// with what git complained of.
+    fn converse(&mut self, input: &str, edits: &[RefEdit]) -> Result<(Outcome, String), Error> {
+        let mut stdin = self.stdin.take().expect("a transaction is committed once");
         // A git that stops reading has failed, which its complaint tells better than a broken pipe. One that still reads
         // waits for the rest, so nobody may wait for its answer.
         let sent = stdin.write_all(input.as_bytes()).is_ok();
         let is_prepared = || loop {
-            match answers.recv_timeout(PATIENCE) {
+            match self.answers.recv_timeout(PATIENCE) {
                 Ok(answer) if answer == "prepare: ok" => return true,
                 Ok(_) => {}
                 Err(_) => return false,
             }
         };
         let prepared = sent && is_prepared();
-        let recorded = prepared.then(|| stale::record(repository, child.id(), edits)).transpose();
+        let recorded = prepared.then(|| stale::record(self.repository, self.git.id(), edits)).transpose();
         if let Ok(Some(_)) = &recorded {
             drop(stdin.write_all(b"commit\n"));
         }
         // At the end of its input, git drops what is not committed.
         drop(stdin);
-        let committed = answers.iter().any(|answer| answer == "commit: ok");
-        let status = child.wait().doing(|| "waiting for git update-ref".to_owned())?;
-        let complaint = complaint.join().unwrap_or_default();
+        let committed = self.answers.iter().any(|answer| answer == "commit: ok");
+        let status = self.git.wait().doing(|| "waiting for git update-ref".to_owned())?;
+        let complaint = self.complaint.take().map(JoinHandle::join).transpose().ok().flatten().unwrap_or_default();
         let recorded = recorded?;
         if status.signal().is_some()
             && let Some(recorded) = recorded
@@ -158,7 +182,24 @@ fn converse(
             recorded.leave();
         }
         Ok((if committed { Outcome::Committed } else { Outcome::Failed(status) }, complaint))
-    })
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        // At the end of its input git ends, with nothing done; then it is waited for, lest it stay a zombie.
+        drop(self.stdin.take());
+        drop(self.git.wait());
+    }
+}
+
+enum Outcome {
+    Committed,
+    Failed(ExitStatus),
+}
+
+fn spawn<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<JoinHandle<T>, Error> {
+    Builder::new().spawn(work).doing(|| "starting a thread".to_owned())
 }
 
 /// git's complaint, and what to do about a lock in its way.

@@ -115,6 +115,7 @@ impl Run<'_> {
         dry: ObjectId,
         names: &[BranchName],
     ) -> Result<ObjectId, Stopped> {
+        self.expect_moves()?;
         let repository = self.setup.repository;
         let commit = repository.commit(dry)?;
         let (old, new) = (TreeFiles::new(repository, before), TreeFiles::new(repository, commit.tree));
@@ -143,7 +144,7 @@ impl Run<'_> {
         }
         self.buffer().release();
         for output in outputs {
-            state.put(output.record.decode().ok_or(Stopped::Unknown)?)?;
+            state.put(output.record)?;
         }
         Ok(commit.tree)
     }

@@ -13,7 +13,7 @@ use super::stopped::Stopped;
 use super::{HydrateError, Setup, Wake};
 use crate::application::{Application, BranchName};
 use crate::diag::Diagnostic;
-use crate::git::{self, Notes, ObjectBuffer, ObjectId, RefEdit, Refs};
+use crate::git::{self, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, Transaction};
 use crate::metadata::{NOTES_REF, Time};
 use crate::path::RepoPath;
 use crate::plan::Discovery;
@@ -58,6 +58,16 @@ pub(super) struct Prepared<'a> {
     pub memory: Option<Memory>,
 }
 
+/// The refs that a run moves at its end.
+enum Moves<'a> {
+    /// It moves none, or those that somebody else asked for.
+    None,
+    /// Those of the branches that it hydrates, if it finds any.
+    Wanted,
+    /// They will move, and git waits to be told which.
+    Expected(Transaction<'a>),
+}
+
 /// What a repository asks for.
 #[derive(Debug)]
 pub struct Survey {
@@ -86,6 +96,7 @@ pub(super) struct Run<'a> {
     /// What earlier runs found out; none where all of it shall be found out again.
     pub memory: Option<Memory>,
     newest_dry: Option<Time>,
+    moves: Moves<'a>,
 }
 
 impl<'a> Run<'a> {
@@ -121,11 +132,13 @@ impl<'a> Run<'a> {
             report: Report::default(),
             memory: None,
             newest_dry: None,
+            moves: Moves::None,
         })
     }
 
     /// Hydrates all dry branches that the wake-up is about and moves the refs.
     pub fn finish(mut self, trust_cache: bool) -> Result<Report, Stopped> {
+        self.moves = Moves::Wanted;
         self.memory = Memory::new(self.setup.repository, trust_cache);
         self.hydrate_heads()?;
         self.finish_with_refs()
@@ -276,6 +289,9 @@ impl<'a> Run<'a> {
         }
         let warnings = self.report_problems(&tree, &backlog);
         let longest = backlog.values().max_by_key(|commits| commits.len()).cloned().unwrap_or_default();
+        if !longest.is_empty() {
+            self.expect_moves()?;
+        }
         for (index, dry) in longest.iter().enumerate() {
             if index > 0 && (self.setup.out_of_time)() {
                 self.report.unfinished = true;

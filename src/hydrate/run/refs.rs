@@ -1,10 +1,21 @@
 //! The refs that a run moves.
 
-use super::{FAILURES_REF, Failures, Run, Stopped};
-use crate::git::{Expected, NewCommit, ObjectId, RefEdit, update_refs};
+use super::{FAILURES_REF, Failures, Moves, Run, Stopped};
+use crate::git::{Expected, NewCommit, ObjectId, RefEdit, Transaction, update_refs};
 use crate::metadata::{NOTES_REF, Time};
 
+/// What the reflogs say.
+const REFLOG: &str = "hydrate";
+
 impl Run<'_> {
+    /// Refs will move: git starts while the rest is found out.
+    pub(in crate::hydrate) fn expect_moves(&mut self) -> Result<(), Stopped> {
+        if let Moves::Wanted = self.moves {
+            self.moves = Moves::Expected(Transaction::begin(self.setup.repository, REFLOG)?);
+        }
+        Ok(())
+    }
+
     /// Objects first, then all refs at once: failures, notes, sync branches, environment branches.
     ///
     /// After every prefix of that order the next run makes the same commits again and moves the rest. Branches come last
@@ -12,7 +23,10 @@ impl Run<'_> {
     pub(super) fn move_refs(&mut self) -> Result<(), Stopped> {
         let edits = self.ref_edits()?;
         let kept = self.buffer.flush()?;
-        update_refs(self.setup.repository, &edits, "hydrate")?;
+        match std::mem::replace(&mut self.moves, Moves::None) {
+            Moves::Expected(transaction) if !edits.is_empty() => transaction.commit(&edits)?,
+            _ => update_refs(self.setup.repository, &edits, REFLOG)?,
+        }
         drop(kept);
         Ok(())
     }
