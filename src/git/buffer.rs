@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use gix::objs::{Data, Find};
 use gix::{Result, error::ResultExt, error::message};
 
+use super::pack::Object;
 use super::{Commit, Doing as _, Error, NewCommit, ObjectId, ObjectKind, Quarantine, Repository, TreeEntry, store};
 
 /// New objects on top of a repository: they can be read at once, and are on disk only after [`ObjectBuffer::flush`].
@@ -85,7 +86,8 @@ impl<'a> ObjectBuffer<'a> {
     }
 
     /// Holds a blob until [`ObjectBuffer::release`] and answers its id: it is written only if somebody keeps it.
-    pub fn hold_blob(&self, content: Vec<u8>) -> std::result::Result<ObjectId, Error> {
+    pub fn hold_blob(&self, mut content: Vec<u8>) -> std::result::Result<ObjectId, Error> {
+        content.shrink_to_fit();
         let id = self.hash_blob(&content)?;
         self.new_objects().held.insert(id, content);
         Ok(id)
@@ -137,7 +139,7 @@ impl<'a> ObjectBuffer<'a> {
         store::write_quarantined(self.repository, quarantine, self.take())
     }
 
-    fn take(&self) -> Vec<(ObjectId, ObjectKind, Vec<u8>)> {
+    fn take(&self) -> Vec<Object> {
         let New { order, mut objects, .. } = std::mem::take(&mut *self.new_objects());
         order.into_iter().filter_map(|id| objects.remove(&id).map(|(kind, content)| (id, kind, content))).collect()
     }
@@ -153,7 +155,8 @@ impl<'a> ObjectBuffer<'a> {
         Ok(id)
     }
 
-    fn insert(&self, id: ObjectId, kind: ObjectKind, content: Vec<u8>) {
+    fn insert(&self, id: ObjectId, kind: ObjectKind, mut content: Vec<u8>) {
+        content.shrink_to_fit();
         let mut new = self.new_objects();
         if new.objects.insert(id, (kind, content)).is_none() {
             new.order.push(id);

@@ -12,37 +12,44 @@ const SHARE_MIN: usize = 40;
 
 /// The bytes of a pack and of its index.
 pub struct Pack {
-    /// What `pack-<id>.pack` holds.
-    pub pack: Vec<u8>,
+    /// What `pack-<id>.pack` holds, in pieces.
+    pub pack: Vec<Vec<u8>>,
     /// What `pack-<id>.idx` holds.
     pub index: Vec<u8>,
     /// The id that names the two.
     pub id: ObjectId,
 }
 
+/// An object that is not on disk yet.
+pub type Object = (ObjectId, ObjectKind, Vec<u8>);
+
 /// Packs objects whole, none as a difference to another: a repack does that better, later and for all at once.
-pub fn encode(objects: &[(ObjectId, ObjectKind, Vec<u8>)], hash: gix::hash::Kind) -> Result<Pack, Error> {
+pub fn encode(mut objects: Vec<Object>, hash: gix::hash::Kind) -> Result<Pack, Error> {
     let count = u32::try_from(objects.len()).doing(|| "packing objects".to_owned())?;
-    let mut pack = b"PACK\0\0\0\x02".to_vec();
-    pack.extend(count.to_be_bytes());
-    let mut entries = Vec::with_capacity(objects.len());
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let share = objects.len().div_ceil(threads).max(SHARE_MIN);
+    let mut shares = Vec::new();
+    while objects.len() > share {
+        shares.push(objects.split_off(objects.len() - share));
+    }
     let parts: Vec<_> = thread::scope(|scope| {
-        let (first, others) = objects.split_at(share.min(objects.len()));
-        let workers: Vec<_> = others.chunks(share).map(|share| scope.spawn(|| compress(share))).collect();
+        let workers: Vec<_> = shares.into_iter().rev().map(|share| scope.spawn(|| compress(share))).collect();
         let others = workers.into_iter().map(|worker| worker.join().expect("compressing does not panic"));
-        std::iter::once(compress(first)).chain(others).collect()
+        std::iter::once(compress(objects)).chain(others).collect()
     });
+    let mut pack = vec![b"PACK\0\0\0\x02".to_vec(), count.to_be_bytes().to_vec()];
+    let mut len = pack.concat().len();
+    let mut entries = Vec::with_capacity(count as usize);
     for part in parts {
         let (bytes, of_part) = part?;
-        entries.extend(of_part.into_iter().map(|(id, crc, start)| (id, crc, start + pack.len())));
-        pack.extend(bytes);
+        entries.extend(of_part.into_iter().map(|(id, crc, start)| (id, crc, start + len)));
+        len += bytes.len();
+        pack.push(bytes);
     }
     let id = digest(hash, &pack).doing(|| "hashing a pack".to_owned())?;
-    pack.extend(id.as_bytes());
+    pack.push(id.as_bytes().to_vec());
     let mut index = encode_index(entries, id)?;
-    let index_id = digest(hash, &index).doing(|| "hashing a pack".to_owned())?;
+    let index_id = digest(hash, &[&index]).doing(|| "hashing a pack".to_owned())?;
     index.extend(index_id.as_bytes());
     Ok(Pack { pack, index, id })
 }
@@ -50,15 +57,15 @@ pub fn encode(objects: &[(ObjectId, ObjectKind, Vec<u8>)], hash: gix::hash::Kind
 /// An object's id, the check of its entry, and where that starts.
 type Place = (ObjectId, u32, usize);
 
-/// The entries of some objects, one after the other.
-fn compress(objects: &[(ObjectId, ObjectKind, Vec<u8>)]) -> Result<(Vec<u8>, Vec<Place>), Error> {
+/// The entries of some objects, one after the other. The memory of each is free as soon as it is packed.
+fn compress(objects: Vec<Object>) -> Result<(Vec<u8>, Vec<Place>), Error> {
     let mut deflate = Deflate::new();
     let (mut bytes, mut places) = (Vec::new(), Vec::with_capacity(objects.len()));
     for (id, kind, content) in objects {
         let start = bytes.len();
-        bytes.extend(entry_header(*kind, content.len()));
-        deflate.append(content, &mut bytes)?;
-        places.push((*id, crc32(&bytes[start..]), start));
+        bytes.extend(entry_header(kind, content.len()));
+        deflate.append(&content, &mut bytes)?;
+        places.push((id, crc32(&bytes[start..]), start));
     }
     Ok((bytes, places))
 }
@@ -117,8 +124,8 @@ fn crc32(bytes: &[u8]) -> u32 {
     crc.sum()
 }
 
-fn digest(hash: gix::hash::Kind, bytes: &[u8]) -> gix::Result<ObjectId> {
+fn digest(hash: gix::hash::Kind, pieces: &[impl AsRef<[u8]>]) -> gix::Result<ObjectId> {
     let mut hasher = gix::hash::hasher(hash);
-    hasher.update(bytes);
+    pieces.iter().for_each(|piece| hasher.update(piece.as_ref()));
     hasher.try_finalize()
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::deflate::Deflate;
-use super::pack::{self, Pack};
+use super::pack::{self, Object, Pack};
 use super::{Doing as _, Error, Fsync, ObjectId, ObjectKind, Quarantine, Repository, Shared};
 
 /// Up to how many objects are a handful, which git would write loose, and not flush by default.
@@ -37,20 +37,21 @@ struct Store {
 /// Writes objects as one pack. Never as loose ones: nothing keeps a `git gc --prune=now` in another process from taking
 /// those before a ref points at them, and none that are in a pack too may become loose later, for a `git prune-packed`
 /// in another process trusts the pack that it has seen. A handful is flushed when loose objects are to be.
-pub(super) fn write(repository: &Repository, objects: Vec<(ObjectId, ObjectKind, Vec<u8>)>) -> Result<Kept, Error> {
+pub(super) fn write(repository: &Repository, objects: Vec<Object>) -> Result<Kept, Error> {
     repository.check_writable()?;
     if objects.is_empty() {
         return Ok(Kept { keep: None });
     }
     let store = Store::new(repository, repository.common_dir().join("objects"));
-    let pack = pack::encode(&objects, repository.null_id().kind())?;
+    let flush = store.flushes(objects.len());
+    let pack = pack::encode(objects, repository.null_id().kind())?;
     let kept = store.keep(pack.id)?;
-    store.write_pack(&pack, store.flushes(objects.len()))?;
+    store.write_pack(&pack, flush)?;
     Ok(kept)
 }
 
 /// Writes objects that no ref will ever point at, each into a file of its own: git's next prune takes them.
-pub(super) fn write_loose(repository: &Repository, objects: &[(ObjectId, ObjectKind, Vec<u8>)]) -> Result<(), Error> {
+pub(super) fn write_loose(repository: &Repository, objects: &[Object]) -> Result<(), Error> {
     repository.check_writable()?;
     let store = Store::new(repository, repository.common_dir().join("objects"));
     let mut deflate = Deflate::new();
@@ -62,12 +63,13 @@ pub(super) fn write_loose(repository: &Repository, objects: &[(ObjectId, ObjectK
 pub(super) fn write_quarantined(
     repository: &Repository,
     quarantine: &Quarantine,
-    objects: Vec<(ObjectId, ObjectKind, Vec<u8>)>,
+    objects: Vec<Object>,
 ) -> Result<ObjectId, Error> {
     let store = Store::new(repository, quarantine.objects.clone());
-    let pack = pack::encode(&objects, repository.null_id().kind())?;
+    let flush = store.flushes(objects.len());
+    let pack = pack::encode(objects, repository.null_id().kind())?;
     store.place_keep(pack.id)?;
-    store.write_pack(&pack, store.flushes(objects.len()))?;
+    store.write_pack(&pack, flush)?;
     Ok(pack.id)
 }
 
@@ -95,7 +97,7 @@ impl Store {
         make_dir(&dir, self.shared)?;
         let mut bytes = Vec::new();
         deflate.append(&[format!("{kind} {}\0", content.len()).as_bytes(), content].concat(), &mut bytes)?;
-        self.place(&dir, &path, &bytes, self.fsync.loose_objects)
+        self.place(&dir, &path, &[bytes], self.fsync.loose_objects)
     }
 
     /// Whether a pack of so many objects must reach the disk before it counts.
@@ -115,7 +117,7 @@ impl Store {
         let dir = self.objects.join("pack");
         make_dir(&dir, self.shared)?;
         let keep = self.pack_file(id, "keep");
-        self.place(&dir, &keep, b"hydrate\n", false)?;
+        self.place(&dir, &keep, &[b"hydrate\n"], false)?;
         Ok(keep)
     }
 
@@ -124,7 +126,7 @@ impl Store {
         let dir = self.objects.join("pack");
         make_dir(&dir, self.shared)?;
         self.place(&dir, &self.pack_file(pack.id, "pack"), &pack.pack, flush)?;
-        self.place(&dir, &self.pack_file(pack.id, "idx"), &pack.index, flush)?;
+        self.place(&dir, &self.pack_file(pack.id, "idx"), &[&pack.index], flush)?;
         if flush {
             let synced = File::open(&dir).and_then(|dir| dir.sync_all());
             synced.doing(|| format!("flushing {}", dir.display()))?;
@@ -132,7 +134,7 @@ impl Store {
         Ok(())
     }
 
-    fn place(&self, dir: &Path, path: &Path, bytes: &[u8], sync: bool) -> Result<(), Error> {
+    fn place(&self, dir: &Path, path: &Path, pieces: &[impl AsRef<[u8]>], sync: bool) -> Result<(), Error> {
         let mut builder = tempfile::Builder::new();
         let read_only = Permissions::from_mode(0o444);
         let mut file = builder
@@ -140,7 +142,8 @@ impl Store {
             .permissions(read_only)
             .tempfile_in(dir)
             .doing(|| format!("writing {}", path.display()))?;
-        file.write_all(bytes).doing(|| format!("writing {}", path.display()))?;
+        let written = pieces.iter().try_for_each(|piece| file.write_all(piece.as_ref()));
+        written.doing(|| format!("writing {}", path.display()))?;
         self.shared.give(file.as_file()).doing(|| format!("writing {}", path.display()))?;
         if sync {
             file.as_file().sync_all().doing(|| format!("writing {}", path.display()))?;

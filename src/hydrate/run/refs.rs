@@ -22,6 +22,8 @@ impl Run<'_> {
     /// because they tell what is hydrated: one that moved without its note or its record would never get them.
     pub(super) fn move_refs(&mut self) -> Result<(), Stopped> {
         let edits = self.ref_edits()?;
+        // Packing takes memory of its own, and nobody asks for what was read any more.
+        (self.discovery, self.trees) = Default::default();
         let kept = self.buffer.flush()?;
         match std::mem::replace(&mut self.moves, Moves::None) {
             Moves::Expected(transaction) if !edits.is_empty() => transaction.commit(&edits)?,
