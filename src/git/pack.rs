@@ -26,8 +26,10 @@ pub type Object = (ObjectId, ObjectKind, Vec<u8>);
 /// Packs objects whole, none as a difference to another: a repack does that better, later and for all at once.
 pub fn encode(mut objects: Vec<Object>, hash: gix::hash::Kind) -> Result<Pack, Error> {
     let count = u32::try_from(objects.len()).doing(|| "packing objects".to_owned())?;
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let share = objects.len().div_ceil(threads).max(SHARE_MIN);
+    let share = match objects.len() {
+        ..=SHARE_MIN => SHARE_MIN,
+        many => many.div_ceil(thread::available_parallelism().map_or(1, usize::from)).max(SHARE_MIN),
+    };
     let mut shares = Vec::new();
     while objects.len() > share {
         shares.push(objects.split_off(objects.len() - share));

@@ -1,5 +1,5 @@
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use super::Gvk;
 
@@ -23,17 +23,21 @@ pub(crate) struct Field {
     pub(super) keys: Vec<&'static str>,
 }
 
-/// A definition: its fields, sorted by name.
+/// A definition.
 #[derive(Debug)]
 pub(crate) struct Type {
     name: &'static str,
-    fields: Vec<Field>,
+    /// A line for each field.
+    lines: &'static str,
+    /// Sorted by name. Taken apart at the first need: a build asks for few of the types.
+    fields: OnceLock<Vec<Field>>,
 }
 
 impl Type {
     pub(super) fn field(&self, name: &str) -> Option<&Field> {
-        let index = self.fields.binary_search_by(|field| field.name.cmp(name)).ok()?;
-        self.fields.get(index)
+        let fields = self.fields.get_or_init(|| self.lines.lines().filter_map(field).collect());
+        let index = fields.binary_search_by(|field| field.name.cmp(name)).ok()?;
+        fields.get(index)
     }
 }
 
@@ -49,8 +53,8 @@ type ResourceKey = (&'static str, &'static str, &'static str);
 pub(super) struct Table {
     /// Sorted by name.
     types: Vec<Type>,
-    scopes: HashMap<ResourceKey, Scope>,
-    resources: HashMap<ResourceKey, usize>,
+    /// The scope and the definition of each, as far as they are known.
+    resources: HashMap<ResourceKey, (Option<Scope>, Option<usize>)>,
 }
 
 /// The table, read at its first use.
@@ -60,44 +64,40 @@ pub(super) fn get() -> &'static Table {
 }
 
 impl Table {
+    /// Comments, then definitions, each with its fields, then resources.
     fn parse(text: &'static str) -> Self {
-        let mut table = Table::default();
-        for line in text.lines().filter(|line| !line.starts_with('#')) {
-            if let Some(name) = line.strip_prefix(':') {
-                table.types.push(Type { name, fields: Vec::new() });
-            } else if let Some(resource) = line.strip_prefix('@') {
-                table.add_resource(resource);
-            } else if let Some(kind) = table.types.last_mut() {
-                kind.fields.extend(field(line));
-            }
-        }
+        let (types, resources) = text.split_once("\n@").unwrap_or((text, ""));
+        let types = types.split("\n:").skip(1).map(|definition| {
+            let (name, lines) = definition.split_once('\n').unwrap_or((definition, ""));
+            Type { name, lines, fields: OnceLock::new() }
+        });
+        let mut table = Table { types: types.collect(), resources: HashMap::new() };
+        resources.split("\n@").for_each(|line| table.add_resource(line));
         table
     }
 
     fn add_resource(&mut self, line: &'static str) {
-        let mut words = line.split(' ');
+        let mut words = line.split_whitespace();
         let (Some(api_version), Some(kind), Some(scope), Some(number)) =
             (words.next(), words.next(), words.next(), words.next())
         else {
             return;
         };
         let Gvk { group, version, kind } = Gvk::new(api_version, kind);
-        match scope {
-            "n" => self.scopes.insert((group, version, kind), Scope::Namespaced),
-            "c" => self.scopes.insert((group, version, kind), Scope::Cluster),
+        let scope = match scope {
+            "n" => Some(Scope::Namespaced),
+            "c" => Some(Scope::Cluster),
             _ => None,
         };
-        if let Ok(number) = number.parse() {
-            self.resources.insert((group, version, kind), number);
-        }
+        self.resources.insert((group, version, kind), (scope, number.parse().ok()));
     }
 
     pub(super) fn scope(&self, gvk: Gvk<'_>) -> Option<Scope> {
-        self.scopes.get(&(gvk.group, gvk.version, gvk.kind)).copied()
+        self.resources.get(&(gvk.group, gvk.version, gvk.kind))?.0
     }
 
     pub(super) fn of_resource(&self, gvk: Gvk<'_>) -> Option<&Type> {
-        self.numbered(*self.resources.get(&(gvk.group, gvk.version, gvk.kind))?)
+        self.numbered(self.resources.get(&(gvk.group, gvk.version, gvk.kind))?.1?)
     }
 
     pub(super) fn definition(&self, name: &str) -> Option<&Type> {
