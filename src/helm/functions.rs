@@ -86,7 +86,7 @@ fn raise(message: &Text) -> Failure {
 /// What is printed, without what Go prints for a missing value, wherever it comes from.
 pub fn without_no_value(text: Text) -> Text {
     const NO_VALUE: &[u8] = b"<no value>";
-    if !text.windows(NO_VALUE.len()).any(|window| window == NO_VALUE) {
+    if memchr::memmem::find(&text, NO_VALUE).is_none() {
         return text;
     }
     let mut out = Vec::with_capacity(text.len());

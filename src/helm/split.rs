@@ -38,7 +38,8 @@ pub fn split(text: &str, version: Version) -> Vec<&str> {
 
 /// Where the first separator starts and ends. `at_start`: whether the text begins here, not behind a separator.
 fn separator(text: &str, at_start: bool, version: Version) -> Option<(usize, usize)> {
-    let dashes = if at_start && text.starts_with("---") { 0 } else { text.find("\n---")? + 1 };
+    let dashes =
+        if at_start && text.starts_with("---") { 0 } else { memchr::memmem::find(text.as_bytes(), b"\n---")? + 1 };
     let (before, after) = (text.get(..dashes)?, text.get(dashes + 3..)?);
     let (before, after) = match version {
         Version::V4_2_3 => (before.trim_end_matches(is_space), after.trim_start_matches(is_space)),

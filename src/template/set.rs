@@ -37,20 +37,21 @@ impl Parsed {
 pub struct Set {
     name: Arc<str>,
     trees: Arc<HashMap<Arc<str>, Arc<Tree>>>,
+    /// What was added while others shared `trees`: it wins.
+    added: BTreeMap<Arc<str>, Arc<Tree>>,
 }
 
 impl Set {
     /// An empty set; the name shows in messages about templates that are missing (Helm's is `gotpl`).
     pub fn new(name: &str) -> Self {
-        Self { name: name.into(), trees: Arc::default() }
+        Self { name: name.into(), trees: Arc::default(), added: BTreeMap::new() }
     }
 
     /// Adds the templates of a text; they replace those of the same names, except by a blank one.
     pub fn add(&mut self, parsed: &Parsed) {
-        let trees = Arc::make_mut(&mut self.trees);
         for (name, tree) in parsed.trees.iter() {
-            if !tree.root.is_blank() || !trees.contains_key(name) {
-                trees.insert(Arc::clone(name), Arc::clone(tree));
+            if !tree.root.is_blank() || !self.has(name) {
+                self.insert(name, tree);
             }
         }
     }
@@ -60,13 +61,21 @@ impl Set {
     pub fn put(&mut self, parsed: &Parsed) {
         self.add(parsed);
         if let Some(tree) = parsed.trees.get(&self.name) {
-            Arc::make_mut(&mut self.trees).insert(Arc::clone(&self.name), Arc::clone(tree));
+            self.insert(&Arc::clone(&self.name), tree);
+        }
+    }
+
+    fn insert(&mut self, name: &Arc<str>, tree: &Arc<Tree>) {
+        let (name, tree) = (Arc::clone(name), Arc::clone(tree));
+        match Arc::get_mut(&mut self.trees).filter(|_| self.added.is_empty()) {
+            Some(trees) => drop(trees.insert(name, tree)),
+            None => drop(self.added.insert(name, tree)),
         }
     }
 
     /// Whether there is a template `name`.
     pub fn has(&self, name: &str) -> bool {
-        self.trees.contains_key(name)
+        self.get(name).is_some()
     }
 
     /// The name of the set itself.
@@ -75,6 +84,29 @@ impl Set {
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Arc<Tree>> {
-        self.trees.get(name)
+        self.added.get(name).or_else(|| self.trees.get(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_added_to_a_clone_stays_there() {
+        let parsed = |text: &str| Parsed::new("set", text, &Functions::standard()).expect("parses");
+        let mut set = Set::new("set");
+        set.add(&parsed("{{define \"a\"}}1{{end}}{{define \"b\"}}2{{end}}"));
+        let mut clone = set.clone();
+        clone.put(&parsed("{{define \"a\"}}3{{end}}{{define \"c\"}}4{{end}}"));
+        let mut clone_of_clone = clone.clone();
+        clone_of_clone.add(&parsed("{{define \"a\"}} {{end}}{{define \"d\"}}{{end}}"));
+        let a = |set: &Set| set.get("a").map(Arc::as_ptr);
+        assert_ne!(a(&set), a(&clone));
+        assert_eq!(a(&clone), a(&clone_of_clone), "a blank one replaces none");
+        let has = |set: &Set| ["b", "c", "d", "set"].map(|name| set.has(name));
+        assert_eq!(has(&set), [true, false, false, true]);
+        assert_eq!(has(&clone), [true, true, false, true]);
+        assert_eq!(has(&clone_of_clone), [true, true, true, true]);
     }
 }
