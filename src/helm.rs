@@ -16,6 +16,7 @@ mod capabilities;
 mod chart;
 mod charts;
 mod coalesce;
+mod cure;
 mod dependencies;
 mod engine;
 mod error;
@@ -30,10 +31,12 @@ mod objects;
 mod options;
 mod output;
 pub mod pattern;
+mod probe;
 mod refusal;
 mod report;
 mod schema;
 mod set;
+mod setting;
 mod split;
 mod thaw;
 mod tree;
@@ -45,7 +48,7 @@ use crate::diag::Span;
 use crate::path::RepoPath;
 use crate::stack::on_deep_stack;
 use crate::template::{
-    self,
+    self, RefusedCall,
     semver::{self, Range},
 };
 use crate::view::View;
@@ -61,6 +64,8 @@ pub use set::SetError;
 pub use split::{Version, split};
 
 use coalesce::Nulls;
+use engine::Executed;
+use probe::Subject;
 use tree::Tree;
 
 /// The longest name that a release may have.
@@ -94,7 +99,8 @@ pub fn render_kept(charts: &Charts, view: &View<'_>, path: &RepoPath, options: &
 }
 
 /// Every call of a random or clock function that what the chart prints depends on, each as the error that a render ends
-/// with when it meets that call first: with its place and its cure.
+/// with when it meets that call first: with its place and its cure. Values are named as a cure when the chart was rendered
+/// with them, and printed nothing that comes from the call.
 ///
 /// In the order of execution; calls that differ in neither place nor cure are told once, and of a chart with very many
 /// the first ones. Empty when the chart renders. Fails when it does not render for another reason, refused calls aside.
@@ -102,7 +108,8 @@ pub fn refusals(view: &View<'_>, path: &RepoPath, options: &Options) -> Result<V
     options.cluster()?;
     let values = options.user_values(view)?;
     let chart = load(view, path)?;
-    deep(|| refusal::survey(&chart, &values, options))
+    options.check_release_name()?;
+    deep(|| refusal::survey(Subject { chart: &chart, values: &values, options }))
 }
 
 /// Templates may nest as deep as Helm lets them, whatever stack the caller has.
@@ -116,8 +123,10 @@ fn render_here(chart: &Arc<Chart>, values: &Mapping, options: &Options) -> Resul
         warnings.push("this chart is deprecated".to_owned());
     }
     options.check_release_name()?;
-    let files = match files(chart, values, options, options.effects.for_templates(), &mut warnings) {
-        Err(refused) if refused.is_refusal() => refusal::unaffected(chart, values, options).ok_or(refused)??,
+    let files = match files(chart, values, options, options.effects.for_templates(), None, &mut warnings) {
+        Err(refused) if refused.is_refusal() => {
+            refusal::unaffected(Subject { chart, values, options }).ok_or(refused)??
+        }
         other => other?,
     };
     let (mut documents, crds) = (output::documents(files.rendered, options, &mut warnings)?, files.crds);
@@ -132,16 +141,38 @@ fn render_here(chart: &Arc<Chart>, values: &Mapping, options: &Options) -> Resul
 struct Files {
     rendered: Vec<output::RenderedFile>,
     crds: Vec<Document>,
+    /// The calls that were answered only because this is a probe.
+    probed: Vec<RefusedCall>,
+    /// How many steps the templates took.
+    steps: u64,
 }
 
-/// Prepares the charts and executes their templates.
+/// Prepares the charts and executes their templates, or those up to one.
 fn files(
     chart: &Arc<Chart>,
     values: &Mapping,
     options: &Options,
     effects: template::Effects,
+    until: Option<&str>,
     warnings: &mut Vec<String>,
 ) -> Result<Files, Error> {
+    prepared(chart, values, options, warnings, |tree, roots| {
+        let Executed { rendered, probed, steps } =
+            engine::render(tree, roots, options.limits, effects, until, &options.stop)?;
+        let crds = tree.crds(Tree::ROOT).into_iter().map(|(source, file)| Document::crd(source, file));
+        let crds = if options.include_crds { crds.collect::<Result<_, _>>()? } else { Vec::new() };
+        Ok(Files { rendered, crds, probed, steps })
+    })
+}
+
+/// Works with the charts and what their templates start from.
+fn prepared<T>(
+    chart: &Arc<Chart>,
+    values: &Mapping,
+    options: &Options,
+    warnings: &mut Vec<String>,
+    work: impl FnOnce(&Tree<'_>, &objects::Roots) -> Result<T, Error>,
+) -> Result<T, Error> {
     let in_chart = |error: ErrorKind| error.at(Span::file(chart.origin.clone()));
     let mut tree = Tree::new(chart);
     let values = thaw::thaw(values);
@@ -159,9 +190,7 @@ fn files(
     }
     let capabilities = capabilities::capabilities(&cluster, &options.api_versions);
     let roots = objects::Roots::new(&tree, options, &capabilities, &values);
-    let rendered = engine::render(&tree, &roots, options.limits, effects, &options.stop)?;
-    let crds = tree.crds(Tree::ROOT).into_iter().map(|(source, file)| Document::crd(source, file));
-    Ok(Files { rendered, crds: if options.include_crds { crds.collect::<Result<_, _>>()? } else { Vec::new() } })
+    work(&tree, &roots)
 }
 
 /// Checks the values of all charts by their schemas; what all of them say is one error.

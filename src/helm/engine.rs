@@ -14,7 +14,7 @@ use super::objects::{Roots, template_object};
 use super::output::RenderedFile;
 use super::tree::{ChartId, Tree};
 use super::{objects, report};
-use crate::template::{self, Parsed, Runtime, Set, Text};
+use crate::template::{self, Parsed, RefusedCall, Runtime, Set, Text};
 use crate::view::{Stop, ViewError};
 
 /// What functions keep during a render.
@@ -57,6 +57,11 @@ impl<'a> Templates<'a> {
         Self { by_name, order }
     }
 
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = Template<'a>> {
+        self.by_name.values().copied()
+    }
+
     /// The template of a name.
     pub fn get(&self, name: &str) -> Option<Template<'a>> {
         self.by_name.get(name).copied()
@@ -85,14 +90,25 @@ fn is_partial(name: &str) -> bool {
     name.rsplit('/').next().unwrap_or(name).starts_with('_')
 }
 
-/// Executes all templates that are no partials.
+/// What the templates made.
+pub struct Executed {
+    /// In Helm's order.
+    pub rendered: Vec<RenderedFile>,
+    /// The calls that were answered only because this is a probe.
+    pub probed: Vec<RefusedCall>,
+    /// How many steps that took.
+    pub steps: u64,
+}
+
+/// Executes all templates that are no partials, or those up to one.
 pub fn render(
     tree: &Tree<'_>,
     roots: &Roots,
     limits: template::Limits,
     effects: template::Effects,
+    until: Option<&str>,
     stop: &Stop,
-) -> Result<Vec<RenderedFile>, Error> {
+) -> Result<Executed, Error> {
     let templates = Templates::new(tree);
     let mut set = Set::new(SET_NAME);
     for (name, Template { chart, file }) in templates.in_order() {
@@ -114,15 +130,18 @@ pub fn render(
         }
         let text = runtime
             .execute(&set, name, root.cast(&objects::VALUES).into())
-            .map_err(|failure| report::execution_error(&failure, &templates, tree))?;
+            .map_err(|failure| report::execution_error(&failure, &templates))?;
         let text = without_no_value(text.into());
         let text = String::from_utf8(text.to_vec()).map_err(|_| {
             let reason = "error converting YAML to JSON: yaml: invalid leading UTF-8 octet".to_owned();
             ErrorKind::Manifest { template: name.clone(), reason }.at(crate::diag::Span::file(file.origin.clone()))
         })?;
         rendered.push(RenderedFile { name: name.clone(), text, origin: file.origin.clone() });
+        if until == Some(name) {
+            break;
+        }
     }
-    Ok(rendered)
+    Ok(Executed { rendered, probed: runtime.probed().to_vec(), steps: runtime.steps() })
 }
 
 fn unreadable(tree: &Tree<'_>, chart: ChartId) -> Unreadable {

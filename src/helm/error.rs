@@ -8,6 +8,7 @@ use super::set::SetError;
 use super::{RELEASE_NAME_BYTES_MAX, RELEASE_NAME_REGEX, ignore};
 use crate::diag::{Diagnostic, Refusal, Span};
 use crate::path::RepoPath;
+use crate::template::RefusedCall;
 use crate::view::ViewError;
 use crate::yaml::quote;
 
@@ -109,7 +110,7 @@ pub enum ErrorKind {
     #[error("{0}")]
     Template(String),
     #[error("{0}")]
-    Refused(String),
+    Refused(Box<RefusedCall>),
     #[error("YAML parse error on {template}: {reason}")]
     Manifest { template: String, reason: String },
     #[error("could not find template {0} in chart")]
@@ -180,9 +181,17 @@ impl Error {
         matches!(self.0.kind, ErrorKind::Refused(_))
     }
 
+    /// The call that was refused.
+    pub(super) fn refused(&self) -> Option<&RefusedCall> {
+        match &self.0.kind {
+            ErrorKind::Refused(call) => Some(call),
+            _ => None,
+        }
+    }
+
     /// Whether this says the same of the same place as another error.
     pub(super) fn is_alike(&self, other: &Error) -> bool {
-        self.0.hint == other.0.hint && self.to_string() == other.to_string()
+        self.0.hint == other.0.hint && self.helm_text() == other.helm_text()
     }
 
     /// The text of `helm template` behind `Error: `: with the advice that it gives when rendering itself failed.
@@ -193,7 +202,10 @@ impl Error {
             }
             _ => "",
         };
-        format!("{self}{advice}")
+        // Helm tells the places of templates in its messages, columns being 0-based.
+        let place =
+            self.refused().and_then(|call| call.places.last()).map(|place| format!("{place}: ")).unwrap_or_default();
+        format!("{place}{self}{advice}")
     }
 
     fn refusal(&self) -> Option<Refusal> {

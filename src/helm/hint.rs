@@ -1,76 +1,175 @@
-//! The way around a function that was refused: which value of the chart keeps it from being needed.
+//! What may be set so that a refused call is not needed.
 //!
 //! Works on the text of the templates, action by action, because it is about what their authors meant: the value that
-//! an enclosing `if` asks for, the one that `default` prefers, or the path that a helper is told to look up. What
-//! can't be told that way is not guessed.
+//! `default` prefers, the one that an enclosing `if` asks for, or the path that a helper is told to look up. What is
+//! found that way is a guess, and so are the values whose names look like what such functions are for: all of it is
+//! tried before it is told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::engine::Templates;
+use super::objects::Roots;
+use super::setting::Setting;
 use super::tree::{ChartId, Tree};
-use crate::template::{Cause, Failure, Place, Refused};
+use crate::template::{Map, Place, RefusedCall, Value as GoValue};
 use crate::yaml::Value;
 
-/// How many values a hint names.
-const NAMED_MAX: usize = 3;
-/// How many assignments are followed from a variable to a value.
+/// How many settings are named for one call.
+const SETTINGS_MAX: usize = 20;
+/// How many assignments and definitions are followed from an expression to a value.
 const STEPS_MAX: usize = 4;
+/// What the names of values contain that stand for something random.
+const SECRETS: &[&str] =
+    &["password", "passwd", "secret", "token", "key", "cert", "crt", "tls", "salt", "credential", "generat", "uuid"];
 
-/// What to do about a failure, where that can be told.
-pub fn hint(failure: &Failure, templates: &Templates<'_>, tree: &Tree<'_>) -> Option<String> {
-    let Cause::Refused(refused) = failure.cause() else { return None };
-    let function = refused.function();
-    let allow = match refused {
-        Refused::Random(_) | Refused::Clock(_) => format!(", or have an admin allow `{function}` by name"),
-        Refused::Unrepeatable(..) => String::new(),
-    };
-    let values = ways_around(failure, templates, tree);
-    if values.is_empty() {
-        return Some(format!("take `{function}` out of the template{allow}"));
-    }
-    Some(format!("{}{allow}", values.join(", or ")))
+/// The charts of a render, to look for settings in.
+pub struct Settings<'a> {
+    templates: &'a Templates<'a>,
+    tree: &'a Tree<'a>,
+    /// Those of the root chart, with all below.
+    values: Map,
+    /// The texts of all definitions.
+    definitions: BTreeMap<String, String>,
 }
 
-/// What to set, best first.
-fn ways_around(failure: &Failure, templates: &Templates<'_>, tree: &Tree<'_>) -> Vec<String> {
-    let levels: Vec<_> = failure.levels().collect();
-    let Some(chart) = levels.iter().find_map(|level| Some(templates.get(&level.place.template)?.chart)) else {
-        return Vec::new();
+impl<'a> Settings<'a> {
+    /// Reads the templates.
+    pub fn new(templates: &'a Templates<'a>, tree: &'a Tree<'a>, roots: &Roots) -> Self {
+        let values = match roots.get(Tree::ROOT).get(b"Values") {
+            Some(GoValue::Map(values)) => values,
+            _ => Map::new(),
+        };
+        let mut definitions = BTreeMap::new();
+        for template in templates.all() {
+            let text = String::from_utf8_lossy(&template.file.data);
+            definitions.extend(definitions_in(&text).map(|(name, text)| (name.to_owned(), text.to_owned())));
+        }
+        Self { templates, tree, values, definitions }
+    }
+
+    /// The most promising first, each once.
+    pub fn of(&self, call: &RefusedCall) -> Vec<Setting> {
+        // What is called gets the values of the chart whose file is executed.
+        let chart = call.places.first().and_then(|place| Some(self.templates.get(&place.template)?.chart));
+        let Some(chart) = chart else { return Vec::new() };
+        let is_value = |path: &str| has_value(self.tree, chart, path);
+        let mut reader = Reader { definitions: &self.definitions, is_value: &is_value, followed: BTreeSet::new() };
+        let mut paths = Vec::new();
+        for place in call.places.iter().rev() {
+            let Some(template) = self.templates.get(&place.template) else { continue };
+            let text = String::from_utf8_lossy(&template.file.data);
+            if let Some(surroundings) = Surroundings::of(&text, place) {
+                paths.extend(reader.paths(&surroundings).iter().map(|path| full_path(self.tree, chart, path)));
+            }
+        }
+        let named_so = secrets(&self.values, &full_path(self.tree, chart, ""));
+        let mut settings: Vec<Setting> = Vec::new();
+        for setting in in_order(paths, &self.values).into_iter().chain(in_order(named_so, &self.values)) {
+            if settings.len() < SETTINGS_MAX && !settings.contains(&setting) {
+                settings.push(setting);
+            }
+        }
+        settings
+    }
+}
+
+/// Settings of values: secrets that are missing first, what is missing next, and what would change last.
+fn in_order(paths: Vec<String>, values: &Map) -> Vec<Setting> {
+    let setting = |path: String| {
+        let value = value_at(values, &path);
+        let name = path.rsplit('.').next().unwrap_or_default();
+        let rank = (!is_secret(name), path.starts_with("global."));
+        let setting = Setting::of(path, value.as_ref())?;
+        Some((!setting.gives(), rank, setting))
     };
+    let mut found: Vec<_> = paths.into_iter().filter_map(setting).collect();
+    found.sort_by_key(|(changes, rank, _)| (*changes, (!*changes).then_some(*rank)));
+    found.into_iter().map(|(.., setting)| setting).collect()
+}
+
+/// Whether a name looks like that of something random.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRETS.iter().any(|word| name.contains(word))
+}
+
+/// The value at a path with dots.
+fn value_at(values: &Map, path: &str) -> Option<GoValue> {
+    let mut keys = path.split('.');
+    let first = values.get(keys.next()?.as_bytes())?;
+    keys.try_fold(first, |value, key| match value {
+        GoValue::Map(map) => map.get(key.as_bytes()),
+        _ => None,
+    })
+}
+
+/// The values whose names look like those of secrets: those of one chart first.
+fn secrets(values: &Map, chart: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for (level, depth) in levels.iter().rev().zip(0..) {
-        let Some(template) = templates.get(&level.place.template) else { continue };
-        let text = String::from_utf8_lossy(&template.file.data);
-        if let Some(surroundings) = Surroundings::of(&text, &level.place) {
-            found.extend(surroundings.values(tree, chart));
-        }
-        // A helper is handed the path of the value that it looks up.
-        if depth > 0 && found.is_empty() {
-            let paths = literals(&level.node).filter(|path| has_value(tree, chart, path));
-            found.extend(paths.map(|path| Wish { path: path.to_owned(), off: false }));
-        }
-        if !found.is_empty() {
-            break;
-        }
-    }
-    let mut told: Vec<String> = Vec::new();
-    for Wish { path, off } in found {
-        let path = full_path(tree, chart, &path);
-        let wish = if off { format!("set `{path}` to false") } else { format!("set `{path}`") };
-        if !told.contains(&wish) && told.len() < NAMED_MAX {
-            told.push(wish);
-        }
-    }
-    told
+    gather_secrets(values, "", "", &mut found);
+    let (near, far): (Vec<_>, Vec<_>) = found.into_iter().partition(|path| path.starts_with(chart));
+    near.into_iter().chain(far).collect()
 }
 
-/// A value that should have another content.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Wish {
-    /// Below `.Values`.
-    path: String,
-    /// Whether it should be off; else it should be set to something.
-    off: bool,
+fn gather_secrets(values: &Map, path: &str, parent: &str, found: &mut Vec<String>) {
+    for (key, value) in values.entries().iter() {
+        let key = key.to_str();
+        let path = format!("{path}{key}");
+        match value {
+            _ if key.contains('.') => {}
+            GoValue::Map(below) => gather_secrets(below, &format!("{path}."), &key, found),
+            GoValue::Bool(_) if is_secret(&key) || is_secret(parent) => found.push(path),
+            GoValue::Bool(_) => {}
+            _ if is_secret(&key) => found.push(path),
+            _ => {}
+        }
+    }
+}
+
+/// Finds the values that decide about a call.
+struct Reader<'a> {
+    definitions: &'a BTreeMap<String, String>,
+    /// Whether a text is the path of a value.
+    is_value: &'a dyn Fn(&str) -> bool,
+    /// The definitions that were read.
+    followed: BTreeSet<String>,
+}
+
+impl Reader<'_> {
+    /// Paths below `.Values`, the most telling first.
+    fn paths(&mut self, surroundings: &Surroundings<'_>) -> Vec<String> {
+        let Surroundings { action, conditions, variables } = surroundings;
+        let mut variables = variables.clone();
+        // `.Values.a | default (…)`, `default (…) .Values.a`, `coalesce .Values.a (…)`: the value comes first.
+        let prefers = ["default", "coalesce", "ternary", "empty"].iter().any(|word| has_word(action, word));
+        let own = prefers.then_some(*action).into_iter();
+        let expressions = own.chain(conditions.iter().copied()).chain((!prefers).then_some(*action));
+        expressions.flat_map(|expression| self.paths_in(expression, &mut variables)).collect()
+    }
+
+    /// What an expression names, also by way of variables and of templates that it includes. Each of these is followed
+    /// once.
+    fn paths_in(&mut self, expression: &str, variables: &mut BTreeMap<&str, &str>) -> Vec<String> {
+        let mut pending = vec![expression.to_owned()];
+        let mut found = Vec::new();
+        for _ in 0..STEPS_MAX {
+            let mut next = Vec::new();
+            for expression in pending {
+                let literal_paths = literals(&expression).filter(|path| (self.is_value)(path));
+                found.extend(value_paths(&expression).chain(literal_paths).map(str::to_owned));
+                next.extend(variables_in(&expression).filter_map(|name| variables.remove(name)).map(str::to_owned));
+                for name in included(&expression) {
+                    if let Some(text) = self.definitions.get(name)
+                        && self.followed.insert(name.to_owned())
+                    {
+                        next.push(text.clone());
+                    }
+                }
+            }
+            pending = next;
+        }
+        found
+    }
 }
 
 /// What stands around a place of a template.
@@ -78,8 +177,8 @@ struct Wish {
 struct Surroundings<'t> {
     /// The action at the place.
     action: &'t str,
-    /// The conditions that led there, innermost first, each with whether it held.
-    conditions: Vec<(&'t str, bool)>,
+    /// The conditions that led there, innermost first.
+    conditions: Vec<&'t str>,
     /// What was assigned to variables before, the last assignment of each.
     variables: BTreeMap<&'t str, &'t str>,
 }
@@ -87,8 +186,8 @@ struct Surroundings<'t> {
 /// A control structure that is open.
 #[derive(Debug, Default)]
 struct Block<'t> {
-    holds: Option<&'t str>,
-    failed: Vec<&'t str>,
+    /// What was asked so far.
+    conditions: Vec<&'t str>,
 }
 
 impl<'t> Surroundings<'t> {
@@ -101,25 +200,21 @@ impl<'t> Surroundings<'t> {
         let mut variables = BTreeMap::new();
         for (start, action) in actions(text) {
             if (start..=start + action.len()).contains(&target) {
-                let conditions = blocks.iter().rev().flat_map(|block| {
-                    let failed = block.failed.iter().rev().map(|condition| (*condition, false));
-                    block.holds.map(|condition| (condition, true)).into_iter().chain(failed)
-                });
+                let conditions = blocks.iter().rev().flat_map(|block| block.conditions.iter().rev().copied());
                 return Some(Self { action, conditions: conditions.collect(), variables });
             }
             let (keyword, rest) = action.split_once(char::is_whitespace).unwrap_or((action, ""));
             match keyword {
-                "if" | "with" => blocks.push(Block { holds: Some(rest), failed: Vec::new() }),
+                "if" | "with" => blocks.push(Block { conditions: vec![rest] }),
                 "range" | "block" => blocks.push(Block::default()),
                 "define" => {
                     blocks.push(Block::default());
                     variables.clear();
                 }
                 "else" => {
-                    let block = blocks.last_mut()?;
-                    block.failed.extend(block.holds.take());
                     let rest = rest.trim();
-                    block.holds = rest.strip_prefix("if ").or_else(|| rest.strip_prefix("with "));
+                    let condition = rest.strip_prefix("if ").or_else(|| rest.strip_prefix("with "));
+                    blocks.last_mut()?.conditions.extend(condition);
                 }
                 "end" => {
                     blocks.pop();
@@ -133,52 +228,6 @@ impl<'t> Surroundings<'t> {
             }
         }
         None
-    }
-
-    /// The values that decide whether the place is reached, or whether its result counts.
-    fn values(&self, tree: &Tree<'_>, chart: ChartId) -> Vec<Wish> {
-        // `.Values.a | default (…)`, `default (…) .Values.a`, `coalesce .Values.a (…)`: the value comes first.
-        let prefers = ["default", "coalesce", "ternary", "empty"].iter().any(|word| has_word(self.action, word));
-        if prefers {
-            let values = self.values_in(self.action, false, tree, chart);
-            if !values.is_empty() {
-                return values;
-            }
-        }
-        let wishes = self.conditions.iter().map(|(condition, held)| {
-            // What holds because the value is missing, and what does not hold: the value is wanted.
-            let off = *held != asks_for_absence(condition);
-            self.values_in(condition, off, tree, chart)
-        });
-        let mut wishes: Vec<Vec<Wish>> = wishes.filter(|wishes| !wishes.is_empty()).collect();
-        // A value that is missing explains more than a switch that is on.
-        wishes.sort_by_key(|wishes| wishes.iter().all(|wish| wish.off));
-        wishes.into_iter().next().unwrap_or_default()
-    }
-
-    /// The values that an expression names, also by way of variables.
-    fn values_in(&self, expression: &str, off: bool, tree: &Tree<'_>, chart: ChartId) -> Vec<Wish> {
-        let mut pending = vec![expression];
-        let mut found: Vec<Wish> = Vec::new();
-        for _ in 0..STEPS_MAX {
-            let mut next = Vec::new();
-            for expression in pending {
-                let paths =
-                    value_paths(expression).chain(literals(expression).filter(|path| has_value(tree, chart, path)));
-                for path in paths {
-                    let wish = Wish { path: path.to_owned(), off };
-                    if !found.contains(&wish) {
-                        found.push(wish);
-                    }
-                }
-                next.extend(variables_in(expression).filter_map(|name| self.variables.get(name).copied()));
-            }
-            if !found.is_empty() || next.is_empty() {
-                break;
-            }
-            pending = next;
-        }
-        found
     }
 }
 
@@ -236,21 +285,24 @@ fn end_of_quoted(text: &str, mark: char) -> Option<usize> {
     None
 }
 
-/// Whether a condition holds when a value is missing: `not .Values.a`, `empty .Values.a`, `eq .Values.a ""`.
-fn asks_for_absence(condition: &str) -> bool {
-    let mut rest = condition.trim();
-    let mut absent = false;
-    loop {
-        let inner = rest.trim_start_matches(['(', ' ']);
-        if let Some(negated) = inner.strip_prefix("not ") {
-            absent = !absent;
-            rest = negated;
-        } else if inner.starts_with("empty ") || (inner.starts_with("eq ") && inner.contains("\"\"")) {
-            return !absent;
-        } else {
-            return absent;
+/// The definitions of a text, each with its own text.
+fn definitions_in(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut open: Option<(&str, usize)> = None;
+    let mut depth = 0_u32;
+    actions(text).filter_map(move |(start, action)| {
+        let (keyword, rest) = action.split_once(char::is_whitespace).unwrap_or((action, ""));
+        match (keyword, open) {
+            ("define", None) => open = Some((rest.trim().trim_matches(['"', '`']), start + action.len())),
+            ("if" | "with" | "range" | "block", Some(_)) => depth += 1,
+            ("end", Some((name, body))) if depth == 0 => {
+                open = None;
+                return Some((name, text.get(body..start)?));
+            }
+            ("end", Some(_)) => depth -= 1,
+            _ => {}
         }
-    }
+        None
+    })
 }
 
 fn is_name(c: char) -> bool {
@@ -275,6 +327,14 @@ fn variables_in(expression: &str) -> impl Iterator<Item = &str> {
         let rest = expression.get(at + 1..)?;
         let end = rest.find(|c: char| !is_name(c)).unwrap_or(rest.len());
         expression.get(at..at + 1 + end).filter(|name| name.len() > 1)
+    })
+}
+
+/// The names of the templates that an expression includes.
+fn included(expression: &str) -> impl Iterator<Item = &str> {
+    ["include \"", "template \""].iter().flat_map(|word| expression.split(word).skip(1)).filter_map(|rest| {
+        let (name, _) = rest.split_once('"')?;
+        Some(name)
     })
 }
 
@@ -319,24 +379,8 @@ mod tests {
                     {{ range .Values.d }}{{ $x := .Values.e }}{{ rand 5 }}{{ end }}\n{{ end }}";
         let found = surroundings(text, "rand");
         assert_eq!(found.action, "rand 5");
-        assert_eq!(found.conditions, [("not .Values.c", true), (".Values.a", false)]);
+        assert_eq!(found.conditions, ["not .Values.c", ".Values.a"]);
         assert_eq!(found.variables.get("$x"), Some(&" .Values.e"));
-    }
-
-    #[test]
-    fn absence() {
-        let rows = [
-            (".Values.a", false),
-            ("not .Values.a", true),
-            ("empty .Values.a", true),
-            ("not (empty .Values.a)", false),
-            ("eq .Values.a \"\"", true),
-            ("(not (eq $x \"\"))", false),
-            ("and .Values.a .Values.b", false),
-        ];
-        for (condition, expected) in rows {
-            assert_eq!(asks_for_absence(condition), expected, "{condition}");
-        }
     }
 
     #[test]
@@ -344,5 +388,34 @@ mod tests {
         let found: Vec<_> = value_paths("or $.Values.a.b (.Values.c) .Values").collect();
         assert_eq!(found, ["a.b", "c"]);
         assert_eq!(variables_in("eq $a.b $ $c").collect::<Vec<_>>(), ["$a", "$c"]);
+    }
+
+    #[test]
+    fn definitions_of_a_text() {
+        let text = "{{ define \"a\" }}{{ if .b }}{{ .c }}{{ end }}{{ end }}{{ if .d }}{{ end }}{{- define `e` -}} f {{- end }}";
+        let found: Vec<_> = definitions_in(text).map(|(name, text)| (name, text.matches("{{").count())).collect();
+        assert_eq!(found, [("a", 4), ("e", 1)]);
+    }
+
+    #[test]
+    fn what_an_expression_names() {
+        let definitions = [
+            ("x", "{{ if .Values.in.x }}{{ include \"y\" . }}{{ end }}"),
+            ("y", "{{ .Values.in.y }}{{ include \"x\" . }}"),
+        ];
+        let definitions = definitions.map(|(name, text)| (name.to_owned(), text.to_owned())).into();
+        let mut reader =
+            Reader { definitions: &definitions, is_value: &|path| path == "a.literal", followed: BTreeSet::new() };
+        let mut variables = [("$v", "$w"), ("$w", ".Values.from.w")].into();
+        let rows = [
+            ("or .Values.one .Values.two", &["one", "two"][..]),
+            ("list \"a.literal\" \"another.one\"", &["a.literal"]),
+            ("not $v", &["from.w"]),
+            ("include \"x\" .", &["in.x", "in.y"]),
+            ("include \"x\" .", &[]),
+        ];
+        for (expression, expected) in rows {
+            assert_eq!(reader.paths_in(expression, &mut variables), expected, "{expression}");
+        }
     }
 }

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use super::capabilities::KubeVersion;
 use super::error::{Error, ErrorKind};
+use super::probe::Draw;
 use super::set::{self, SetError, Typing};
 use super::split::Version;
 use super::values;
 use super::{RELEASE_NAME_BYTES_MAX, is_release_name};
 use crate::diag::Span;
 use crate::path::RepoPath;
-use crate::template::{self, Probe};
+use crate::template;
 use crate::view::{Stop, View};
 use crate::yaml::Mapping;
 
@@ -104,15 +105,17 @@ impl Effects {
         }
     }
 
-    /// The same, to find out what depends on calls that are refused: on one of them, or on all.
-    pub(super) fn probe(&self, call: Option<u64>, probe: Probe, sketch: bool) -> template::Effects {
+    /// The same, to find out what depends on calls that are refused: on some of them, or on all.
+    pub(super) fn probe(&self, draw: &Draw) -> template::Effects {
+        let &Draw { ref calls, number, sketch } = draw;
+        let calls = calls.clone();
         match self.for_templates() {
             template::Effects::Seeded { seed, now, allowed } => {
-                template::Effects::Probe { seed, now, allowed, call, probe, sketch }
+                template::Effects::Probe { seed, now, allowed, calls, number, sketch }
             }
             _ => {
                 let (seed, now, allowed) = ([0; 32], jiff::Timestamp::UNIX_EPOCH, BTreeSet::new());
-                template::Effects::Probe { seed, now, allowed, call, probe, sketch }
+                template::Effects::Probe { seed, now, allowed, calls, number, sketch }
             }
         }
     }

@@ -69,7 +69,7 @@ const EVENTS: &[&str] = &[
 ];
 
 /// A file as a template rendered it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenderedFile {
     /// The path in names of charts: `web/templates/service.yaml`.
     pub name: String,

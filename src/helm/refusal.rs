@@ -1,90 +1,102 @@
-//! What depends on calls of random and clock functions that are refused, found out by rendering with several sources of
-//! chance, always the same ones, and comparing what is printed.
+//! What depends on calls of random and clock functions that are refused.
 
-use std::sync::Arc;
-
-use super::chart::Chart;
+use super::cure::Trials;
+use super::engine::Templates;
 use super::error::Error;
-use super::options::Options;
-use super::output::{self, RenderedFile};
-use super::{Files, files, render_here};
-use crate::template::{self, Probe};
-use crate::yaml::Mapping;
+use super::hint::Settings;
+use super::probe::{FIRST, OTHERS, Subject, affordable};
+use super::{Files, prepared, render_here, report};
+use crate::template::{Refused, RefusedCall};
 
 /// How many calls of a render are looked at.
-const CALLS_MAX: u64 = 100;
-/// The sources of chance beside the first one.
-const OTHERS: [u8; 2] = [1, 2];
+const CALLS_MAX: usize = 100;
 
 /// What becomes of a chart that calls random or clock functions.
 ///
 /// Its files when nothing in them comes from such a call, as in `.Values.password | default (randAlphaNum 10)` with a
 /// password. Its error when it fails whatever such calls give, because then Helm fails too. None when its files depend on
 /// them.
-pub fn unaffected(chart: &Arc<Chart>, values: &Mapping, options: &Options) -> Option<Result<Files, Error>> {
+pub fn unaffected(subject: Subject<'_>) -> Option<Result<Files, Error>> {
     // Most charts print what they draw: those are found out without a good key, which takes a second to make.
-    let sketch = |number| printed(chart, values, options, None, Probe::Draw(number));
-    if let (Ok(one), Ok(other)) = (sketch(0), sketch(1))
-        && one != other
+    if let (Ok(one), Ok(other)) = (subject.sketch(FIRST), subject.sketch(OTHERS[0]))
+        && !subject.prints_alike(&one, &other)
     {
         return None;
     }
-    let probe = |number| files_with(chart, values, options, options.effects.probe(None, Probe::Draw(number), false));
-    let first = probe(0);
+    let first = subject.files(FIRST);
     let is_same = |other: Result<Files, Error>| match (&first, other) {
-        (Ok(first), Ok(other)) => first.rendered == other.rendered,
+        (Ok(first), Ok(other)) => subject.prints_alike(first, &other),
         (Err(first), Err(other)) => !first.is_refusal() && first.is_alike(&other),
         _ => false,
     };
-    OTHERS.iter().all(|number| is_same(probe(*number))).then_some(first)
+    OTHERS.iter().all(|number| is_same(subject.files(*number))).then_some(first)
 }
 
-/// The refused calls that what the chart prints depends on.
-pub fn survey(chart: &Arc<Chart>, values: &Mapping, options: &Options) -> Result<Vec<Error>, Error> {
-    let first = match render_here(chart, values, options) {
-        Ok(_) => return Ok(Vec::new()),
-        Err(error) if error.is_refusal() => error,
-        Err(error) => return Err(error),
+/// The refused calls that what the chart prints depends on, each with its cure.
+pub fn survey(subject: Subject<'_>) -> Result<Vec<Error>, Error> {
+    let plain = match subject.sketch(FIRST) {
+        Err(error) => {
+            // A call that can't be made to repeat, whatever is asked of it, hides those behind it.
+            let Some(call) = error.refused() else { return Err(error) };
+            return told(subject, &[vec![call]], None);
+        }
+        Ok(plain) => plain,
     };
-    let plain = match printed(chart, values, options, None, Probe::Draw(0)) {
-        Err(error) if error.is_refusal() => return Ok(vec![error]),
-        printed => printed?,
-    };
-    let mut found: Vec<Error> = Vec::new();
-    for call in (0..CALLS_MAX).map(Some) {
-        let refused = match printed(chart, values, options, call, Probe::Refuse) {
-            Err(error) if error.is_refusal() => error,
-            _ => break,
-        };
-        let depends = |number: &u8| {
-            printed(chart, values, options, call, Probe::Draw(*number)).map_or(true, |files| files != plain)
-        };
-        if !found.iter().any(|other| other.is_alike(&refused)) && OTHERS.iter().any(depends) {
-            found.push(refused);
+    let mut groups: Vec<Vec<&RefusedCall>> = Vec::new();
+    for call in plain.probed.iter().take(CALLS_MAX.min(affordable(plain.steps))) {
+        if let Some(group) = groups.iter_mut().find(|group| group.iter().any(|other| is_same_text(call, other))) {
+            group.push(call);
+        } else if subject.depends_on(&[call], &plain) {
+            groups.push(vec![call]);
         }
     }
-    Ok(if found.is_empty() { vec![first] } else { found })
+    if groups.is_empty() {
+        return match render_here(subject.chart, subject.values, subject.options) {
+            Ok(_) => Ok(Vec::new()),
+            Err(error) if error.is_refusal() => Ok(vec![error]),
+            Err(error) => Err(error),
+        };
+    }
+    told(subject, &groups, Some(&plain))
 }
 
-/// What is printed as far as it tells what depends on what: keys in it are good for nothing.
-fn printed(
-    chart: &Arc<Chart>,
-    values: &Mapping,
-    options: &Options,
-    call: Option<u64>,
-    probe: Probe,
-) -> Result<Vec<RenderedFile>, Error> {
-    files_with(chart, values, options, options.effects.probe(call, probe, true)).map(|files| files.rendered)
+/// Whether two calls are one in the text of a file, which another file includes as a whole: to print its checksum.
+fn is_same_text(one: &RefusedCall, other: &RefusedCall) -> bool {
+    one.places.ends_with(&other.places) || other.places.ends_with(&one.places)
 }
 
-/// The files that are printed.
-fn files_with(
-    chart: &Arc<Chart>,
-    values: &Mapping,
-    options: &Options,
-    effects: template::Effects,
-) -> Result<Files, Error> {
-    let mut files = files(chart, values, options, effects, &mut Vec::new())?;
-    files.rendered.retain(|file| output::is_printed(&file.name));
-    Ok(files)
+/// Calls as errors with hints. Those that differ in neither place nor cure are told once.
+///
+/// `plain` is the sketch that they are from, if there is one.
+fn told(subject: Subject<'_>, groups: &[Vec<&RefusedCall>], plain: Option<&Files>) -> Result<Vec<Error>, Error> {
+    let calls = || groups.iter().filter_map(|group| group.first());
+    let found = prepared(subject.chart, subject.values, subject.options, &mut Vec::new(), |tree, roots| {
+        let templates = Templates::new(tree);
+        let settings = Settings::new(&templates, tree, roots);
+        let error = |call: &&RefusedCall| (report::refused(call, &templates), settings.of(call));
+        Ok(calls().map(error).collect::<Vec<_>>())
+    })?;
+    let mut trials = Trials::new(subject, plain);
+    let mut told: Vec<Error> = Vec::new();
+    for (group, (error, settings)) in groups.iter().zip(found) {
+        let hint = group.first().map(|call| hint(call, &trials.cures(group, &settings))).unwrap_or_default();
+        let error = error.hint(hint);
+        if !told.iter().any(|other| other.is_alike(&error)) {
+            told.push(error);
+        }
+    }
+    Ok(told)
+}
+
+/// What can be done about a call: one of its cures, if there are any.
+pub fn hint(call: &RefusedCall, cures: &[String]) -> String {
+    let function = call.refused.function();
+    let allow = match call.refused {
+        Refused::Random(_) | Refused::Clock(_) => format!(", or have an admin allow `{function}` by name"),
+        Refused::Unrepeatable(..) => String::new(),
+    };
+    match cures {
+        [] => format!("take `{function}` out of the template{allow}"),
+        cures => format!("{}{allow}", cures.join(", or ")),
+    }
 }

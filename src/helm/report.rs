@@ -4,10 +4,9 @@ use super::chart::File;
 use super::engine::Templates;
 use super::error::{Error, ErrorKind};
 use super::functions::SET_NAME;
-use super::hint;
-use super::tree::Tree;
+use super::refusal::hint;
 use crate::diag::Span;
-use crate::template::{Cause, Failure, Level, ParseError, Place};
+use crate::template::{Cause, Failure, Level, ParseError, Place, RefusedCall};
 use crate::yaml::quote;
 
 /// A file that is no template: the first part of Go's message that has a place, and the last part of all.
@@ -27,25 +26,36 @@ pub fn parse_error(error: &ParseError, templates: &Templates<'_>) -> Error {
 ///
 /// When the template engine itself failed all the way down, each template on the way gets a paragraph; when a function
 /// has its own error at the end, the message is Go's, in one line.
-pub fn execution_error(failure: &Failure, templates: &Templates<'_>, tree: &Tree<'_>) -> Error {
+pub fn execution_error(failure: &Failure, templates: &Templates<'_>) -> Error {
     let kind = match failure.cause() {
+        Cause::Refused(call) => return refused(call, templates).hint(hint(call, &[])),
         Cause::Raised(message) => {
             let place = failure.levels().next().map(|level| level.place.to_string()).unwrap_or_default();
             ErrorKind::Template(format!("execution error at ({place}): {message}"))
         }
-        Cause::Refused(refused) => {
-            let place = failure.levels().last().map(|level| level.place.to_string()).unwrap_or_default();
-            ErrorKind::Refused(format!("{place}: {refused}"))
-        }
         _ => ErrorKind::Template(paragraphs(failure).unwrap_or_else(|| failure.to_string())),
     };
-    let mut error: Error = kind.into();
-    if let Some((file, level)) = innermost(failure, templates) {
-        let Place { line, column, .. } = level.place;
-        error = error.at(span(file, line, Some(column), level.node.chars().count())).label(label(failure, level));
+    let error: Error = kind.into();
+    match innermost(failure, templates) {
+        Some((file, level)) => {
+            let Place { line, column, .. } = level.place;
+            error.at(span(file, line, Some(column), level.node.chars().count())).label(label(failure, level))
+        }
+        None => error,
     }
-    match hint::hint(failure, templates, tree) {
-        Some(hint) => error.hint(hint),
+}
+
+/// A call that is refused, at the last place on the way to it that is in a file of the repository.
+pub fn refused<'c>(call: &'c RefusedCall, templates: &Templates<'_>) -> Error {
+    let error: Error = ErrorKind::Refused(Box::new(call.clone())).into();
+    let in_file = |place: &'c Place| Some((templates.get(&place.template)?.file, place));
+    match call.places.iter().rev().find_map(in_file) {
+        Some((file, place)) if call.places.last() == Some(place) => {
+            error.at(span(file, place.line, Some(place.column), call.node.chars().count()))
+        }
+        Some((file, place)) => {
+            error.at(span(file, place.line, Some(place.column), 1)).label("in the text that `tpl` gets here")
+        }
         None => error,
     }
 }

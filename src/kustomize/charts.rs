@@ -37,10 +37,19 @@ impl RenderChart for NativeCharts {
         options.include_crds = request.include_crds;
         options.skip_tests = request.skip_tests;
         options.no_hooks = request.skip_hooks;
-        let rendered =
-            helm::render_kept(&self.charts, view, &request.chart, &options).map_err(|error| error.diagnostic())?;
+        let rendered = helm::render_kept(&self.charts, view, &request.chart, &options);
+        let rendered = rendered.map_err(|error| with_cure(error, view, request, &options).diagnostic())?;
         Ok(rendered.text)
     }
+}
+
+/// The same error, or the first refusal with its cure.
+fn with_cure(error: helm::Error, view: &View<'_>, request: &ChartRequest, options: &helm::Options) -> helm::Error {
+    if !error.is_refusal() {
+        return error;
+    }
+    let refusals = helm::refusals(view, &request.chart, options).unwrap_or_default();
+    refusals.into_iter().next().unwrap_or(error)
 }
 
 fn values(file: &ValuesFile) -> ValuesSource {

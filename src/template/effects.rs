@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use sha2::{Digest, Sha256};
 
-use super::error::{Failure, Refused};
+use super::error::{Cause, Failure, Refused, RefusedCall};
+use super::trail::{Caller, Site};
 
 /// What becomes of functions whose results differ from run to run.
 ///
@@ -33,8 +34,8 @@ pub enum Effects {
         /// What the clock says.
         now: jiff::Timestamp,
     },
-    /// As [`Effects::Seeded`], but what that refuses gives the same in every render, one call or all excepted: so a host
-    /// learns what depends on them.
+    /// As [`Effects::Seeded`], but what that refuses draws from sources of chance that are the same in every render, and
+    /// is noted: so a host learns what depends on which calls.
     Probe {
         /// Any bytes that tell this render from others.
         seed: [u8; 32],
@@ -42,29 +43,35 @@ pub enum Effects {
         now: jiff::Timestamp,
         /// Names of functions, whose calls are not probed.
         allowed: BTreeSet<String>,
-        /// Which of the other calls, in the order of execution, the first being 0; none for all of them.
-        call: Option<u64>,
-        /// What becomes of it.
-        probe: Probe,
+        /// Which of the other calls draw from the source `number`; the rest draws from number 0.
+        calls: Calls,
+        /// 0 to 2.
+        number: u8,
         /// Whether nobody will see what is rendered, so that keys may be good for nothing: quick to make, and weak.
         sketch: bool,
     },
 }
 
-/// What becomes of a probed call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Probe {
-    /// It fails with [`Refused`].
-    Refuse,
-    /// It draws from a source of chance of its own: all calls that are not probed draw from number 0 of 0 to 2.
-    Draw(u8),
+/// Some of the calls of a render.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Calls {
+    /// All of them.
+    All,
+    /// Those at some sites.
+    At(BTreeSet<Site>),
 }
 
 /// What the clock says in a probe; far apart in every field that a clock shows.
 const PROBE_SECONDS: [i64; 3] = [1_000_000_000, 86_400 * 400 + 3_661, 4_102_441_199];
 
+/// How many calls a probe notes.
+const PROBED_MAX: usize = 1000;
+
 /// How many bits an RSA key of a sketch has: the fewest that can sign SHA-256.
 const SKETCH_BITS: u32 = 512;
+
+/// How many times quicker such a key is made, at least.
+const SKETCH_FACTOR: usize = 64;
 
 /// Where chance comes from for one call.
 struct Chance {
@@ -77,8 +84,9 @@ struct Chance {
 pub(super) struct Source {
     effects: Effects,
     passed: HashMap<String, u64>,
-    /// Calls that a probe counted.
-    counted: u64,
+    /// The sites of calls that a probe answered, and the first calls of them.
+    probed_sites: BTreeSet<Site>,
+    probed: Vec<RefusedCall>,
 }
 
 impl Source {
@@ -86,19 +94,24 @@ impl Source {
         Self { effects, ..Self::default() }
     }
 
+    /// What a probe answered.
+    pub fn probed(&self) -> &[RefusedCall] {
+        &self.probed
+    }
+
     /// The clock, for a function that may read it.
-    pub fn now(&mut self, function: &str) -> Result<jiff::Timestamp, Failure> {
-        match self.chance(function) {
-            Some(chance) => Ok(chance.now),
-            None => Err(Refused::Clock(function.to_owned()).into()),
-        }
+    pub fn now(&mut self, function: &str, caller: Caller<'_>) -> Result<jiff::Timestamp, Failure> {
+        self.chance(function, caller, Refused::Clock).map(|chance| chance.now)
     }
 
     /// A stream of random bytes for one call of a function that may have it; `call` tells it from other calls.
-    pub fn random(&mut self, function: &str, call: impl FnOnce() -> String) -> Result<Random, Failure> {
-        let Some(Chance { seed, .. }) = self.chance(function) else {
-            return Err(Refused::Random(function.to_owned()).into());
-        };
+    pub fn random(
+        &mut self,
+        function: &str,
+        caller: Caller<'_>,
+        call: impl FnOnce() -> String,
+    ) -> Result<Random, Failure> {
+        let Chance { seed, .. } = self.chance(function, caller, Refused::Random)?;
         let call = format!("{function}\0{}", call());
         let passed = self.passed.entry(call.clone()).or_default();
         *passed += 1;
@@ -110,34 +123,42 @@ impl Source {
         Ok(Random { key: hash.finalize().into(), counter: 0, block: [0; 32], used: 32, sketch })
     }
 
-    /// What a call draws from; none when it is refused.
-    fn chance(&mut self, function: &str) -> Option<Chance> {
-        match &self.effects {
+    /// What a call draws from, if it is not refused.
+    fn chance(
+        &mut self,
+        function: &str,
+        caller: Caller<'_>,
+        refused: impl FnOnce(String) -> Refused,
+    ) -> Result<Chance, Failure> {
+        let allowed = match &self.effects {
+            Effects::Live { entropy, now } => Some((entropy, now)),
+            Effects::Seeded { seed, now, allowed } | Effects::Probe { seed, now, allowed, .. } => {
+                allowed.contains(function).then_some((seed, now))
+            }
             Effects::Refuse => None,
-            Effects::Seeded { seed, now, allowed } => {
-                allowed.contains(function).then_some(Chance { seed: *seed, now: *now })
-            }
-            Effects::Live { entropy, now } => Some(Chance { seed: *entropy, now: *now }),
-            Effects::Probe { seed, now, allowed, .. } if allowed.contains(function) => {
-                Some(Chance { seed: *seed, now: *now })
-            }
-            Effects::Probe { call, probe, .. } => {
-                let is_probed = call.is_none_or(|call| call == self.counted);
-                self.counted += 1;
-                match (is_probed, probe) {
-                    (true, Probe::Refuse) => None,
-                    (true, Probe::Draw(number)) => Chance::of_probe(*number),
-                    (false, _) => Chance::of_probe(0),
-                }
-            }
+        };
+        if let Some((seed, now)) = allowed {
+            return Ok(Chance { seed: *seed, now: *now });
         }
+        let Effects::Probe { calls, number, .. } = &self.effects else {
+            return Err(Cause::Refused(Box::new(caller.refused(refused(function.to_owned())))).into());
+        };
+        let site = caller.site();
+        if self.probed.len() < PROBED_MAX && self.probed_sites.insert(site) {
+            self.probed.push(caller.refused(refused(function.to_owned())));
+        }
+        let is_meant = match calls {
+            Calls::All => true,
+            Calls::At(sites) => sites.contains(&site),
+        };
+        Ok(Chance::of_probe(if is_meant { *number } else { 0 }))
     }
 }
 
 impl Chance {
-    fn of_probe(number: u8) -> Option<Self> {
-        let seconds = PROBE_SECONDS.get(usize::from(number))?;
-        Some(Self { seed: [number; 32], now: jiff::Timestamp::from_second(*seconds).ok()? })
+    fn of_probe(number: u8) -> Self {
+        let seconds = PROBE_SECONDS.get(usize::from(number)).copied().unwrap_or_default();
+        Self { seed: [number; 32], now: jiff::Timestamp::from_second(seconds).unwrap_or_default() }
     }
 }
 
@@ -154,6 +175,11 @@ impl Random {
     /// How many bits a key gets that shall have so many.
     pub(super) fn key_bits(&self, bits: u32) -> u32 {
         if self.sketch { bits.min(SKETCH_BITS) } else { bits }
+    }
+
+    /// How many steps a key takes that takes so many.
+    pub(super) fn key_steps(&self, steps: usize) -> usize {
+        if self.sketch { steps / SKETCH_FACTOR } else { steps }
     }
 
     /// The next byte.

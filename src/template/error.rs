@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::trail::Site;
 use crate::yaml::quote;
 
 /// Template text that can't be parsed.
@@ -67,7 +68,7 @@ pub enum Cause {
     Parse(#[from] ParseError),
     /// The function's result would differ from run to run.
     #[error("{0}")]
-    Refused(Refused),
+    Refused(Box<RefusedCall>),
     /// A limit was reached.
     #[error("{0}")]
     Limit(Limit),
@@ -94,6 +95,21 @@ impl Refused {
             Refused::Random(name) | Refused::Clock(name) | Refused::Unrepeatable(name, _) => name,
         }
     }
+}
+
+/// A call that was refused, or would be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{refused}")]
+pub struct RefusedCall {
+    /// Why.
+    pub refused: Refused,
+    /// What tells it from other calls.
+    pub site: Site,
+    /// The calls of templates that led there, outermost first, and its own place; of very many some in between are left
+    /// out. Those by the `template` action are among them, which [`Failure::levels`] leaves out, as Go does.
+    pub places: Vec<Place>,
+    /// The text of the call, as Go prints it.
+    pub node: String,
 }
 
 /// A limit that template code ran into.
@@ -183,12 +199,6 @@ impl From<Cause> for Failure {
 impl From<Limit> for Failure {
     fn from(limit: Limit) -> Self {
         Self::new(Cause::Limit(limit))
-    }
-}
-
-impl From<Refused> for Failure {
-    fn from(refused: Refused) -> Self {
-        Self::new(Cause::Refused(refused))
     }
 }
 

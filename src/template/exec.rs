@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::effects::{Effects, Random, Source};
-use super::error::{Cause, Failure, Limit};
+use super::error::{Cause, Failure, Limit, Refused, RefusedCall};
 use super::function::Function;
 use super::limits::{Budget, Limits};
 use super::node::{Block, Spot, Tree};
@@ -20,6 +20,7 @@ use super::operand::Operand;
 use super::regex::Regex;
 use super::set::Set;
 use super::text::Text;
+use super::trail::{Caller, Trail};
 use super::value::Value;
 
 /// What a render needs beside its templates and data: what is left of its limits, what randomness and the clock give,
@@ -28,6 +29,7 @@ pub struct Runtime {
     budget: Budget,
     effects: Source,
     depth: u32,
+    trail: Trail,
     host: Box<dyn Any>,
     regexes: HashMap<Text, Result<Regex, String>>,
     regex_bytes: usize,
@@ -40,6 +42,7 @@ impl Runtime {
             budget: Budget::new(limits),
             effects: Source::new(effects),
             depth: 0,
+            trail: Trail::default(),
             host: Box::new(()),
             regexes: HashMap::new(),
             regex_bytes: 0,
@@ -63,6 +66,17 @@ impl Runtime {
         self.host.downcast_mut()
     }
 
+    /// How many steps were taken.
+    pub fn steps(&self) -> u64 {
+        self.budget.steps_taken()
+    }
+
+    /// The calls so far that a probe answered instead of refusing them, in the order of execution, one for each site; of
+    /// very many the first ones.
+    pub fn probed(&self) -> &[RefusedCall] {
+        self.effects.probed()
+    }
+
     /// Executes the template `name` of a set and returns what it prints.
     ///
     /// Fails as Go's `ExecuteTemplate` does, also when there is no such template. What was printed until then is lost.
@@ -74,9 +88,10 @@ impl Runtime {
         let tree = Arc::clone(tree);
         let mut out = Vec::new();
         let dot = Operand::from(data).settled();
-        let depth = self.depth;
+        let (depth, open) = (self.depth, self.trail.len());
         let result = Frame::new(self, set, &tree, &mut out, dot.clone()).run(&dot);
         self.depth = depth;
+        self.trail.truncate(open);
         result.map(|()| out)
     }
 }
@@ -176,12 +191,16 @@ impl Call<'_> {
 
     /// Executes a template of the calling one's set: what `include` does.
     pub fn execute(&mut self, name: &str, data: Value) -> Result<Text, Failure> {
-        self.runtime.execute(self.set, name, data).map(Text::from)
+        self.execute_in(self.set, name, data)
     }
 
     /// Executes a template of another set: what `tpl` does with a clone of the set.
     pub fn execute_in(&mut self, set: &Set, name: &str, data: Value) -> Result<Text, Failure> {
-        self.runtime.execute(set, name, data).map(Text::from)
+        let open = self.runtime.trail.len();
+        self.runtime.trail.push(&self.tree.source, self.at.at());
+        let result = self.runtime.execute(set, name, data).map(Text::from);
+        self.runtime.trail.truncate(open);
+        result
     }
 
     /// Takes steps from the budget: for work that grows with the input.
@@ -201,13 +220,20 @@ impl Call<'_> {
 
     /// The time now, if this function may know it.
     pub fn now(&mut self) -> Result<jiff::Timestamp, Failure> {
-        self.runtime.effects.now(self.function.name())
+        let caller = Caller { trail: &self.runtime.trail, source: &self.tree.source, at: self.at };
+        self.runtime.effects.now(self.function.name(), caller)
     }
 
     /// A stream of random bytes for this call, if this function may have it.
     pub fn random(&mut self) -> Result<Random, Failure> {
-        let (function, at) = (self.function.name(), self.at);
-        self.runtime.effects.random(function, || format!("{}\0{}", self.tree.name, at))
+        let caller = Caller { trail: &self.runtime.trail, source: &self.tree.source, at: self.at };
+        self.runtime.effects.random(self.function.name(), caller, || format!("{}\0{}", self.tree.name, self.at))
+    }
+
+    /// The failure of this call when it must not run.
+    pub(super) fn refuse(&self, refused: Refused) -> Failure {
+        let caller = Caller { trail: &self.runtime.trail, source: &self.tree.source, at: self.at };
+        Cause::Refused(Box::new(caller.refused(refused))).into()
     }
 
     /// The regular expression, compiled once for the whole render, or Go's words on what is wrong with it.

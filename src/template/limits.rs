@@ -54,6 +54,10 @@ impl Budget {
         usize::try_from(self.limits.bytes.saturating_sub(self.bytes)).unwrap_or(usize::MAX)
     }
 
+    pub fn steps_taken(&self) -> u64 {
+        self.steps
+    }
+
     pub fn depth_max(&self) -> u32 {
         self.limits.depth
     }

@@ -43,7 +43,7 @@ impl<'f> Frame<'f> {
             Node::If(branch) => return self.walk_if_or_with(dot, branch, false),
             Node::With(branch) => return self.walk_if_or_with(dot, branch, true),
             Node::Range(branch) => return self.walk_range(dot, branch),
-            Node::Template { name, pipe, .. } => self.walk_template(dot, name, pipe.as_ref())?,
+            Node::Template { at, name, pipe } => self.walk_template(dot, *at, name, pipe.as_ref())?,
             Node::Break { .. } => return Ok(Flow::Break),
             Node::Continue { .. } => return Ok(Flow::Continue),
         }
@@ -206,7 +206,7 @@ impl<'f> Frame<'f> {
         Ok(())
     }
 
-    fn walk_template(&mut self, dot: &Operand, name: &str, pipe: Option<&'f Pipe>) -> Result<(), Failure> {
+    fn walk_template(&mut self, dot: &Operand, at: u32, name: &str, pipe: Option<&'f Pipe>) -> Result<(), Failure> {
         let Some(tree) = self.set.get(name) else {
             return self.error(format!("template {} not defined", quote(name)));
         };
@@ -215,7 +215,10 @@ impl<'f> Frame<'f> {
             None => Operand::Invalid,
         };
         self.sink()?;
+        let open = self.runtime.trail.len();
+        self.runtime.trail.push(&self.tree.source, at);
         Frame::new(self.runtime, self.set, tree, self.out, dot.clone()).run(&dot)?;
+        self.runtime.trail.truncate(open);
         self.rise();
         Ok(())
     }

@@ -154,7 +154,7 @@ const LARGE_BITS: u32 = 4096;
 
 fn new_key(call: &mut Call<'_>) -> Result<Key, Failure> {
     let mut random = call.random()?;
-    call.charge(KEY_STEPS)?;
+    call.charge(random.key_steps(KEY_STEPS))?;
     Ok(Key::generate(&mut random, BITS))
 }
 
@@ -256,10 +256,10 @@ fn private_key(call: &mut Call<'_>, kind: Text) -> Result<String, Failure> {
         }
         "dsa" => {
             let why = "DSA keys are not supported; use `rsa`, `ecdsa` or `ed25519`";
-            return Err(Refused::Unrepeatable(call.name().to_owned(), why).into());
+            return Err(call.refuse(Refused::Unrepeatable(call.name().to_owned(), why)));
         }
         _ => {
-            call.charge(LARGE_KEY_STEPS)?;
+            call.charge(random.key_steps(LARGE_KEY_STEPS))?;
             der::pem("RSA PRIVATE KEY", &Key::generate(&mut random, LARGE_BITS).to_pkcs1())
         }
     })

@@ -37,8 +37,8 @@ fn what_would_differ_is_refused_by_name() {
     ];
     for call in calls {
         let failure = with(Effects::Refuse, &format!("{{{{ {call} }}}}")).expect_err(call);
-        let Cause::Refused(refused) = failure.cause() else { panic!("{call}: {failure}") };
-        assert_eq!(refused.function(), call.split(' ').next().expect("a name"), "{call}");
+        let Cause::Refused(found) = failure.cause() else { panic!("{call}: {failure}") };
+        assert_eq!(found.refused.function(), call.split(' ').next().expect("a name"), "{call}");
         let level = failure.levels().next().expect("a place");
         assert_eq!((level.place.line, level.place.column), (1, 3), "{call}");
     }
@@ -85,4 +85,29 @@ fn certificates_are_signed_by_their_ca() {
     assert!(failure.to_string().ends_with("expected integer; found 1.5"), "{failure}");
     let failure = with(seeded(3, &["genCA"]), "{{ genSelfSignedCert \"x\" \"y\" nil 1 }}").expect_err("no list");
     assert!(failure.to_string().contains("can't handle \"y\" for arg of type []interface {}"), "{failure}");
+}
+
+#[test]
+fn a_probe_notes_each_call_by_the_way_to_it() {
+    let text = "{{ define \"a\" }}{{ randAlpha 3 }}{{ end }}{{ range list 1 2 }}{{ template \"a\" }}{{ end }}\n{{ template \"a\" }} {{ now }}{{ uuidv4 }}";
+    let parsed = Parsed::new("t", text, &Functions::standard()).expect("a template");
+    let mut set = Set::new("t");
+    set.add(&parsed);
+    let probe = |calls, number| {
+        let (seed, now, allowed) = ([0; 32], jiff::Timestamp::UNIX_EPOCH, ["uuidv4".to_owned()].into());
+        let effects = Effects::Probe { seed, now, allowed, calls, number, sketch: true };
+        let mut runtime = Runtime::new(Limits::default(), effects);
+        let out = runtime.execute(&set, "t", Value::Nil).expect("executes");
+        (String::from_utf8(out).expect("UTF-8"), runtime.probed().to_vec())
+    };
+    let (first, probed) = probe(Calls::All, 0);
+    let ways: Vec<Vec<_>> =
+        probed.iter().map(|call| call.places.iter().map(|place| (place.line, place.column)).collect()).collect();
+    assert_eq!(ways, [vec![(1, 74), (1, 19)], vec![(2, 12), (1, 19)], vec![(2, 22)]], "what is in a loop counts once");
+    // The second call draws elsewhere, the others as before.
+    let (second, again) = probe(Calls::At([probed[1].site].into()), 1);
+    assert_eq!(again, probed);
+    assert_eq!(first[..6], second[..6]);
+    assert_ne!(first[7..10], second[7..10]);
+    assert_eq!(first[10..], second[10..]);
 }
