@@ -28,6 +28,7 @@ fn options(case: &Case) -> Options {
             "--set-json" => options.set_json.push(value()),
             "--values" => options.values.push(ValuesSource::File(RepoPath::new(&value()).expect("plain"))),
             "--include-crds" => options.include_crds = true,
+            "--skip-tests" => options.skip_tests = true,
             other => panic!("unknown flag {other}"),
         }
     }
@@ -58,7 +59,7 @@ fn cases() -> Vec<PathBuf> {
 #[test]
 fn charts_render_as_helm_renders_them() {
     let cases = cases();
-    assert!(cases.len() >= 13, "the cases are gone");
+    assert!(cases.len() >= 14, "the cases are gone");
     for dir in cases {
         let output = dir.join("expected.yaml");
         let expected = if output.exists() { output } else { dir.join("expected_error.txt") };
@@ -207,6 +208,12 @@ fn a_hint_tells_what_was_tried_and_helped() {
             "{image: \"\", theToken: \"\"}",
             r#"a: {{ $v := index .Values (printf "the%s" "Token") }}{{ $v | default uuidv4 }}"#,
             &["set `s.theToken`"],
+        ),
+        (
+            "tests alone",
+            "name: \"\"",
+            "metadata:\n  name: t-{{ randAlpha 5 }}\n  annotations: {helm.sh/hook: test}",
+            &["leave its tests out (`skipTests`, `--skip-tests`)"],
         ),
         ("nothing", "password: \"\"", "a: {{ uuidv4 }}{{ .Values.password }}", &["take `uuidv4` out of the template"]),
         (

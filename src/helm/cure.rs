@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Files;
+use super::options::Options;
 use super::probe::{FIRST, Subject, affordable};
 use super::setting::Setting;
 use crate::template::{RefusedCall, Site};
@@ -47,6 +48,12 @@ impl<'a> Trials<'a> {
                 && self.helps(Subject { values: &values, options: &options, ..self.subject }, calls)
             {
                 found.push(setting.to_string());
+            }
+        }
+        if found.is_empty() && !options.skip_tests {
+            let options = Options { skip_tests: true, ..options };
+            if self.helps(Subject { options: &options, ..self.subject }, calls) {
+                found.push("leave its tests out (`skipTests`, `--skip-tests`)".to_owned());
             }
         }
         found

@@ -205,6 +205,11 @@ impl Options {
             .unwrap_or_default())
     }
 
+    /// Whether less is printed than what is rendered.
+    pub(super) fn leaves_documents_out(&self) -> bool {
+        self.skip_tests || self.no_hooks || !self.show_only.is_empty()
+    }
+
     /// Fails when the release can't have this name.
     pub fn check_release_name(&self) -> Result<(), Error> {
         let name = &self.release_name;

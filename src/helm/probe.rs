@@ -52,7 +52,7 @@ impl Subject<'_> {
         let sites: BTreeSet<Site> = calls.iter().map(|call| call.site).collect();
         let draw = |number| Draw { calls: Calls::At(sites.clone()), number, sketch: true };
         // Most calls show in the file that makes them: what comes behind it need not be executed then.
-        let file = calls.first().and_then(|call| call.places.first());
+        let file = calls.first().and_then(|call| call.places.first()).filter(|_| !self.options.leaves_documents_out());
         let start = file.map(|place| self.printed(&draw(OTHERS[0]), Some(&place.template)));
         let shows = start.is_some_and(|start| start.is_ok_and(|start| !plain.rendered.starts_with(&start.rendered)));
         let is_other = |files: Files| !self.prints_alike(&files, plain);
@@ -61,7 +61,9 @@ impl Subject<'_> {
 
     /// Whether two renders print the same.
     pub fn prints_alike(&self, one: &Files, other: &Files) -> bool {
+        let alike = |one: Result<String, Error>, other| matches!((one, other), (Ok(one), Ok(other)) if one == other);
         one.rendered == other.rendered
+            || (self.options.leaves_documents_out() && alike(self.text(&one.rendered), self.text(&other.rendered)))
     }
 
     /// What is printed of some files.
