@@ -139,6 +139,9 @@ impl<'a> Run<'a> {
     /// Hydrates all dry branches that the wake-up is about and moves the refs.
     pub fn finish(mut self, trust_cache: bool) -> Result<Report, Stopped> {
         self.moves = Moves::Wanted;
+        if self.was_pushed_to() {
+            self.expect_moves()?;
+        }
         self.memory = Memory::new(self.setup.repository, trust_cache);
         self.hydrate_heads()?;
         self.finish_with_refs()
@@ -183,6 +186,12 @@ impl<'a> Run<'a> {
 
     fn heads_of(&self, wake: &Wake) -> Vec<DryHead> {
         heads::heads(wake, &self.setup.refs, &self.refs, &self.rules.settings, &self.environments, &self.buffer)
+    }
+
+    /// Whether something was pushed to a branch that others are hydrated from.
+    fn was_pushed_to(&self) -> bool {
+        let Wake::Pushed(pushed) = &self.setup.wake else { return false };
+        self.environments.values().any(|dry_branch| pushed.iter().any(|branch| branch == dry_branch.as_str()))
     }
 
     fn hydrate_heads(&mut self) -> Result<(), Stopped> {
