@@ -48,11 +48,12 @@ fn many_pushers_leave_one_hydrated_commit_for_each_change() {
     let lab = Lab::new();
     let branches: Vec<String> = (0..branches).map(|n| format!("dry{n}")).collect();
     let server = server(&lab, &branches);
+    // A local clone copies files of pushes in flight, and fails when one vanishes: so all clone before the first pushes.
+    let clones: Vec<Repo> = (0..pushers).map(|pusher| server.clone_to(&format!("pusher{pusher}"))).collect();
     let started = Instant::now();
     std::thread::scope(|scope| {
-        for pusher in 0..pushers {
+        for (pusher, clone) in clones.iter().enumerate() {
             let branch = &branches[pusher % branches.len()];
-            let clone = server.clone_to(&format!("pusher{pusher}"));
             clone.git(&["switch", "-q", branch]);
             let mut command = clone.command("sh");
             let text = config_map(&format!("p{pusher}"), "v$n");
