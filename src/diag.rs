@@ -2,12 +2,27 @@
 //!
 //! A [`Diagnostic`] is a value: stages and engines make them and hand them up, only the edge prints them. It says
 //! what is wrong, points at the place, and tells how to mend it. How it reads is defined here, in one `Display`.
+//!
+//! A text that quotes what was pushed may be as long as what was pushed. Whoever makes a diagnostic need not care: every
+//! part is [`clipped`] when it is made, and again when it is shown, for a record may come from elsewhere.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::path::RepoPath;
+
+/// How long a text may be, in bytes. Helm's errors through many templates take a few thousand.
+const BYTES_MAX: usize = 16 << 10;
+
+/// How many lines a text may have. What a schema says of large values takes a few hundred.
+const LINES_MAX: usize = 400;
+
+/// How long a line may be to be quoted, in characters.
+const QUOTE_CHARS_MAX: usize = 2000;
+
+/// What stands for text that was left out.
+const LEFT_OUT: &str = "…";
 
 /// A place in a file of the dry commit.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -36,17 +51,23 @@ impl Span {
         Self { path, line, column, width: 1, text: None }
     }
 
-    /// The same place with the text of its line, cut out of the text of the whole file.
+    /// The same place with the text of its line, cut out of the text of the whole file. A line too long to be read is
+    /// left out.
     pub fn quoting(mut self, file: &str) -> Self {
         let index = (self.line as usize).checked_sub(1);
-        self.text = index.and_then(|index| file.lines().nth(index)).map(str::to_owned);
+        let line = index.and_then(|index| file.lines().nth(index));
+        self.text = line.filter(|line| is_quotable(line)).map(str::to_owned);
         self
     }
 }
 
+fn is_quotable(line: &str) -> bool {
+    line.chars().nth(QUOTE_CHARS_MAX).is_none()
+}
+
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", printable(self.path.as_str()))?;
+        write!(f, "{}", shown(self.path.as_str()))?;
         if self.line > 0 {
             write!(f, ":{}", self.line)?;
         }
@@ -119,7 +140,7 @@ impl Diagnostic {
     pub fn error(message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
-            message: message.into(),
+            message: clipped(message.into()),
             span: None,
             label: String::new(),
             application: None,
@@ -141,19 +162,19 @@ impl Diagnostic {
 
     /// The same with a word on the place.
     pub fn label(mut self, label: impl Into<String>) -> Self {
-        self.label = label.into();
+        self.label = clipped(label.into());
         self
     }
 
     /// The same with the Application that failed by it.
     pub fn of(mut self, application: impl Into<String>) -> Self {
-        self.application = Some(application.into());
+        self.application = Some(clipped(application.into()));
         self
     }
 
     /// The same with the way to mend it.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = Some(clipped(hint.into()));
         self
     }
 
@@ -172,34 +193,61 @@ impl Diagnostic {
 /// Several lines, none ending in a blank; text that was pushed to us cannot move the reader's cursor.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut lines = self.message.lines();
+        let message = clipped(self.message.clone());
+        let mut lines = message.lines();
         write!(f, "{}: {}", self.severity, printable(lines.next().unwrap_or_default()))?;
         for line in lines {
             write!(f, "\n  {}", printable(line))?;
         }
         if let Some(span) = &self.span {
-            let number = if span.text.is_some() { span.line.to_string() } else { String::new() };
+            let text = span.text.as_ref().filter(|text| is_quotable(text));
+            let number = if text.is_some() { span.line.to_string() } else { String::new() };
             let margin = " ".repeat(number.len().max(1));
             write!(f, "\n {margin}--> {span}")?;
-            if let Some(text) = &span.text {
+            if let Some(text) = text {
                 let text = printable(text.trim_end());
                 write!(f, "\n {margin} |\n {number} | {text}")?;
                 if span.column > 0 {
-                    let before = " ".repeat(span.column as usize - 1);
-                    let marker = "^".repeat(span.width.max(1) as usize);
-                    let line = format!("\n {margin} | {before}{marker} {}", printable(&self.label));
+                    let before = " ".repeat((span.column as usize - 1).min(QUOTE_CHARS_MAX));
+                    let marker = "^".repeat((span.width as usize).clamp(1, QUOTE_CHARS_MAX));
+                    let line = format!("\n {margin} | {before}{marker} {}", shown(&self.label));
                     f.write_str(line.trim_end())?;
                 }
             }
         }
         if let Some(application) = &self.application {
-            write!(f, "\n  = application: {}", printable(application))?;
+            write!(f, "\n  = application: {}", shown(application))?;
         }
         if let Some(hint) = &self.hint {
-            write!(f, "\n  = hint: {}", printable(hint))?;
+            write!(f, "\n  = hint: {}", shown(hint))?;
         }
         Ok(())
     }
+}
+
+/// The text of a bounded size: what is too long loses its middle, which `…` stands for.
+///
+/// Beginning and end stay, on character boundaries: the one tells what is wrong, the other, in errors that enclose others,
+/// why. Lines that are too many become a line of `…`.
+pub fn clipped(mut text: String) -> String {
+    if text.len() > BYTES_MAX {
+        let half = (BYTES_MAX - LEFT_OUT.len()) / 2;
+        let is_boundary = |at: &usize| text.is_char_boundary(*at);
+        let start = (0..=half).rev().find(is_boundary).unwrap_or_default();
+        let end = (text.len() - half..).find(is_boundary).unwrap_or(text.len());
+        text = [&text[..start], LEFT_OUT, &text[end..]].concat();
+    }
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    if ends.len() >= LINES_MAX {
+        let half = LINES_MAX / 2;
+        text = [&text[..ends[half - 1]], "\n", LEFT_OUT, &text[ends[ends.len() - half]..]].concat();
+    }
+    text
+}
+
+/// What of a text can be sent to a terminal: see [`clipped`] and [`printable`].
+pub fn shown(text: &str) -> String {
+    printable(&clipped(text.to_owned()))
 }
 
 /// The text with every control character replaced, a tab by one blank: safe to send to a terminal.
@@ -213,7 +261,7 @@ pub fn printable(text: &str) -> String {
         .collect()
 }
 
-/// An error and its causes on one line.
+/// An error and its causes on one line, [`clipped`].
 pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -224,7 +272,7 @@ pub fn chain(error: &dyn std::error::Error) -> String {
         }
         cause = error.source();
     }
-    text
+    clipped(text)
 }
 
 #[cfg(test)]
@@ -265,5 +313,41 @@ mod tests {
     fn control_characters_never_reach_the_terminal() {
         let diagnostic = Diagnostic::error("bad \u{1b}[2J value\nsecond\r line");
         assert_eq!(diagnostic.to_string(), "error: bad \u{fffd}[2J value\n  second\u{fffd} line");
+    }
+
+    #[test]
+    fn long_texts_lose_their_middle() {
+        let bytes = |count: usize| "x".repeat(count);
+        let lines = |count: usize| (1..=count).map(|n| n.to_string()).collect::<Vec<_>>().join("\n");
+        let rows = [
+            ("as long as can be", bytes(BYTES_MAX), bytes(BYTES_MAX)),
+            ("a byte more", bytes(BYTES_MAX + 1), bytes(8190) + "…" + &bytes(8190)),
+            ("characters stay whole", "€".repeat(1 << 20), "€".repeat(2730) + "…" + &"€".repeat(2730)),
+            ("as many lines as can be", lines(LINES_MAX), lines(LINES_MAX)),
+        ];
+        for (name, text, expected) in rows {
+            assert!(clipped(text) == expected, "{name}");
+        }
+        let cut = clipped(lines(500));
+        assert!(cut.starts_with("1\n2\n") && cut.contains("\n200\n…\n301\n") && cut.ends_with("\n500"), "{cut}");
+        assert_eq!(clipped(cut.clone()), cut);
+    }
+
+    #[test]
+    fn a_diagnostic_is_short_whatever_it_tells_of() {
+        let long = "x".repeat(1 << 20);
+        let span = Span { width: 1 << 20, ..Span::at(path(&long), 1, 1 << 19) };
+        let made = |span| Diagnostic::error(&*long).label(&*long).of(&*long).hint(&*long).at(span);
+        let ours = made(span.clone().quoting(&long));
+        assert!(ours.message.len() + ours.label.len() <= 2 * BYTES_MAX);
+        assert_eq!(ours.span.as_ref().and_then(|span| span.text.as_ref()), None);
+        let told = |text: &str| Some(text.to_owned());
+        let theirs = Diagnostic { message: long.clone(), label: long.clone(), hint: told(&long), ..ours.clone() };
+        let short_line = Span { text: told("short"), ..span.clone() };
+        let long_line = Span { text: told(&long), ..span };
+        for diagnostic in [ours, theirs.clone().at(short_line), theirs.at(long_line)] {
+            let len = diagnostic.to_string().len();
+            assert!(len < 6 * BYTES_MAX, "{len}");
+        }
     }
 }

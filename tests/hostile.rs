@@ -26,6 +26,9 @@ const PEAK_BYTES_MAX: u64 = 500 << 20;
 /// How much processor time one run may take, in seconds: without optimisation far more than with it.
 const SECONDS_MAX: u64 = 60;
 
+/// How much one run may say, in bytes: one text in full, what stands around it, and what the other Application is told.
+const SAID_BYTES_MAX: usize = 50_000;
+
 /// What takes long without optimisation, or to be made: only `HOSTILE=table` tries it.
 const HEAVY: &[&str] = &[
     "file:// charts that double",
@@ -321,6 +324,9 @@ fn try_all(cases: &[Case]) {
         }
         if cost.said.chars().any(|c| c.is_control() && c != '\n') {
             complain("lets control characters through");
+        }
+        if cost.said.len() > SAID_BYTES_MAX {
+            complain(&format!("says {} bytes", cost.said.len()));
         }
         if cost.time.as_secs() >= SECONDS_MAX || cost.peak_bytes > PEAK_BYTES_MAX {
             complain(&format!("takes {ms} ms and {mib} MiB"));

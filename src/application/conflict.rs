@@ -2,7 +2,7 @@
 
 use super::mistake::one_line;
 use super::{AppName, BranchName};
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Span, clipped};
 use crate::path::RepoPath;
 
 /// How an Application gets in the way of others, of the repository or of its settings. `at` is where the other one
@@ -44,8 +44,8 @@ impl Conflict {
     pub fn at(self, span: Span) -> Diagnostic {
         let message = one_line(&self.to_string());
         let mut diagnostic = if self.is_error() { Diagnostic::error(message) } else { Diagnostic::warning(message) };
-        diagnostic.label = self.label().unwrap_or_default();
-        diagnostic.hint = self.hint();
+        diagnostic.label = clipped(self.label().unwrap_or_default());
+        diagnostic.hint = self.hint().map(clipped);
         diagnostic.at(span)
     }
 

@@ -6,7 +6,7 @@ use super::archive::ArchiveError;
 use super::metadata::Invalid;
 use super::set::SetError;
 use super::{RELEASE_NAME_BYTES_MAX, RELEASE_NAME_REGEX, ignore};
-use crate::diag::{Diagnostic, Refusal, Span};
+use crate::diag::{Diagnostic, Refusal, Span, clipped};
 use crate::path::RepoPath;
 use crate::template::RefusedCall;
 use crate::view::ViewError;
@@ -221,7 +221,7 @@ impl Error {
     pub fn diagnostic(&self) -> Diagnostic {
         let mut diagnostic = Diagnostic::error(self.to_string()).label(&self.0.label).refused(self.refusal());
         diagnostic.span.clone_from(&self.0.span);
-        diagnostic.hint.clone_from(&self.0.hint);
+        diagnostic.hint = self.0.hint.clone().map(clipped);
         diagnostic
     }
 }

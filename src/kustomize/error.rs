@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::diag::{Diagnostic, Refusal, Span};
+use crate::diag::{Diagnostic, Refusal, Span, clipped};
 use crate::view::ViewError;
 
 /// Why a kustomization cannot be built.
@@ -187,8 +187,8 @@ impl Error {
         let refusal = (self.0.cause == Cause::Unsupported).then_some(Refusal::Unsupported);
         let mut diagnostic = Diagnostic::error(self.0.message.trim_end()).refused(refusal);
         diagnostic.span.clone_from(&self.0.span);
-        diagnostic.label = self.0.label.clone().unwrap_or_default();
-        diagnostic.hint.clone_from(&self.0.hint);
+        diagnostic.label = clipped(self.0.label.clone().unwrap_or_default());
+        diagnostic.hint = self.0.hint.clone().map(clipped);
         diagnostic
     }
 }

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::diag::{Diagnostic, printable};
+use crate::diag::{Diagnostic, printable, shown};
 use crate::hydrate::{BranchReport, Outcome, Report};
 use crate::path::RepoPath;
 
@@ -32,7 +32,7 @@ pub fn summary(report: &Report, wording: Wording) -> String {
         for skipped in &branch.skipped {
             let current = matches!(&branch.outcome, Outcome::Failed { dry_sha, .. } if *dry_sha == skipped.dry_sha);
             if !current {
-                let message = printable(&skipped.message);
+                let message = shown(&skipped.message);
                 let _ = writeln!(text, "  {} skipped: {message}", short(&skipped.dry_sha));
             }
         }
@@ -117,7 +117,7 @@ fn outcome(branch: &BranchReport) -> String {
 fn removed(branch: &BranchReport, text: &mut String) {
     let removed: Vec<&RepoPath> = branch.commits.iter().flat_map(|commit| &commit.removed).collect();
     for path in removed.iter().take(SHOWN_MAX) {
-        let _ = writeln!(text, "  removed {}", printable(path.as_str()));
+        let _ = writeln!(text, "  removed {}", shown(path.as_str()));
     }
     if removed.len() > SHOWN_MAX {
         let _ = writeln!(text, "  … and {} more", removed.len() - SHOWN_MAX);

@@ -534,6 +534,38 @@ pub const CASES: &[Case] = &[
         },
     },
     Case {
+        name: "a failure of 1 MB",
+        expected: "execution error at (x/templates/t.yaml:1:3): xxx",
+        build: |dry| dry.chart("{{ fail (repeat 1000000 \"x\") }}"),
+    },
+    Case {
+        name: "a failure of 100,000 lines",
+        expected: "execution error at (x/templates/t.yaml:1:3): x",
+        build: |dry| dry.chart("{{ fail (repeat 100000 \"x\\n\") }}"),
+    },
+    Case {
+        name: "a template that fails in a line of 1 MB",
+        expected: "execution error at (x/templates/t.yaml:1:1000003): no",
+        build: |dry| dry.chart(format!("{}{{{{ fail \"no\" }}}}", "x".repeat(1_000_000))),
+    },
+    Case {
+        name: "values that are a number of 1 MB",
+        expected: "error:",
+        build: |dry| {
+            dry.chart(OBJECT);
+            dry.file("apps/x/dev/values.yaml", "1".repeat(1_000_000));
+        },
+    },
+    Case {
+        name: "a name of 1 MB in Chart.yaml",
+        expected: "error:",
+        build: |dry| {
+            dry.chart("{{ fail .Chart.Name }}");
+            let name = "x".repeat(1_000_000);
+            dry.file("apps/x/dev/Chart.yaml", format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n"));
+        },
+    },
+    Case {
         name: "terminal escapes in a failure",
         expected: "error:",
         build: |dry| dry.chart("{{ fail \"\\u001b[2J\\u001b]0;t\\u0007\\r\" }}"),

@@ -186,6 +186,16 @@ pub const CASES: &[Case] = &[
     },
     Case { name: "9 MB of tabs", expected: "error:", build: |dry| dry.x_file("a.yaml", with(&"\t".repeat(9_000_000))) },
     Case {
+        name: "a number of 1 MB where a text belongs",
+        expected: "error:",
+        build: |dry| replaced(dry, "path: apps/x/dev", &format!("path: {}", "1".repeat(1_000_000))),
+    },
+    Case {
+        name: "a field of 1 MB that nobody knows",
+        expected: "error:",
+        build: |dry| dry.x_with(&format!("{}: 1", "x".repeat(1_000_000))),
+    },
+    Case {
         name: "9 MB of comments",
         expected: RENDERS,
         build: |dry| dry.x_file("a.yaml", with(&"#\n".repeat(4_500_000))),

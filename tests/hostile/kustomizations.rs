@@ -214,6 +214,11 @@ pub const CASES: &[Case] = &[
         },
     },
     Case {
+        name: "a resource with a path of 1 MB",
+        expected: "error:",
+        build: |dry| dry.x_file("kustomization.yaml", format!("resources: [{}]\n", "a/".repeat(500_000))),
+    },
+    Case {
         name: "a resource named a million times",
         expected: "error:",
         build: |dry| {

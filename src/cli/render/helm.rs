@@ -8,6 +8,7 @@ use clap::Parser;
 
 use super::super::{Outcome, WrongUse, output};
 use super::string_slice;
+use crate::diag::clipped;
 use crate::helm::{self, Effects, ValuesSource};
 use crate::path::RepoPath;
 use crate::view::{DiskFiles, View};
@@ -129,7 +130,7 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
             let refusals =
                 if error.is_refusal() { helm::refusals(&View::new(&files), &chart, &options)? } else { vec![error] };
             for error in refusals {
-                output::warn(&format!("Error: {}", error.helm_text()));
+                output::warn(&format!("Error: {}", clipped(error.helm_text())));
                 if let Some(hint) = error.diagnostic().hint.filter(|_| error.is_refusal()) {
                     output::warn(&format!("hint: {hint}"));
                 }
