@@ -157,8 +157,7 @@ fn files(
     warnings: &mut Vec<String>,
 ) -> Result<Files, Error> {
     prepared(chart, values, options, warnings, |tree, roots| {
-        let Executed { rendered, probed, steps } =
-            engine::render(tree, roots, options.limits, effects, until, &options.stop)?;
+        let Executed { rendered, probed, steps } = engine::render(tree, roots, options.limits, effects, until)?;
         let crds = tree.crds(Tree::ROOT).into_iter().map(|(source, file)| Document::crd(source, file));
         let crds = if options.include_crds { crds.collect::<Result<_, _>>()? } else { Vec::new() };
         Ok(Files { rendered, crds, probed, steps })
@@ -174,7 +173,7 @@ fn prepared<T>(
     work: impl FnOnce(&Tree<'_>, &objects::Roots) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let in_chart = |error: ErrorKind| error.at(Span::file(chart.origin.clone()));
-    let mut tree = Tree::new(chart);
+    let mut tree = Tree::new(chart, &options.stop);
     let values = thaw::thaw(values);
     dependencies::process(&mut tree, &values, warnings)
         .map_err(|error| in_chart(ErrorKind::Dependencies(error.to_string())))?;
@@ -197,7 +196,7 @@ fn prepared<T>(
 fn validate(tree: &Tree<'_>, values: &crate::template::Map, warnings: &mut Vec<String>) -> Result<(), Error> {
     let mut problems = String::new();
     let mut span = None;
-    check_schemas(tree, Tree::ROOT, values, &mut problems, &mut span, warnings);
+    check_schemas(tree, Tree::ROOT, values, &mut problems, &mut span, warnings)?;
     if problems.is_empty() {
         return Ok(());
     }
@@ -215,7 +214,8 @@ fn check_schemas(
     problems: &mut String,
     span: &mut Option<Span>,
     warnings: &mut Vec<String>,
-) {
+) -> Result<(), Error> {
+    tree.go_on()?;
     let source = tree.chart(chart);
     if let (Some(schema), Some(file)) = (source.schema(), &source.schema) {
         let checked = match schema {
@@ -235,9 +235,10 @@ fn check_schemas(
     }
     for &subchart in tree.subcharts(chart) {
         if let Some(crate::template::Value::Map(below)) = values.get(tree.name(subchart).as_bytes()) {
-            check_schemas(tree, subchart, &below, problems, span, warnings);
+            check_schemas(tree, subchart, &below, problems, span, warnings)?;
         }
     }
+    Ok(())
 }
 
 /// Whether a version is in a range; never when one of them can't be read.
@@ -279,3 +280,6 @@ fn place_of(path: &RepoPath, text: &[u8], keys: &[&str]) -> Span {
 fn is_key(node: &crate::yaml::Node, key: &str) -> bool {
     matches!(&node.data, crate::yaml::Data::Scalar(text) if text.eq_ignore_ascii_case(key))
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use super::tree::{ChartId, Tree, VISITS_MAX};
-use crate::template::{List, Map, Text, Value, printed};
+use crate::template::{Limit, List, Map, Text, Value, printed};
 
 /// What becomes of nulls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +33,9 @@ pub enum CoalesceError {
     /// Charts in charts in charts.
     #[error("the chart and its subcharts are looked at more than {VISITS_MAX} times to prepare their values")]
     TooMany,
+    /// The caller's time is up.
+    #[error(transparent)]
+    Time(#[from] Limit),
 }
 
 /// The key of the values that every subchart gets.
@@ -79,9 +82,7 @@ struct Round<'a, 't> {
 
 impl Round<'_, '_> {
     fn chart(&mut self, chart: ChartId, values: &Map, prefix: &str, nulls: Nulls) -> Result<(), CoalesceError> {
-        if !self.tree.visit() {
-            return Err(CoalesceError::TooMany);
-        }
+        self.tree.visit()?;
         self.defaults(chart, values, prefix, nulls);
         let path = joined(prefix, self.tree.name(chart));
         for &subchart in self.tree.subcharts(chart) {

@@ -15,7 +15,7 @@ use super::output::RenderedFile;
 use super::tree::{ChartId, Tree};
 use super::{objects, report};
 use crate::template::{self, Parsed, RefusedCall, Runtime, Set, Text};
-use crate::view::{Stop, ViewError};
+use crate::view::ViewError;
 
 /// What functions keep during a render.
 #[derive(Default)]
@@ -107,15 +107,15 @@ pub fn render(
     limits: template::Limits,
     effects: template::Effects,
     until: Option<&str>,
-    stop: &Stop,
 ) -> Result<Executed, Error> {
     let templates = Templates::new(tree);
     let mut set = Set::new(SET_NAME);
     for (name, Template { chart, file }) in templates.in_order() {
+        tree.go_on()?;
         let parsed = tree.chart(chart).parse(file, name, functions());
         set.add(&parsed.map_err(|error| report::parse_error(&error, &templates))?);
     }
-    let stop = stop.clone();
+    let stop = tree.stop().clone();
     let runtime = Runtime::new(limits, effects).with_host(Host::default());
     let mut runtime = runtime.with_deadline(move || stop.is_set());
     let mut rendered = Vec::new();

@@ -8,7 +8,7 @@ use super::set::SetError;
 use super::{RELEASE_NAME_BYTES_MAX, RELEASE_NAME_REGEX, ignore};
 use crate::diag::{Diagnostic, Refusal, Span, clipped};
 use crate::path::RepoPath;
-use crate::template::RefusedCall;
+use crate::template::{Limit, RefusedCall};
 use crate::view::ViewError;
 use crate::yaml::quote;
 
@@ -135,6 +135,12 @@ impl<T: Into<ErrorKind>> From<T> for Error {
     }
 }
 
+impl From<Limit> for ErrorKind {
+    fn from(limit: Limit) -> Self {
+        Self::Template(limit.to_string())
+    }
+}
+
 impl Error {
     /// The same with its place, unless it has one already.
     pub fn at(mut self, span: Span) -> Self {
@@ -173,7 +179,11 @@ impl Error {
 
     /// Whether the repository could not be read, so that this says nothing about the chart.
     pub fn is_backend(&self) -> bool {
-        matches!(self.0.kind, ErrorKind::View(ViewError::Backend { .. }) | ErrorKind::Thread(_))
+        let mut kind = &self.0.kind;
+        while let ErrorKind::Subchart { kind: inner, .. } = kind {
+            kind = inner;
+        }
+        matches!(kind, ErrorKind::View(ViewError::Backend { .. }) | ErrorKind::Thread(_))
     }
 
     /// Whether the chart needs a function whose results change from run to run.

@@ -82,7 +82,7 @@ fn directory(view: &View<'_>, dir: &RepoPath) -> Result<Chart, Error> {
         Err(error) => return Err(error.into()),
     };
     check_version(&path, &head)?;
-    chart_of(walk::walk(view, dir)?, dir, 0)
+    chart_of(view, walk::walk(view, dir)?, dir, 0)
 }
 
 fn packaged(view: &View<'_>, path: &RepoPath) -> Result<Chart, Error> {
@@ -91,7 +91,7 @@ fn packaged(view: &View<'_>, path: &RepoPath) -> Result<Chart, Error> {
     if let Some(head) = files.iter().find(|file| file.name == "Chart.yaml") {
         check_version(&head.origin, &head.data)?;
     }
-    chart_of(files, path, 0)
+    chart_of(view, files, path, 0)
 }
 
 /// The files of a packaged chart; they get paths that lead through the archive.
@@ -132,8 +132,10 @@ fn read_yaml(name: &str, path: &RepoPath, text: &[u8]) -> Result<Value, Error> {
     })
 }
 
-/// Makes a chart of its files. `origin` is where it was found, `depth` in how many charts it is.
-fn chart_of(files: Vec<Raw>, origin: &RepoPath, depth: usize) -> Result<Chart, Error> {
+/// Makes a chart of its files, while there is time: those in an archive pass the view only as one file. `origin` is where
+/// it was found, `depth` in how many charts it is.
+fn chart_of(view: &View<'_>, files: Vec<Raw>, origin: &RepoPath, depth: usize) -> Result<Chart, Error> {
+    view.go_on(origin)?;
     if depth > DEPTH_MAX {
         return Err(ErrorKind::TooDeep(DEPTH_MAX).at(Span::file(origin.clone())));
     }
@@ -212,14 +214,14 @@ fn chart_of(files: Vec<Raw>, origin: &RepoPath, depth: usize) -> Result<Chart, E
                 let span = Span::file(file.origin.clone());
                 let unpacked = file.content().and_then(|data| unpack(data, &file.origin));
                 unpacked
-                    .and_then(|files| chart_of(files, &file.origin, depth + 1))
+                    .and_then(|files| chart_of(view, files, &file.origin, depth + 1))
                     .map_err(|error| wrap(error.at(span)))?
             }
             _ => {
                 let origin = entry_origin(&files, &entry).unwrap_or_else(|| origin.clone());
                 let below = |file: Raw| Some(Raw { name: file.name.split_once('/')?.1.to_owned(), ..file });
                 let files = files.into_iter().filter_map(below).collect();
-                chart_of(files, &origin, depth + 1).map_err(wrap)?
+                chart_of(view, files, &origin, depth + 1).map_err(wrap)?
             }
         };
         chart.charts.push(Arc::new(subchart));

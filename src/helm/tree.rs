@@ -5,9 +5,11 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::chart::{Chart, File};
+use super::coalesce::CoalesceError;
 use super::metadata::{Dependency, Metadata};
 use super::thaw::thaw;
-use crate::template::Map;
+use crate::template::{Limit, Map};
+use crate::view::Stop;
 
 /// A chart of a [`Tree`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,15 +44,16 @@ pub struct Tree<'a> {
     nodes: Vec<Node<'a>>,
     heads: Vec<Head>,
     visits: Cell<u32>,
+    stop: &'a Stop,
 }
 
 impl<'a> Tree<'a> {
     /// The root chart.
     pub const ROOT: ChartId = ChartId(0);
 
-    /// A chart with all its subcharts, as they were loaded.
-    pub fn new(chart: &'a Arc<Chart>) -> Self {
-        let mut tree = Self { nodes: Vec::new(), heads: Vec::new(), visits: Cell::new(0) };
+    /// A chart with all its subcharts, as they were loaded. They are looked at until `stop` is set.
+    pub fn new(chart: &'a Arc<Chart>, stop: &'a Stop) -> Self {
+        let mut tree = Self { nodes: Vec::new(), heads: Vec::new(), visits: Cell::new(0), stop };
         tree.grow(chart, None);
         tree
     }
@@ -66,10 +69,21 @@ impl<'a> Tree<'a> {
         id
     }
 
-    /// Counts a look at a chart; false when there were too many.
-    pub fn visit(&self) -> bool {
+    /// Counts a look at a chart; an error when there were too many, or no time is left.
+    pub fn visit(&self) -> Result<(), CoalesceError> {
+        self.go_on()?;
         self.visits.set(self.visits.get().saturating_add(1));
-        self.visits.get() <= VISITS_MAX
+        if self.visits.get() > VISITS_MAX { Err(CoalesceError::TooMany) } else { Ok(()) }
+    }
+
+    /// An error when no time is left: the one with which templates end then.
+    pub fn go_on(&self) -> Result<(), Limit> {
+        if self.stop.is_set() { Err(Limit::Time) } else { Ok(()) }
+    }
+
+    /// What tells the render to give up.
+    pub fn stop(&self) -> &Stop {
+        self.stop
     }
 
     /// The chart itself.

@@ -1,0 +1,87 @@
+//! Whether whoever renders can stop it, wherever it is.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::*;
+use crate::view::{MemoryFiles, Stop};
+
+/// How many charts the chart of these tests is made of.
+const CHARTS: usize = 10;
+
+/// A chart and its subcharts, one in the other, each with a template and a schema: what it is made of, by path.
+fn chart() -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let mut dir = "c0".to_owned();
+    for n in 0..CHARTS {
+        files.push((format!("{dir}/Chart.yaml"), format!("apiVersion: v2\nname: c{n}\nversion: 1.0.0\n")));
+        files.push((format!("{dir}/values.schema.json"), "{}".to_owned()));
+        files.push((format!("{dir}/templates/t.yaml"), "a: b\n".to_owned()));
+        dir += &format!("/charts/c{}", n + 1);
+    }
+    files
+}
+
+fn directory() -> MemoryFiles {
+    chart().iter().fold(MemoryFiles::new(), |files, (path, text)| files.file(path, text))
+}
+
+fn archive() -> MemoryFiles {
+    let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+    for (path, text) in chart() {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(text.len() as u64);
+        archive.append_data(&mut header, path, text.as_bytes()).expect("in memory");
+    }
+    let bytes = archive.into_inner().and_then(GzEncoder::finish).expect("in memory");
+    MemoryFiles::new().file("c0", bytes)
+}
+
+fn root() -> RepoPath {
+    RepoPath::new("c0").expect("plain")
+}
+
+/// What is set once it was asked so many times, and how often it was.
+fn after(times: usize) -> (Stop, Arc<AtomicUsize>) {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    (Stop::when(move || count.fetch_add(1, Ordering::Relaxed) >= times), asked)
+}
+
+#[test]
+fn loading_stops_at_each_chart() {
+    let files = archive();
+    let loaded = |times| {
+        let (stop, asked) = after(times);
+        (load(&View::new(&files).until(stop), &root()), asked.load(Ordering::Relaxed))
+    };
+    let (chart, asked) = loaded(usize::MAX);
+    chart.expect("a chart");
+    assert!(asked >= CHARTS, "{asked}");
+    for times in 0..asked {
+        let (chart, asked) = loaded(times);
+        assert!(chart.expect_err("no time").is_backend(), "after {times}");
+        assert_eq!(asked, times + 1);
+    }
+}
+
+#[test]
+fn preparing_stops_at_each_chart() {
+    let (files, charts) = (directory(), Charts::default());
+    let rendered = |times| {
+        let (stop, asked) = after(times);
+        let options = Options { stop, ..Options::default() };
+        (render_kept(&charts, &View::new(&files), &root(), &options), asked.load(Ordering::Relaxed))
+    };
+    let (text, asked) = rendered(usize::MAX);
+    text.expect("a chart");
+    // To bring values together, for its schema, and for its template.
+    assert_eq!(asked, 3 * CHARTS);
+    for times in 0..asked {
+        let (text, asked) = rendered(times);
+        assert_eq!(text.expect_err("no time").to_string(), template::Limit::Time.to_string(), "after {times}");
+        assert_eq!(asked, times + 1);
+    }
+}
