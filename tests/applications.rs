@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use git_hydrate::application::{self, Application, BranchName, Context, Environment, Patterns, Profile, Standing};
 use git_hydrate::path::RepoPath;
@@ -22,13 +23,13 @@ fn path(text: &str) -> RepoPath {
 }
 
 /// Everything that a push of these files prints about Applications, and the Applications that are hydrated.
-fn push(files: &[(String, Vec<u8>)]) -> (String, Vec<Application>) {
+fn push(files: &[(String, Vec<u8>)]) -> (String, Vec<Arc<Application>>) {
     let mut diagnostics = Vec::new();
     let mut applications = Vec::new();
     for (name, bytes) in files {
         let file = application::read(&path(name), bytes);
         diagnostics.extend(file.all_diagnostics().cloned());
-        applications.extend(file.applications().cloned());
+        applications.extend(file.applications().cloned().map(Arc::new));
     }
     let main = branch("main");
     let branches = BTreeSet::from([main.clone()]);

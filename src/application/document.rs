@@ -23,7 +23,7 @@ pub struct Document {
     /// The branch that it would write, when that can be read: with a mistake in the document, the branch must not move.
     pub environment_branch: Option<BranchName>,
     /// The Application; none when there is an error.
-    pub application: Option<Application>,
+    pub application: Option<Arc<Application>>,
     /// What is wrong or odd, in the order of lines.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -44,7 +44,7 @@ pub(super) fn document(field: &Field, index: usize, of_list: bool) -> Document {
         application(&root, &field.place, &mut document)
     });
     let mistakes = mistakes.into_inner();
-    document.application = application.filter(|_| !mistakes.is_error());
+    document.application = application.filter(|_| !mistakes.is_error()).map(Arc::new);
     document.diagnostics = mistakes.into_diagnostics();
     document
 }

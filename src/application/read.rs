@@ -36,7 +36,7 @@ impl File {
 
     /// Its Applications without mistakes.
     pub fn applications(&self) -> impl Iterator<Item = &Application> {
-        self.documents.iter().filter_map(|document| document.application.as_ref())
+        self.documents.iter().filter_map(|document| document.application.as_deref())
     }
 
     /// Whether it holds an Application of this name, right or wrong.

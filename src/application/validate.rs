@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
@@ -92,7 +93,7 @@ pub struct Finding {
 }
 
 /// Judges all Applications of the tree of a dry branch, each already right in itself.
-pub fn validate(applications: &[Application], context: &Context<'_>) -> Verdict {
+pub fn validate(applications: &[Arc<Application>], context: &Context<'_>) -> Verdict {
     let mut rules = Rules { applications, context, found: Vec::new() };
     let standings = rules.standings();
     let mut hydrated: Vec<usize> = (0..applications.len()).filter(|&i| standings[i] == Standing::Hydrated).collect();
@@ -112,7 +113,7 @@ pub fn validate(applications: &[Application], context: &Context<'_>) -> Verdict 
 
 /// One pass of all rules.
 struct Rules<'a> {
-    applications: &'a [Application],
+    applications: &'a [Arc<Application>],
     context: &'a Context<'a>,
     found: Vec<(Vec<usize>, Conflict, Span)>,
 }
@@ -162,7 +163,7 @@ impl<'a> Rules<'a> {
     fn inferred(&mut self) -> Option<RepoUrl> {
         let applications = self.applications;
         let all: Vec<usize> = (0..applications.len()).collect();
-        let mut sorted: Vec<&Application> = applications.iter().collect();
+        let mut sorted: Vec<&Application> = applications.iter().map(|app| &**app).collect();
         sorted.sort_by_key(|application| (&application.file, application.index));
         let first = sorted.first()?;
         let url = RepoUrl::new(&first.dry.repo_url);

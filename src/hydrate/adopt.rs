@@ -1,6 +1,7 @@
 //! What a repository without Applications of ours would have to change to be hydrated.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -71,8 +72,13 @@ pub fn adopt(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) ->
         nondeterministic: &[],
     };
     let mut of_sources = Findings::default();
-    let rendered =
-        render_all(&applications.iter().collect::<Vec<_>>(), renderers, &context, observer, &mut of_sources)?;
+    let rendered = render_all(
+        &applications.iter().map(|app| &**app).collect::<Vec<_>>(),
+        renderers,
+        &context,
+        observer,
+        &mut of_sources,
+    )?;
     for mut finding in of_sources.sorted() {
         let made_up = finding.diagnostic.span.as_ref().is_some_and(|span| span.path.as_str() == MADE_UP);
         let dirs = finding.found_in.iter().filter_map(|name| applications.iter().find(|app| app.name.as_str() == name));
@@ -106,7 +112,7 @@ pub fn adopt(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) ->
 }
 
 /// An Application for each source, so that they are rendered as all others are.
-fn made_up(sources: &BTreeMap<RepoPath, Source>) -> Vec<Application> {
+fn made_up(sources: &BTreeMap<RepoPath, Source>) -> Vec<Arc<Application>> {
     let mut text = String::new();
     for (index, (path, source)) in sources.iter().enumerate() {
         let tool = match source {
@@ -207,7 +213,7 @@ impl Survey<'_> {
             return;
         }
         for document in application::read(path, &blob.data).documents {
-            self.named.extend(document.application.map(|application| application.dry.path));
+            self.named.extend(document.application.map(|application| application.dry.path.clone()));
         }
         for node in yaml::parse(&blob.data, &Limits::default()).unwrap_or_default() {
             let text = |keys: &[&str]| node.at(keys).and_then(Node::as_str).unwrap_or_default();

@@ -210,7 +210,7 @@ pub fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) ->
     }
     let standings = verdict.standings.iter().zip(&discovered.applications);
     let hydrated = standings.filter(|(standing, _)| **standing == Standing::Hydrated);
-    let hydrated: Vec<&Application> = hydrated.map(|(_, application)| application).collect();
+    let hydrated: Vec<&Application> = hydrated.map(|(_, application)| &**application).collect();
     let context = render_context(&rules.settings, tree.files, &tree.dry_commit);
     let rendered = render_all(&hydrated, renderers, &context, observer, &mut found)?;
     found.conflicts(&rendered);

@@ -6,6 +6,7 @@ mod kind;
 mod last_change;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -298,7 +299,7 @@ fn origin(
     let discovered = Discovery::default().discover(&files, &rules.applications);
     let discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree of {dry}: {why}")))?;
     let branches = [Some(subject.line.name.as_str()), trailers.as_ref().map(|trailers| trailers.branch.as_str())];
-    let writes = |application: &&Application| {
+    let writes = |application: &&Arc<Application>| {
         let named = [application.environment_branch(), &application.sync_branch];
         named.iter().any(|branch| branches.contains(&Some(branch.as_str()))) && path.starts_with(&application.sync_path)
     };

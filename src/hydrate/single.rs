@@ -32,8 +32,12 @@ pub fn render_named(
     let files = TreeFiles::new(repository, repository.commit(dry_commit)?.tree);
     let discovered = Discovery::default().discover(&files, &rules.applications);
     let discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree: {why}")))?;
-    let named: Vec<&Application> =
-        discovered.applications.iter().filter(|application| application.name.as_str() == name).collect();
+    let named: Vec<&Application> = discovered
+        .applications
+        .iter()
+        .map(|app| &**app)
+        .filter(|application| application.name.as_str() == name)
+        .collect();
     let id = dry_commit.to_string();
     let context = render_context(&rules.settings, &files, &id);
     let results = renderers.render(&named, &context, &|_| ());

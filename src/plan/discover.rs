@@ -11,7 +11,7 @@ use crate::view::{ContentId, Entry, Files, Kind};
 #[derive(Debug, Clone, Default)]
 pub struct Discovered {
     /// Those that are right in themselves, in the order of files, then of documents.
-    pub applications: Vec<Application>,
+    pub applications: Vec<Arc<Application>>,
     /// Mistakes in single documents, with the branch that must not move for each, when it can be told.
     pub mistakes: Vec<(Option<BranchName>, Diagnostic)>,
     /// Files that cannot be read, although they seem to hold Applications.

@@ -1,10 +1,12 @@
+use std::sync::Arc;
+
 use super::*;
 use crate::application::{Environment, Variable};
 use crate::view::MemoryFiles;
 
 const DRY_COMMIT: &str = "8843d7f92416211de9ebb963ff4ce28125932878";
 
-fn application(dry: &str) -> Application {
+fn application(dry: &str) -> Arc<Application> {
     let text = format!(
         "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: web, namespace: team}}\nspec:\n  project: shop\n  \
          destination: {{namespace: prod}}\n  sourceHydrator:\n    \

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use super::*;
 use crate::application::read;
 
@@ -35,7 +37,7 @@ const REPOSITORY: Repository = Repository {
 };
 
 /// Each Application in a file of its own, so that the place tells which it is.
-fn applications(apps: &[App]) -> Vec<Application> {
+fn applications(apps: &[App]) -> Vec<Arc<Application>> {
     let parse = |(index, app): (usize, &App)| {
         let staging = app.staging.map(|branch| format!(", hydrateTo: {{targetBranch: {branch}}}")).unwrap_or_default();
         let text = format!(
@@ -255,7 +257,7 @@ fn the_order_of_applications_does_not_matter() {
         App { url: "x", ..API },
     ];
     let mut applications = applications(&apps);
-    let judge = |applications: &[Application]| {
+    let judge = |applications: &[Arc<Application>]| {
         let main = BranchName::new("main").expect("good");
         let branches = BTreeSet::from([main.clone()]);
         let context = Context {

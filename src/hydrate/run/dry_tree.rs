@@ -44,7 +44,7 @@ impl DryTree {
         let applications = &self.discovered.applications;
         let destinations = applications.iter().flat_map(|app| [&app.sync_branch, app.environment_branch()]);
         let destinations: BTreeSet<&str> = destinations.map(BranchName::as_str).collect();
-        let revisions: BTreeSet<&str> = applications.iter().map(Application::revision_name).collect();
+        let revisions: BTreeSet<&str> = applications.iter().map(|app| app.revision_name()).collect();
         let owned = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
         (owned(revisions), owned(destinations))
     }
@@ -58,7 +58,7 @@ impl DryTree {
     pub fn hydrated(&self) -> impl Iterator<Item = &Application> {
         let standings = self.verdict.standings.iter().zip(&self.discovered.applications);
         let hydrated = |standing: application::Standing| standing == application::Standing::Hydrated;
-        standings.filter(move |(standing, _)| hydrated(**standing)).map(|(_, application)| application)
+        standings.filter(move |(standing, _)| hydrated(**standing)).map(|(_, application)| &**application)
     }
 
     /// What this dry branch writes to `branch`.
