@@ -27,3 +27,6 @@ mod table;
 pub use record::{Encoded, Record};
 pub use state::{Branch, Head, State, Unusable};
 pub use store::Cache;
+
+#[cfg(test)]
+mod tests;

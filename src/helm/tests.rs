@@ -9,7 +9,7 @@ use super::*;
 use crate::view::{MemoryFiles, Stop};
 
 /// How many charts the chart of these tests is made of.
-const CHARTS: usize = 10;
+const CHARTS: usize = 4;
 
 /// A chart and its subcharts, one in the other, each with a template and a schema: what it is made of, by path.
 fn chart() -> Vec<(String, String)> {
