@@ -134,7 +134,10 @@ impl Renderers {
         let mut order: Vec<(usize, &Application)> = applications.iter().copied().enumerate().collect();
         order.sort_by_key(|(_, application)| &application.dry.path);
         let sorted: Vec<&Application> = order.iter().map(|(_, application)| *application).collect();
-        let results = pool::in_order(&sorted, self.limits.jobs, work, done);
+        let results = match pool::in_order(&sorted, self.limits.jobs, work, done) {
+            Ok(results) => results,
+            Err(error) => return applications.iter().map(|_| Err(Error::of_thread(&error).into())).collect(),
+        };
         let mut results: Vec<_> = order.into_iter().zip(results).collect();
         results.sort_by_key(|((index, _), _)| *index);
         let result = |((_, application), result): ((usize, &Application), Result<_, String>)| {
@@ -151,7 +154,7 @@ impl Renderers {
             commit.render_seen(application, view).1.reads()
         };
         // As every render: on a stack of its own, where a panic touches nobody else.
-        pool::in_order(&[()], 1, seen, &|_| ()).into_iter().flatten().next().unwrap_or_default()
+        pool::in_order(&[()], 1, seen, &|_| ()).into_iter().flatten().flatten().next().unwrap_or_default()
     }
 
     /// The objects of an Application's chart, each with the template or file of the dry tree that makes it; none for a

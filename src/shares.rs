@@ -9,12 +9,23 @@ const PARALLEL_MIN: usize = 32;
 /// How many items a thread takes at a time.
 const SHARE: usize = 8;
 
+/// Does `work` on this thread and on others, one for each core or as many as can be started; the results in no order.
+pub(crate) fn on_all_cores<R: Send>(work: impl Fn() -> R + Sync) -> Vec<R> {
+    let others = thread::available_parallelism().map_or(1, usize::from) - 1;
+    thread::scope(|scope| {
+        let started = (0..others).map_while(|_| thread::Builder::new().spawn_scoped(scope, &work).ok());
+        let started: Vec<_> = started.collect();
+        let mut results = vec![work()];
+        results.extend(started.into_iter().map(|thread| thread.join().expect("the work does not panic")));
+        results
+    })
+}
+
 /// Does `work` on every item, the results in their order; on all cores when there are many items.
 pub(crate) fn in_shares<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     if items.len() < PARALLEL_MIN {
         return items.iter().map(work).collect();
     }
-    let threads = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let take = || {
         let mut done = Vec::new();
@@ -25,10 +36,7 @@ pub(crate) fn in_shares<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + 
             done.push((start, share.iter().map(&work).collect::<Vec<_>>()));
         }
     };
-    let mut shares: Vec<(usize, Vec<R>)> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(take)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().expect("the work does not panic")).collect()
-    });
+    let mut shares: Vec<(usize, Vec<R>)> = on_all_cores(take).into_iter().flatten().collect();
     shares.sort_unstable_by_key(|(start, _)| *start);
     shares.into_iter().flat_map(|(_, share)| share).collect()
 }

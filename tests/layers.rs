@@ -20,6 +20,7 @@ const LAYERS: &[&[&str]] = &[
 /// The arrows that are allowed inside a layer.
 const SIDEWAYS: &[(&str, &str)] = &[
     ("diag", "path"),
+    ("git", "shares"),
     ("template", "yaml"),
     ("kustomize", "helm"),
     ("diff", "manifest"),

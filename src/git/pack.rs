@@ -2,13 +2,14 @@
 //!
 //! Reference: git 2.47 Documentation/gitformat-pack.txt, pack version 2 and index version 2.
 
-use std::thread;
+use std::sync::{Mutex, PoisonError};
 
 use super::deflate::Deflate;
 use super::{Doing as _, Error, ObjectId, ObjectKind};
+use crate::shares::on_all_cores;
 
-/// For how many objects a thread is worth its start.
-const SHARE_MIN: usize = 40;
+/// How many objects a thread packs at a time.
+const SHARE: usize = 64;
 
 /// The bytes of a pack and of its index.
 pub struct Pack {
@@ -26,24 +27,16 @@ pub type Object = (ObjectId, ObjectKind, Vec<u8>);
 /// Packs objects whole, none as a difference to another: a repack does that better, later and for all at once.
 pub fn encode(mut objects: Vec<Object>, hash: gix::hash::Kind) -> Result<Pack, Error> {
     let count = u32::try_from(objects.len()).doing(|| "packing objects".to_owned())?;
-    let share = match objects.len() {
-        ..=SHARE_MIN => SHARE_MIN,
-        many => many.div_ceil(thread::available_parallelism().map_or(1, usize::from)).max(SHARE_MIN),
-    };
     let mut shares = Vec::new();
-    while objects.len() > share {
-        shares.push(objects.split_off(objects.len() - share));
+    while objects.len() > SHARE {
+        shares.push(objects.split_off(objects.len() - SHARE));
     }
-    let parts: Vec<_> = thread::scope(|scope| {
-        let workers: Vec<_> = shares.into_iter().rev().map(|share| scope.spawn(|| compress(share))).collect();
-        let others = workers.into_iter().map(|worker| worker.join().expect("compressing does not panic"));
-        std::iter::once(compress(objects)).chain(others).collect()
-    });
+    shares.push(objects);
+    let parts = compress_all(shares)?;
     let mut pack = vec![b"PACK\0\0\0\x02".to_vec(), count.to_be_bytes().to_vec()];
     let mut len = pack.concat().len();
     let mut entries = Vec::with_capacity(count as usize);
-    for part in parts {
-        let (bytes, of_part) = part?;
+    for (bytes, of_part) in parts {
         entries.extend(of_part.into_iter().map(|(id, crc, start)| (id, crc, start + len)));
         len += bytes.len();
         pack.push(bytes);
@@ -59,9 +52,29 @@ pub fn encode(mut objects: Vec<Object>, hash: gix::hash::Kind) -> Result<Pack, E
 /// An object's id, the check of its entry, and where that starts.
 type Place = (ObjectId, u32, usize);
 
-/// The entries of some objects, one after the other. The memory of each is free as soon as it is packed.
-fn compress(objects: Vec<Object>) -> Result<(Vec<u8>, Vec<Place>), Error> {
-    let mut deflate = Deflate::new();
+/// The entries of some objects, one after the other, and where each is among them.
+type Part = (Vec<u8>, Vec<Place>);
+
+/// Packs shares of objects, the last one first; on all cores when there are many.
+fn compress_all(shares: Vec<Vec<Object>>) -> Result<Vec<Part>, Error> {
+    let count = shares.len();
+    let left = Mutex::new(shares.into_iter().rev().enumerate());
+    let take = || {
+        let mut deflate = Deflate::new();
+        let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let mut done = Vec::new();
+        while let Some((number, share)) = next() {
+            done.push((number, compress(share, &mut deflate)));
+        }
+        done
+    };
+    let mut parts = if count > 1 { on_all_cores(take).into_iter().flatten().collect() } else { take() };
+    parts.sort_unstable_by_key(|(number, _)| *number);
+    parts.into_iter().map(|(_, part)| part).collect()
+}
+
+/// The memory of each object is free as soon as it is packed.
+fn compress(objects: Vec<Object>, deflate: &mut Deflate) -> Result<Part, Error> {
     let (mut bytes, mut places) = (Vec::new(), Vec::with_capacity(objects.len()));
     for (id, kind, content) in objects {
         let start = bytes.len();

@@ -2,6 +2,7 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread::Builder;
 
 use super::{Doing as _, Error};
 
@@ -71,8 +72,10 @@ impl Git {
         let mut stdin = child.stdin.take().expect("stdin is piped");
         let output = std::thread::scope(|scope| {
             // A git that stops reading has failed, which its exit status tells better than a broken pipe.
-            scope.spawn(move || drop(stdin.write_all(input)));
-            child.wait_with_output()
+            let feeding = Builder::new().spawn_scoped(scope, move || drop(stdin.write_all(input)));
+            // Without the thread, git reads the end of its input at once: what it makes of that does not count.
+            let output = child.wait_with_output();
+            feeding.and(output)
         });
         checked(&describe(args), output.doing(|| "starting git".to_owned())?)
     }

@@ -68,6 +68,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// No thread could be started.
+    pub(super) fn of_thread(error: &std::io::Error) -> Self {
+        Self::Io { doing: "starting a thread".to_owned(), source: error.kind().into() }
+    }
+
     /// Whether one Application wanted too much, so that others can be rendered all the same.
     pub fn is_limit(&self) -> bool {
         match self {

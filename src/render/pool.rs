@@ -1,5 +1,6 @@
 //! Many renders at once.
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -12,13 +13,13 @@ use crate::stack;
 /// Does `work` on every item, on `threads` threads; results in the order of the items.
 ///
 /// `done` is called on this thread, with the number of items that are ready. A panic in one item is told as its text and
-/// touches no other.
+/// touches no other. Errors: not one thread could be started.
 pub(super) fn in_order<T: Sync, R: Send>(
     items: &[T],
     threads: usize,
     work: impl Fn(&T) -> R + Sync,
     done: &dyn Fn(usize),
-) -> Vec<Result<R, String>> {
+) -> io::Result<Vec<Result<R, String>>> {
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<Result<R, String>>>> = items.iter().map(|_| Mutex::new(None)).collect();
     let (ready, is_ready) = mpsc::channel();
@@ -36,16 +37,18 @@ pub(super) fn in_order<T: Sync, R: Send>(
                 let _ = ready.send(());
             };
             // Engines recurse as deep as their limits allow.
-            let started = stack::spawn(scope, format!("render-{number}"), run);
-            if started.is_err() && number == 0 {
-                break;
+            match stack::spawn(scope, format!("render-{number}"), run) {
+                Ok(_) => {}
+                Err(error) if number == 0 => return Err(error),
+                Err(_) => break,
             }
         }
         drop(ready);
         (1..).zip(is_ready).for_each(|(count, ())| done(count));
-    });
+        Ok(())
+    })?;
     let taken = results.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner));
-    taken.map(|result| result.unwrap_or_else(|| Err("no thread could be started".to_owned()))).collect()
+    Ok(taken.map(|result| result.expect("the threads ended when no item was left")).collect())
 }
 
 fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
@@ -64,16 +67,16 @@ mod tests {
         let items: Vec<usize> = (0..500).collect();
         for threads in [0, 1, 3, 1000] {
             let count = Cell::new(0);
-            let results = in_order(&items, threads, |item| item * 2, &|done| count.set(done));
+            let results = in_order(&items, threads, |item| item * 2, &|done| count.set(done)).expect("threads");
             let expected: Vec<_> = items.iter().map(|item| Ok(item * 2)).collect();
             assert_eq!((results, count.get()), (expected, 500), "{threads} threads");
         }
-        assert!(in_order(&[] as &[usize], 2, |item| *item, &|_| ()).is_empty());
+        assert!(in_order(&[] as &[usize], 2, |item| *item, &|_| ()).expect("no thread").is_empty());
     }
 
     #[test]
     fn a_panic_is_the_result_of_its_item_only() {
         let results = in_order(&[1, 2, 3], 2, |item| if *item == 2 { panic!("item {item}") } else { *item }, &|_| ());
-        assert_eq!(results, [Ok(1), Err("item 2".to_owned()), Ok(3)]);
+        assert_eq!(results.expect("threads"), [Ok(1), Err("item 2".to_owned()), Ok(3)]);
     }
 }
