@@ -137,6 +137,8 @@ pub(crate) struct SetOptions {
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
+    /// How much text nodes were ever given.
+    text_bytes: usize,
 }
 
 /// How deep a document may be: far above what Kubernetes accepts, and safe for every recursion over nodes.
@@ -145,16 +147,26 @@ pub(crate) const DEPTH_MAX: usize = 256;
 /// How many nodes a build may hold, which bounds its memory at about 400 MB.
 const NODES_MAX: usize = 4_000_000;
 
+/// How much text the nodes of a build may be given in all, for a few bytes can become many times over.
+const TEXT_BYTES_MAX: usize = 192 << 20;
+
 impl Tree {
     pub(crate) fn add(&mut self, node: Node) -> NodeId {
         // A build is checked against NODES_MAX long before ids could run out.
         let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        self.text_bytes += node.value.len();
         self.nodes.push(node);
         id
     }
 
-    /// An error once there are more nodes than a build may hold.
+    /// An error once there are more nodes, or more text, than a build may hold.
     pub(crate) fn check(&self) -> Result<()> {
+        if self.text_bytes > TEXT_BYTES_MAX {
+            return Err(Error::unsupported(
+                format!("more than {} MiB of text made in one kustomization", TEXT_BYTES_MAX >> 20),
+                "split the kustomization",
+            ));
+        }
         if self.nodes.len() > NODES_MAX {
             return Err(Error::unsupported(
                 format!("more than {NODES_MAX} YAML nodes in one kustomization"),
@@ -180,6 +192,12 @@ impl Tree {
         &self.node(id).value
     }
 
+    /// Gives a node another text.
+    pub(crate) fn set_text(&mut self, id: NodeId, text: String) {
+        self.text_bytes += text.len();
+        self.node_mut(id).value = text;
+    }
+
     pub(crate) fn content(&self, id: NodeId) -> &[NodeId] {
         &self.node(id).content
     }
@@ -192,6 +210,7 @@ impl Tree {
     /// Makes `id` what `source` is: its children become shared (kyaml `SetYNode`).
     pub(crate) fn assign(&mut self, id: NodeId, source: NodeId) {
         if id != source {
+            self.text_bytes += self.text(source).len();
             *self.node_mut(id) = self.node(source).clone();
         }
     }
@@ -265,6 +284,7 @@ impl Tree {
         let Some(value) = value.filter(|value| !self.node(*value).is_null() || options.keep_null) else {
             return self.clear(id, name).map(|_| None);
         };
+        self.check()?;
         self.quote_for_yaml_1_1(value);
         if let Some(field) = self.get(id, name)? {
             self.node_mut(value).style = self.node(field).style;
@@ -278,6 +298,7 @@ impl Tree {
 
     /// Replaces a scalar in place and keeps its style (kyaml `FieldSetter` without a name).
     pub(crate) fn set_scalar(&mut self, id: NodeId, value: NodeId) -> Result<()> {
+        self.check()?;
         self.quote_for_yaml_1_1(value);
         self.expect(id, Kind::Scalar)?;
         if !self.node(value).is_null() {

@@ -172,7 +172,7 @@ fn refine(tree: &mut Tree, node: NodeId, options: Option<&FieldOptions>) -> Resu
     };
     let part = part.to_owned();
     let copy = tree.copy(node)?;
-    tree.node_mut(copy).value = part;
+    tree.set_text(copy, part);
     Ok(copy)
 }
 
@@ -242,11 +242,11 @@ fn set_field(tree: &mut Tree, field: NodeId, value: NodeId, options: Option<&Fie
             },
         }
         let joined = parts.join(&options.delimiter);
-        tree.node_mut(value).value = joined;
+        tree.set_text(value, joined);
     }
     if tree.kind(field) == Kind::Scalar {
         // Its tag stays: a number takes a text of digits and stays a number.
-        tree.node_mut(field).value = tree.text(value).to_owned();
+        tree.set_text(field, tree.text(value).to_owned());
     } else {
         tree.assign(field, value);
     }
@@ -269,12 +269,13 @@ fn set_in_document(tree: &mut Tree, root: NodeId, value: NodeId, parts: &[String
         }
         for field in fields {
             if tree.kind(field) == Kind::Scalar {
-                tree.node_mut(field).value = tree.text(value).to_owned();
+                tree.set_text(field, tree.text(value).to_owned());
             } else {
                 tree.assign(field, value);
             }
         }
-        tree.node_mut(scalar).value = serialize(tree, document, &source)?;
+        let text = serialize(tree, document, &source)?;
+        tree.set_text(scalar, text);
         return Ok(());
     }
     Err(Error::new("no structured data found in path"))
