@@ -18,7 +18,7 @@
 //! 8. [`metadata::Writer`] makes every byte of the branch: manifests ([`manifest::encode`]), `hydrator.metadata`,
 //!    `README.md`, the commit message and the note.
 //! 9. [`publish`] turns files into trees in a [`git::ObjectBuffer`], in memory.
-//! 10. Objects become durable, then all refs move in one transaction ([`git::update_refs`]); a lost race starts again at
+//! 10. Objects become durable, then all refs move at once ([`git::Transaction`], begun early); a lost race starts again at
 //!     2. [`report::summary`] tells the pusher.
 //!
 //! # How it stays fast
