@@ -44,7 +44,7 @@ pub use options::{
     Directory, FileParameter, Helm, HelmParameter, Jsonnet, JsonnetVariable, Kustomize, Options, Patch, PatchTarget,
     Plugin, PluginParameter, PluginVariable, Replicas,
 };
-pub use read::{File, read, read_too_large};
+pub use read::{File, is_marked, read, read_too_large};
 pub use search::{
     PatternError, Patterns, is_excluded, is_inside_chart, is_kustomization, may_hold_applications, patches,
 };

@@ -2,6 +2,7 @@
 
 mod changes;
 mod discover;
+mod reader;
 mod removal;
 
 pub use changes::Changes;

@@ -24,6 +24,9 @@ pub const SETTINGS_REF: &str = "refs/hydrate/config";
 /// The names of the files, in the order of the table above.
 pub const FILES: [&str; 3] = ["settings.yaml", "README.md.j2", "commit-message.j2"];
 
+/// How large each of them may be.
+pub const FILE_BYTES_MAX: u64 = 1 << 20;
+
 /// The files of a settings folder by name.
 pub type SettingsFiles = BTreeMap<String, Vec<u8>>;
 
@@ -170,6 +173,9 @@ pub enum SettingsError {
     /// A file of another name.
     #[error("{0}: there is no such settings file; there are settings.yaml, README.md.j2 and commit-message.j2")]
     UnknownFile(String),
+    /// A file that nobody wrote by hand.
+    #[error("{0}: has more than {FILE_BYTES_MAX} bytes")]
+    TooLarge(String),
     /// A file that is no UTF-8.
     #[error("{0}: not UTF-8")]
     NotUtf8(String),
@@ -185,6 +191,9 @@ impl Settings {
         for (name, content) in files {
             if !FILES.contains(&name.as_str()) {
                 return Err(SettingsError::UnknownFile(name.clone()));
+            }
+            if content.len() as u64 > FILE_BYTES_MAX {
+                return Err(SettingsError::TooLarge(name.clone()));
             }
             let text = String::from_utf8(content.clone()).map_err(|_| SettingsError::NotUtf8(name.clone()))?;
             texts.insert(name.as_str(), text);

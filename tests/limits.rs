@@ -62,3 +62,25 @@ fn a_branch_that_cannot_be_named_is_the_only_complaint() {
     assert!(!errors[0].contains("empty"), "{told:?}");
     assert_eq!(tip(&server, "environments/dev"), before);
 }
+
+#[test]
+fn a_tree_of_a_billion_files_holds_up_nothing_after_it() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let before = tip(&server, "environments/dev");
+    // Trees that hold one another twice: thirty objects.
+    let bomb = "id=$(printf 'kind: ConfigMap\\n' | git hash-object -w --stdin)
+        tree=$(printf '100644 blob %s\\ta.yaml\\n' $id | git mktree)
+        for n in $(seq 30); do tree=$(printf '040000 tree %s\\ta\\n040000 tree %s\\tb\\n' $tree $tree | git mktree); done
+        tree=$( { git ls-tree HEAD; printf '040000 tree %s\\tbomb\\n' $tree; } | git mktree)
+        git reset -q --soft $(git commit-tree -p HEAD -m bomb $tree) && git push -q origin HEAD";
+    let told = clone.run("sh", &["-c", bomb]).success().remote().join(" ");
+    assert!(told.contains("error: a dry tree has more files than are searched for Applications"), "{told}");
+    assert_eq!(tip(&server, "environments/dev"), before);
+    let last =
+        clone.commit("what was there before, and more", &[("apps/web/dev/config.yaml", &config_map("web", "on"))]);
+    let told = clone.push().success().remote().join(" ");
+    assert_eq!(note(&server, "environments/dev"), note_of(&last), "{told}");
+}

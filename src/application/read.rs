@@ -69,6 +69,11 @@ pub fn read_too_large(path: &RepoPath, bytes: &[u8]) -> Option<File> {
     })
 }
 
+/// Whether the word `sourceHydrator` is in a file. One without it holds no Application of ours.
+pub fn is_marked(bytes: &[u8]) -> bool {
+    located::text(bytes).contains(MARK)
+}
+
 /// Reads the Applications with `spec.sourceHydrator` out of a file, as Kubernetes reads YAML. JSON is read as the YAML
 /// that it is.
 ///
@@ -79,7 +84,7 @@ pub fn read_too_large(path: &RepoPath, bytes: &[u8]) -> Option<File> {
 pub fn read(path: &RepoPath, bytes: &[u8]) -> File {
     let mut file =
         File { path: path.clone(), documents: Vec::new(), diagnostics: Vec::new(), holds_source_hydrator: false };
-    file.holds_source_hydrator = located::text(bytes).contains(MARK);
+    file.holds_source_hydrator = is_marked(bytes);
     if !file.holds_source_hydrator {
         return file;
     }

@@ -62,6 +62,15 @@ impl<'a> ObjectBuffer<'a> {
         self.repository.object(id)
     }
 
+    /// The size of an object in bytes, new or not.
+    pub fn size(&self, id: ObjectId) -> std::result::Result<u64, Error> {
+        match self.new_objects().objects.get(&id) {
+            Some((_, content)) => Ok(content.len() as u64),
+            None if id == self.empty_tree_id() => Ok(0),
+            None => self.repository.size(id),
+        }
+    }
+
     /// The content of a blob, new or not.
     pub fn blob(&self, id: ObjectId) -> std::result::Result<Vec<u8>, Error> {
         self.object(id).map(|(_, content)| content)

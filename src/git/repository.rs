@@ -224,10 +224,14 @@ impl Repository {
         })
     }
 
-    /// The content of a blob.
+    /// The content of a blob: what its id stands for, or an error.
     pub fn blob(&self, id: ObjectId) -> Result<Vec<u8>, Error> {
         match self.object(id)? {
-            (ObjectKind::Blob, content) => Ok(content),
+            (ObjectKind::Blob, content) => {
+                let found = gix::objs::compute_hash(id.kind(), ObjectKind::Blob, &content)
+                    .doing(|| format!("hashing blob {id}"))?;
+                if found == id { Ok(content) } else { Err(Error::message(format!("blob {id} is damaged on disk"))) }
+            }
             (kind, _) => Err(Error::message(format!("reading blob {id}: it is a {kind}"))),
         }
     }

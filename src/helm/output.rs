@@ -90,8 +90,6 @@ pub struct Document {
     pub text: String,
     /// Whether it is a hook, and with which events.
     pub hook: Option<Vec<String>>,
-    /// What the YAML means; none for a file of `crds/`, which Helm does not look into.
-    pub value: Option<Value>,
     kind: String,
 }
 
@@ -102,7 +100,7 @@ impl Document {
             let reason = "error converting YAML to JSON: yaml: invalid leading UTF-8 octet".to_owned();
             ErrorKind::Manifest { template: source.clone(), reason }.at(Span::file(file.origin.clone()))
         })?;
-        Ok(Self { source, origin: file.origin.clone(), text, hook: None, value: None, kind: String::new() })
+        Ok(Self { source, origin: file.origin.clone(), text, hook: None, kind: String::new() })
     }
 
     fn is_test(&self) -> bool {
@@ -180,7 +178,6 @@ fn document(file: &RenderedFile, text: &str, warnings: &mut Vec<String>) -> Resu
         origin: file.origin.clone(),
         text: text.to_owned(),
         hook: events,
-        value: Some(value),
         kind: head.kind,
     }))
 }

@@ -298,6 +298,9 @@ fn origin(
     let files = TreeFiles::new(repository, repository.commit(dry)?.tree);
     let discovered = Discovery::default().discover(&files, &rules.applications);
     let discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree of {dry}: {why}")))?;
+    if let Some(why) = discovered.unsearched() {
+        return Err(HydrateError::Machine(why.message.clone()).into());
+    }
     let branches = [Some(subject.line.name.as_str()), trailers.as_ref().map(|trailers| trailers.branch.as_str())];
     let writes = |application: &&Arc<Application>| {
         let named = [application.environment_branch(), &application.sync_branch];

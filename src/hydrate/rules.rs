@@ -5,7 +5,7 @@ use crate::application::{self, Patterns};
 use crate::git::{self, ObjectBuffer, ObjectId, Refs};
 use crate::metadata::Writer;
 use crate::render;
-use crate::settings::{SETTINGS_REF, Settings, SettingsError, SettingsFiles};
+use crate::settings::{FILE_BYTES_MAX, FILES, SETTINGS_REF, Settings, SettingsError, SettingsFiles};
 use crate::view::Files;
 
 /// The settings and what was made of them once.
@@ -49,19 +49,29 @@ impl Rules {
 }
 
 /// The settings of a repository as files, and the commit that holds them; none when there are none.
-pub fn settings_files(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<(Option<ObjectId>, SettingsFiles), git::Error> {
+pub fn settings_files(
+    refs: &Refs,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<(Option<ObjectId>, SettingsFiles), HydrateError> {
     files_of(refs.get(SETTINGS_REF), buffer)
 }
 
 fn files_of(
     commit: Option<ObjectId>,
     buffer: &ObjectBuffer<'_>,
-) -> Result<(Option<ObjectId>, SettingsFiles), git::Error> {
+) -> Result<(Option<ObjectId>, SettingsFiles), HydrateError> {
     let commit = commit.map(|commit| buffer.commit(commit)).transpose()?;
     let commit = commit.filter(|commit| commit.tree != buffer.empty_tree_id());
     let mut files = SettingsFiles::new();
     for entry in commit.as_ref().map_or(Ok(Vec::new()), |commit| buffer.tree(commit.tree))? {
-        files.insert(String::from_utf8_lossy(&entry.name).into_owned(), buffer.blob(entry.id)?);
+        let name = String::from_utf8_lossy(&entry.name).into_owned();
+        if !FILES.contains(&name.as_str()) {
+            return Err(SettingsError::UnknownFile(name).into());
+        }
+        if buffer.size(entry.id)? > FILE_BYTES_MAX {
+            return Err(SettingsError::TooLarge(name).into());
+        }
+        files.insert(name, buffer.blob(entry.id)?);
     }
     Ok((commit.map(|commit| commit.id), files))
 }

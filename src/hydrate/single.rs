@@ -32,6 +32,9 @@ pub fn render_named(
     let files = TreeFiles::new(repository, repository.commit(dry_commit)?.tree);
     let discovered = Discovery::default().discover(&files, &rules.applications);
     let discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree: {why}")))?;
+    if let Some(why) = discovered.unsearched() {
+        return Err(HydrateError::Machine(why.message.clone()));
+    }
     let named: Vec<&Application> = discovered
         .applications
         .iter()

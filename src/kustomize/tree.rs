@@ -145,7 +145,7 @@ pub(crate) struct Tree {
 pub(crate) const DEPTH_MAX: usize = 256;
 
 /// How many nodes a build may hold, which bounds its memory at about 400 MB.
-const NODES_MAX: usize = 4_000_000;
+const NODES_MAX: usize = 3_000_000;
 
 /// How much text the nodes of a build may be given in all, for a few bytes can become many times over.
 const TEXT_BYTES_MAX: usize = 192 << 20;

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::discover::{DEPTH_MAX, is_chart, is_of_chart, read_file};
+use super::discover::{DEPTH_MAX, ENTRY_BYTES, is_chart, is_of_chart};
+use super::reader::{ReadError, Reader};
 use crate::application;
 use crate::path::RepoPath;
 use crate::view::{ContentId, Entry, Files, Kind};
@@ -23,12 +24,14 @@ impl Changes {
     /// Compares two trees. Directories with one id are not opened.
     ///
     /// None when a directory became a chart or is none any more: what is below may hold Applications where there were
-    /// none, or the other way round, although it did not change. Nor when directories nest too deep to be followed.
+    /// none, or the other way round, although it did not change. Nor when directories nest too deep to be followed, or
+    /// so much differs that nothing is gained.
     ///
     /// Errors: a repository that cannot be read, or a name that is no UTF-8.
     pub fn between(old: &dyn Files, new: &dyn Files) -> Result<Option<Self>, String> {
         let sides = [old, new];
-        let mut comparison = Comparison { sides, changes: Self::default(), is_unclear: false };
+        let readers = sides.map(Reader::new);
+        let mut comparison = Comparison { sides, readers, changes: Self::default(), path_bytes: 0, is_unclear: false };
         let roots = [Some(old.root()), Some(new.root())];
         comparison.directories(&RepoPath::root(), roots, [true, true], 0)?;
         let Comparison { mut changes, is_unclear, .. } = comparison;
@@ -40,9 +43,17 @@ impl Changes {
 /// Of two trees: the old one, then the new one.
 type Sides<T> = [T; 2];
 
+/// How long the paths of what differs may be together, with [`ENTRY_BYTES`] for each: enough for a hundred thousand.
+const PATH_BYTES_MAX: usize = 16 << 20;
+
+/// How many files with Applications may differ: to compare more of them gains nothing.
+const FILES_MAX: usize = 1_000;
+
 struct Comparison<'a> {
     sides: Sides<&'a dyn Files>,
+    readers: Sides<Reader<'a>>,
     changes: Changes,
+    path_bytes: usize,
     is_unclear: bool,
 }
 
@@ -81,7 +92,12 @@ impl Comparison<'_> {
             };
             self.is_unclear |= parts(old) || parts(new);
         }
+        self.path_bytes += entries.keys().map(|name| dir.as_str().len() + name.len() + ENTRY_BYTES).sum::<usize>();
+        self.is_unclear |= self.path_bytes > PATH_BYTES_MAX;
         for (name, pair) in entries {
+            if self.is_unclear {
+                return Ok(());
+            }
             let Ok(path) = dir.child(&name) else { continue };
             let directory = |entry: &Option<Entry>| entry.as_ref().filter(|e| e.kind == Kind::Directory).map(|e| e.id);
             let below = [directory(&pair[0]), directory(&pair[1])];
@@ -107,12 +123,20 @@ impl Comparison<'_> {
         let mut found = [(None, BTreeSet::new()), (None, BTreeSet::new())];
         for (side, leaf) in leaves.iter().enumerate() {
             if let Some(file) = leaf.as_ref().filter(|leaf| searched[side] && leaf.kind == Kind::File) {
-                found[side] = read_file(self.sides[side], path, file.id)?;
+                found[side] = match self.readers[side].read(path, file.id) {
+                    Ok(found) => found,
+                    Err(ReadError::Backend(reason)) => return Err(reason),
+                    Err(ReadError::TooMuch(_)) => {
+                        self.is_unclear = true;
+                        return Ok(());
+                    }
+                };
             }
         }
         let [(old, unpatched), (new, patches)] = found;
         if old.is_some() || new.is_some() {
             self.changes.files.push((old, new));
+            self.is_unclear |= self.changes.files.len() > FILES_MAX;
         }
         self.changes.patches.extend(patches);
         self.changes.unpatched.extend(unpatched);

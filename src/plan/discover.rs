@@ -1,6 +1,7 @@
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
+use super::reader::{Found, ReadError, Reader};
 use crate::application::{self, Application, BranchName, Document, Patterns};
 use crate::diag::Diagnostic;
 use crate::path::RepoPath;
@@ -23,17 +24,18 @@ pub struct Discovered {
 /// A file that cannot be read: nobody knows which Applications it holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Broken {
-    /// The file.
+    /// The file; the root when it is the tree that is not read.
     pub file: RepoPath,
     /// What is wrong with it.
     pub diagnostic: Diagnostic,
 }
 
 /// Finds the Applications of dry trees. A directory that was seen before, at the same path and with the same content, is
-/// not read again.
+/// not read again; one that cannot hold any is not, wherever it stands.
 #[derive(Debug, Default)]
 pub struct Discovery {
     seen: HashMap<(RepoPath, ContentId), Arc<Directory>>,
+    empty: HashSet<ContentId>,
 }
 
 /// What one directory and all below it hold.
@@ -41,6 +43,8 @@ pub struct Discovery {
 struct Directory {
     files: Vec<Arc<Candidate>>,
     below: Vec<Arc<Directory>>,
+    /// Whether some of it lies too deep to be searched.
+    is_cut: bool,
 }
 
 /// A file that may hold Applications or name patches.
@@ -52,38 +56,13 @@ struct Candidate {
     found: OnceLock<Found>,
 }
 
-/// The Applications of a file, if there are any or should be, and the files that it names as patches.
-type Found = (Option<application::File>, BTreeSet<RepoPath>);
-
 /// One walk over a tree.
 struct Walk<'a> {
     files: &'a dyn Files,
-    directories: usize,
+    /// How long the paths of all entries are together.
+    path_bytes: usize,
     /// What is to be read.
     candidates: Vec<Arc<Candidate>>,
-}
-
-/// Whether a file is read at all.
-fn is_candidate(path: &RepoPath) -> bool {
-    application::is_kustomization(path) || application::may_hold_applications(path)
-}
-
-/// Reads one file.
-pub(super) fn read_file(files: &dyn Files, path: &RepoPath, id: ContentId) -> Result<Found, String> {
-    if !is_candidate(path) {
-        return Ok((None, BTreeSet::new()));
-    }
-    match files.size(path, id)? {
-        0..=FILE_BYTES_MAX => {}
-        too_large if too_large > SEEMING_BYTES_MAX => return Ok((None, BTreeSet::new())),
-        _ => return Ok((application::read_too_large(path, &files.read(path, id)?), BTreeSet::new())),
-    }
-    let content = files.read(path, id)?;
-    let patches =
-        if application::is_kustomization(path) { application::patches(path, &content) } else { BTreeSet::new() };
-    let file = application::read(path, &content);
-    let found = !file.documents.is_empty() || !file.diagnostics.is_empty();
-    Ok((found.then_some(file), patches))
 }
 
 /// Whether a directory with these entries is a chart, whose `templates/` and `charts/` hold no Applications.
@@ -96,6 +75,13 @@ pub(super) fn is_of_chart(name: &str) -> bool {
     matches!(name, "templates" | "charts")
 }
 
+impl Discovered {
+    /// Why the tree as a whole was not searched, if it was not.
+    pub fn unsearched(&self) -> Option<&Diagnostic> {
+        self.broken.iter().find(|broken| broken.file.is_root()).map(|broken| &broken.diagnostic)
+    }
+}
+
 impl Directory {
     fn is_empty(&self) -> bool {
         self.files.is_empty() && self.below.is_empty()
@@ -105,23 +91,30 @@ impl Directory {
 /// How deep directories may nest: far more than any repository has, and no stack overflows.
 pub(super) const DEPTH_MAX: usize = 128;
 
-/// How many directories a dry tree may have: trees may hold one another, so a few objects can stand for billions.
-const DIRECTORIES_MAX: usize = 250_000;
+/// How long the paths of a dry tree may be together, with [`ENTRY_BYTES`] for each: trees may hold one another, so a few
+/// objects can stand for billions of files. Enough for half a million.
+const PATH_BYTES_MAX: usize = 64 << 20;
 
-/// A file above this is not read for Applications: if it seems to hold some, that is an error.
-const FILE_BYTES_MAX: u64 = 4 << 20;
-
-/// A file above this is not even searched for signs of them.
-const SEEMING_BYTES_MAX: u64 = 64 << 20;
+/// What an entry counts for beside its path.
+pub(super) const ENTRY_BYTES: usize = 64;
 
 impl Discovery {
     /// Finds all Applications below the root of `files`. `patterns` says which files may hold any.
     ///
-    /// Links are not followed: what they lead to is found where it stands.
+    /// Links are not followed: what they lead to is found where it stands. A tree with more than we take is
+    /// [`Broken`] as a whole.
     ///
-    /// Errors: a repository that cannot be read, or a tree of too many directories.
+    /// Errors: a repository that cannot be read.
     pub fn discover(&mut self, files: &dyn Files, patterns: &Patterns) -> Result<Discovered, String> {
-        let root = self.read(files).inspect_err(|_| self.seen.clear())?;
+        let root = match self.read(files).inspect_err(|_| self.seen.clear()) {
+            Ok(root) => root,
+            Err(ReadError::Backend(reason)) => return Err(reason),
+            Err(ReadError::TooMuch(text)) => {
+                let hint = "a directory or file that stands in the tree many times counts each time";
+                let broken = Broken { file: RepoPath::root(), diagnostic: Diagnostic::error(text).hint(hint) };
+                return Ok(Discovered { broken: vec![broken], ..Discovered::default() });
+            }
+        };
         let mut patches = BTreeSet::new();
         let mut found = BTreeMap::new();
         collect(&root, &mut patches, &mut found);
@@ -144,10 +137,11 @@ impl Discovery {
     }
 
     /// The whole tree, the files of it on all cores.
-    fn read(&mut self, files: &dyn Files) -> Result<Arc<Directory>, String> {
-        let mut walk = Walk { files, directories: 0, candidates: Vec::new() };
+    fn read(&mut self, files: &dyn Files) -> Result<Arc<Directory>, ReadError> {
+        let reader = Reader::new(files);
+        let mut walk = Walk { files, path_bytes: 0, candidates: Vec::new() };
         let root = self.directory(&mut walk, &RepoPath::root(), files.root(), 0)?;
-        let read = in_shares(&walk.candidates, |candidate| read_file(files, &candidate.path, candidate.id));
+        let read = in_shares(&walk.candidates, |candidate| reader.read(&candidate.path, candidate.id));
         for (candidate, found) in walk.candidates.iter().zip(read) {
             let found = found?;
             candidate.found.get_or_init(|| found);
@@ -161,22 +155,26 @@ impl Discovery {
         dir: &RepoPath,
         id: ContentId,
         depth: usize,
-    ) -> Result<Arc<Directory>, String> {
+    ) -> Result<Arc<Directory>, ReadError> {
+        if self.empty.contains(&id) {
+            return Ok(Arc::default());
+        }
         let key = (dir.clone(), id);
         if let Some(seen) = self.seen.get(&key) {
             return Ok(seen.clone());
         }
-        walk.directories += 1;
-        if walk.directories > DIRECTORIES_MAX {
-            return Err(format!("more than {DIRECTORIES_MAX} directories"));
-        }
         let mut directory = Directory::default();
         let entries = walk.files.list(dir, id)?;
+        walk.path_bytes +=
+            entries.iter().map(|entry| dir.as_str().len() + entry.name.len() + ENTRY_BYTES).sum::<usize>();
+        if walk.path_bytes > PATH_BYTES_MAX {
+            return Err(ReadError::TooMuch("a dry tree has more files than are searched for Applications".to_owned()));
+        }
         let is_chart = is_chart(&entries);
         for entry in entries.iter() {
             let Ok(path) = dir.child(&entry.name) else { continue };
             match entry.kind {
-                Kind::File if is_candidate(&path) => {
+                Kind::File if Reader::takes(&path) => {
                     let candidate = Arc::new(Candidate { path, id: entry.id, found: OnceLock::new() });
                     walk.candidates.push(candidate.clone());
                     directory.files.push(candidate);
@@ -184,15 +182,21 @@ impl Discovery {
                 Kind::Directory if is_chart && is_of_chart(&entry.name) => {}
                 Kind::Directory if depth < DEPTH_MAX => {
                     let below = self.directory(walk, &path, entry.id, depth + 1)?;
+                    directory.is_cut |= below.is_cut;
                     if !below.is_empty() {
                         directory.below.push(below);
                     }
                 }
-                Kind::File | Kind::Directory | Kind::Link | Kind::Submodule => {}
+                Kind::Directory => directory.is_cut = true,
+                Kind::File | Kind::Link | Kind::Submodule => {}
             }
         }
         let directory = Arc::new(directory);
-        self.seen.insert(key, directory.clone());
+        if directory.is_empty() && !directory.is_cut {
+            self.empty.insert(id);
+        } else {
+            self.seen.insert(key, directory.clone());
+        }
         Ok(directory)
     }
 }

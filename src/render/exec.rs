@@ -322,7 +322,12 @@ fn printed(
     let complaint = lines.join("\n");
     let complaint = complaint.strip_prefix("Error: ").or(complaint.strip_prefix("error: ")).unwrap_or(&complaint);
     if output.status.code() != Some(1) {
-        return Err(Error::Limit(format!("{tool} did not end well: {complaint}")).into());
+        let ran_out = ["memory allocation of", "out of memory", "cannot allocate memory"];
+        let end = match ran_out.iter().any(|words| complaint.contains(words)) {
+            true => "needs more memory than git config hydrate.memoryLimit gives it",
+            false => "did not end well",
+        };
+        return Err(Error::Limit(format!("{tool} {end}: {complaint}")).into());
     }
     Err(Failure::mistake(Diagnostic::error(format!("{tool}: {complaint}")).at(place.clone())))
 }

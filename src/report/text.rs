@@ -1,12 +1,18 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use crate::diag::{Diagnostic, printable, shown};
 use crate::hydrate::{BranchReport, Outcome, Report};
 use crate::path::RepoPath;
 
-/// How many diagnostics and removed paths are shown in full; the rest is counted.
+/// How many diagnostics, and of a branch how many removed paths and skipped commits, are shown; the rest is counted.
 const SHOWN_MAX: usize = 20;
+
+/// How many environment branches are shown; the rest is counted.
+const BRANCHES_MAX: usize = 100;
+
+/// After how many bytes no further branch or diagnostic is shown.
+const BYTES_MAX: usize = 16 << 10;
 
 /// How many Applications are named with a mistake that they share.
 const NAMES_MAX: usize = 4;
@@ -23,19 +29,22 @@ pub enum Wording {
     Terminal,
 }
 
-/// The summary of a run: a line an environment branch, then what is wrong, each mistake once.
+/// The summary of a run: a line an environment branch, then what is wrong, each mistake once. Of very many branches those
+/// that failed come first.
 pub fn summary(report: &Report, wording: Wording) -> String {
     let mut text = String::new();
-    let width = report.branches.iter().map(|branch| branch.branch.len()).max().unwrap_or_default();
-    for branch in &report.branches {
-        let _ = writeln!(text, "{:width$}  {}", printable(&branch.branch), outcome(branch));
-        for skipped in &branch.skipped {
-            let current = matches!(&branch.outcome, Outcome::Failed { dry_sha, .. } if *dry_sha == skipped.dry_sha);
-            if !current {
-                let message = shown(&skipped.message);
-                let _ = writeln!(text, "  {} skipped: {message}", short(&skipped.dry_sha));
-            }
+    let mut branches: Vec<&BranchReport> = report.branches.iter().collect();
+    if branches.len() > BRANCHES_MAX {
+        branches.sort_by_key(|branch| !matches!(branch.outcome, Outcome::Failed { .. }));
+    }
+    let width = branches.iter().take(BRANCHES_MAX).map(|branch| branch.branch.len()).max().unwrap_or_default();
+    for (index, branch) in branches.iter().enumerate() {
+        if index == BRANCHES_MAX || text.len() > BYTES_MAX {
+            let _ = writeln!(text, "… and {} more branches: `git hydrate status` has them all", branches.len() - index);
+            break;
         }
+        let _ = writeln!(text, "{:width$}  {}", printable(&branch.branch), outcome(branch));
+        skipped(branch, &mut text);
         removed(branch, &mut text);
     }
     let failed = report.branches.iter().filter_map(|branch| match &branch.outcome {
@@ -58,11 +67,12 @@ pub fn summary(report: &Report, wording: Wording) -> String {
 pub fn diagnostics<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> String {
     let mut text = String::new();
     let found = merged(all);
-    for diagnostic in found.iter().take(SHOWN_MAX) {
+    for (index, diagnostic) in found.iter().enumerate() {
+        if index == SHOWN_MAX || text.len() > BYTES_MAX {
+            let _ = writeln!(text, "… and {} more: `git hydrate status` has them all", found.len() - index);
+            break;
+        }
         let _ = writeln!(text, "{diagnostic}");
-    }
-    if found.len() > SHOWN_MAX {
-        let _ = writeln!(text, "… and {} more: `git hydrate status` has them all", found.len() - SHOWN_MAX);
     }
     text
 }
@@ -70,14 +80,14 @@ pub fn diagnostics<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> String {
 /// Each mistake once, with all the Applications that failed by it; errors first.
 pub(super) fn merged<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<Diagnostic> {
     let mut found: Vec<(Diagnostic, Vec<String>)> = Vec::new();
+    let mut known: HashMap<Diagnostic, (usize, HashSet<String>)> = HashMap::new();
     for diagnostic in all {
         let alone = Diagnostic { application: None, ..diagnostic.clone() };
-        let index = found.iter().position(|(known, _)| *known == alone).unwrap_or_else(|| {
-            found.push((alone, Vec::new()));
-            found.len() - 1
+        let (index, names) = known.entry(alone).or_insert_with_key(|alone| {
+            found.push((alone.clone(), Vec::new()));
+            (found.len() - 1, HashSet::new())
         });
-        let applications = &mut found[index].1;
-        applications.extend(diagnostic.application.clone().filter(|name| !applications.contains(name)));
+        found[*index].1.extend(diagnostic.application.clone().filter(|name| names.insert(name.clone())));
     }
     let with_applications = |(diagnostic, applications): (Diagnostic, Vec<String>)| match &applications[..] {
         [] => diagnostic,
@@ -114,13 +124,27 @@ fn outcome(branch: &BranchReport) -> String {
     }
 }
 
+fn skipped(branch: &BranchReport, text: &mut String) {
+    let is_current = |dry: &str| matches!(&branch.outcome, Outcome::Failed { dry_sha, .. } if dry_sha == dry);
+    let skipped: Vec<_> = branch.skipped.iter().filter(|skipped| !is_current(&skipped.dry_sha)).collect();
+    for skipped in skipped.iter().take(SHOWN_MAX) {
+        let _ = writeln!(text, "  {} skipped: {}", short(&skipped.dry_sha), shown(&skipped.message));
+    }
+    more(skipped.len(), text);
+}
+
 fn removed(branch: &BranchReport, text: &mut String) {
     let removed: Vec<&RepoPath> = branch.commits.iter().flat_map(|commit| &commit.removed).collect();
     for path in removed.iter().take(SHOWN_MAX) {
         let _ = writeln!(text, "  removed {}", shown(path.as_str()));
     }
-    if removed.len() > SHOWN_MAX {
-        let _ = writeln!(text, "  … and {} more", removed.len() - SHOWN_MAX);
+    more(removed.len(), text);
+}
+
+/// Counts what was left out of `count`.
+fn more(count: usize, text: &mut String) {
+    if count > SHOWN_MAX {
+        let _ = writeln!(text, "  … and {} more", count - SHOWN_MAX);
     }
 }
 
@@ -131,6 +155,36 @@ pub(super) fn short(id: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_many_branches_some_are_shown_and_those_that_failed_first() {
+        let branch = |number: usize| {
+            let failed = Outcome::Failed {
+                dry_sha: "1".repeat(40),
+                diagnostics: vec![Diagnostic::error(format!("mistake {number} {}", "x".repeat(1_000)))],
+                recorded: false,
+            };
+            BranchReport {
+                branch: format!("environments/e{number:03}"),
+                dry_branch: "main".to_owned(),
+                dry_sha: "1".repeat(40),
+                old: None,
+                new: None,
+                applications: 1,
+                commits: Vec::new(),
+                skipped: Vec::new(),
+                outcome: if number >= 280 { failed } else { Outcome::Moved },
+            }
+        };
+        let report = Report { branches: (0..300).map(branch).collect(), ..Report::default() };
+        let text = summary(&report, Wording::Terminal);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "environments/e280  not made: 1111111 failed");
+        assert_eq!(lines[20], "environments/e000  new ->   0 of 1 manifests changed");
+        assert_eq!(lines[100], "… and 200 more branches: `git hydrate status` has them all");
+        assert!(lines[101].starts_with("error: mistake 280 xxx"), "{}", lines[101]);
+        assert_eq!(lines.last(), Some(&"… and 3 more: `git hydrate status` has them all"));
+    }
 
     #[test]
     fn a_mistake_that_many_share_is_told_once() {

@@ -162,7 +162,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "anchors by the million",
-        expected: "error:",
+        expected: RENDERS,
         build: |dry| {
             dry.x_file("a.yaml", with(&format!("a: [{}]", "&a 1,".repeat(1_000_000))));
         },
@@ -202,7 +202,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "9 MB of question marks",
-        expected: "error:",
+        expected: RENDERS,
         build: |dry| dry.x_file("a.yaml", "? ".repeat(4_500_000)),
     },
     Case {
@@ -401,12 +401,12 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "Jsonnet that eats memory",
-        expected: "error:",
+        expected: "Jsonnet needs more memory than git config hydrate.memoryLimit gives it",
         build: |dry| dry.x_file("a.jsonnet", "local f(s) = f(s + s) tailstrict; f('x')"),
     },
     Case {
         name: "Jsonnet that prints without end",
-        expected: "error:",
+        expected: "Jsonnet needs more memory than git config hydrate.memoryLimit gives it",
         build: |dry| dry.x_file("a.jsonnet", "[{a: std.repeat('x', 1000000)} for i in std.range(0, 1000000)]"),
     },
     Case {

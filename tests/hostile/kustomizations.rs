@@ -144,11 +144,29 @@ pub const CASES: &[Case] = &[
         },
     },
     Case {
-        name: "a replacement that doubles",
-        expected: "error:",
+        name: "a replacement that puts an object into itself",
+        expected: RENDERS,
         build: |dry| {
             let replacement = "- source: {kind: ConfigMap, fieldPath: data}\n  targets:\n  - select: {kind: ConfigMap}\n    fieldPaths: [data.a]\n    options: {create: true}\n";
             with(dry, &format!("replacements:\n{}", replacement.repeat(60)));
+            dry.file("apps/x/dev/a.yaml", OBJECT.replace("a: b", "a: {}"));
+        },
+    },
+    Case {
+        name: "replacements that double an object",
+        expected: "error:",
+        build: |dry| {
+            let double = |from: &str, to: [&str; 2]| {
+                format!(
+                    "- source: {{kind: ConfigMap, fieldPath: {from}}}\n  targets:\n  - select: {{kind: ConfigMap}}\n    fieldPaths: [{from}2.{}, {from}2.{}]\n    options: {{create: true}}\n",
+                    to[0], to[1]
+                )
+            };
+            let names: Vec<String> = (0..60).map(|n| format!("data.a{}", "2".repeat(n))).collect();
+            let all: String = names.iter().map(|name| double(name, ["x", "y"])).collect();
+            with(dry, &format!("replacements:\n{all}"));
+            let fields: String = (0..60).map(|n| format!("  a{}: {{x: {{}}, y: {{}}}}\n", "2".repeat(n))).collect();
+            dry.file("apps/x/dev/a.yaml", OBJECT.replace("  a: b\n", &fields));
         },
     },
     Case {

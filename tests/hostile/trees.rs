@@ -1,7 +1,7 @@
 //! Trees: links, submodules, names, sizes.
 
 use super::{Case, Dry, RENDERS};
-use crate::push::config_map;
+use crate::push::{application, config_map};
 
 /// The smallest object there is.
 const OBJECT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n";
@@ -252,14 +252,14 @@ pub const CASES: &[Case] = &[
         },
     },
     Case {
-        name: "100,000 directories",
+        name: "90,000 directories",
         expected: RENDERS,
         build: |dry| {
             recursive(dry);
             let text = dry.object("blob", b"text");
             let leaf = [b"100644 x\0".as_slice(), &super::hex(&text)].concat();
             let leaf = dry.object("tree", &leaf);
-            dry.many("apps/x/dev/many", "40000", &leaf, (0..100_000).map(|n| format!("{n:06}")));
+            dry.many("apps/x/dev/many", "40000", &leaf, (0..90_000).map(|n| format!("{n:06}")));
         },
     },
     Case {
@@ -272,11 +272,10 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "a tree that holds itself a billion times",
-        expected: RENDERS,
+        expected: "more than 200000 files and directories",
         build: |dry| {
-            dry.x_with("directory: {recurse: true}");
+            recursive(dry);
             let id = bomb(dry, "a.txt", b"text");
-            dry.file("apps/x/dev/a.yaml", OBJECT);
             dry.script.extend(format!("M 040000 {id} apps/x/dev/bomb\n").as_bytes());
         },
     },
@@ -285,8 +284,84 @@ pub const CASES: &[Case] = &[
         expected: RENDERS,
         build: |dry| {
             dry.x_file("a.yaml", OBJECT);
+            let id = bomb(dry, "a.txt", b"text");
+            dry.script.extend(format!("M 040000 {id} bomb\n").as_bytes());
+        },
+    },
+    Case {
+        name: "the same with what seem to be Applications",
+        expected: "more files than are searched for Applications",
+        build: |dry| {
+            dry.x_file("a.yaml", OBJECT);
             let id = bomb(dry, "a.yaml", b"kind: Application");
             dry.script.extend(format!("M 040000 {id} bomb\n").as_bytes());
+        },
+    },
+    Case {
+        name: "the same with names of 250 bytes",
+        expected: "more files than are searched for Applications",
+        build: |dry| {
+            dry.x_file("a.yaml", OBJECT);
+            let blob = super::hex(&dry.object("blob", b"kind: Application"));
+            let mut tree = [b"100644 a.yaml\0".as_slice(), &blob].concat();
+            for _ in 0..30 {
+                let id = super::hex(&dry.object("tree", &tree));
+                tree = ["a", "b"]
+                    .iter()
+                    .flat_map(|name| [format!("40000 {}\0", name.repeat(250)).as_bytes(), &id].concat())
+                    .collect();
+            }
+            let id = dry.object("tree", &tree);
+            dry.script.extend(format!("M 040000 {id} bomb\n").as_bytes());
+        },
+    },
+    Case {
+        name: "one file of Applications in 100,000 places",
+        expected: "dry tree has more than",
+        build: |dry| {
+            let (_, text) = application("x", "dev");
+            let file = dry.object("blob", format!("---\n{text}").repeat(100).as_bytes());
+            dry.many("applications/many", "100644", &file, (0..100_000).map(|n| format!("{n:06}.yaml")));
+        },
+    },
+    Case {
+        name: "one file of 60 MB in 100,000 places",
+        expected: RENDERS,
+        build: |dry| {
+            dry.x_file("a.yaml", OBJECT);
+            let file = dry.object("blob", &vec![b'#'; 60 << 20]);
+            dry.many("applications/many", "100644", &file, (0..100_000).map(|n| format!("{n:06}.yaml")));
+        },
+    },
+    Case {
+        name: "a chart that holds itself a billion times",
+        expected: "the chart has more than 50000 files",
+        build: |dry| {
+            dry.chart(OBJECT);
+            let id = bomb(dry, "a.txt", b"text");
+            dry.script.extend(format!("M 040000 {id} apps/x/dev/files\n").as_bytes());
+        },
+    },
+    Case {
+        name: "value files that hold themselves a billion times",
+        expected: "error:",
+        build: |dry| {
+            dry.chart(OBJECT);
+            dry.x_with("helm: {valueFiles: ['values/**/a.values']}");
+            let id = bomb(dry, "a.values", b"a: 1");
+            dry.script.extend(format!("M 040000 {id} apps/x/dev/values\n").as_bytes());
+        },
+    },
+    Case {
+        name: "a destination that holds itself a billion times",
+        expected: "environments/dev",
+        build: |dry| {
+            dry.x_file("a.yaml", OBJECT);
+            let id = bomb(dry, "manifest.yaml", b"text");
+            let tree = dry.server.git(&["rev-parse", "environments/prod^{tree}"]);
+            let commit = dry.server.git(&["cat-file", "commit", "environments/prod"]).replacen(&tree, &id, 1);
+            let commit = dry.object("commit", commit.as_bytes());
+            dry.server.git(&["update-ref", "refs/heads/environments/prod", &commit]);
         },
     },
     Case {

@@ -71,9 +71,9 @@ impl DryTree {
         self.applications(branch).map(destination).collect()
     }
 
-    /// Whether a file holds an Application that is hydrated onto `branch`.
+    /// Whether a file, or one below the root, holds an Application that is hydrated onto `branch`.
     pub fn feeds(&self, branch: &BranchName, file: &RepoPath) -> bool {
-        self.applications(branch).any(|application| application.file == *file)
+        self.applications(branch).any(|application| file.is_root() || application.file == *file)
     }
 
     /// What is wrong with the Applications of one branch, before anything is rendered. `before` is the dry commit that

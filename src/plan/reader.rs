@@ -1,0 +1,112 @@
+use std::collections::{BTreeSet, HashSet};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use crate::application;
+use crate::path::RepoPath;
+use crate::view::{ContentId, Files};
+
+/// A file above this is not read for Applications: if it seems to hold some, that is an error.
+const FILE_BYTES_MAX: u64 = 4 << 20;
+
+/// A file above this is not even searched for signs of them.
+const SEEMING_BYTES_MAX: u64 = 64 << 20;
+
+/// How large all files may be together that have to be parsed. A file counts wherever it stands: trees may hold one
+/// another, so one object can be a million files.
+const PARSED_BYTES_MAX: u64 = 128 << 20;
+
+/// How many Applications one dry tree may hold.
+const APPLICATIONS_MAX: usize = 100_000;
+
+/// The Applications of a file, if there are any or should be, and the files that it names as patches.
+pub(super) type Found = (Option<application::File>, BTreeSet<RepoPath>);
+
+/// Why a file, or the tree as a whole, is not read.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum ReadError {
+    /// The repository cannot be read.
+    Backend(String),
+    /// The tree has more than we take.
+    TooMuch(String),
+}
+
+impl From<String> for ReadError {
+    fn from(reason: String) -> Self {
+        Self::Backend(reason)
+    }
+}
+
+/// Reads the files of one dry tree that may hold Applications or name patches, up to what a tree may hold.
+pub(super) struct Reader<'a> {
+    files: &'a dyn Files,
+    parsed_bytes: AtomicU64,
+    applications: AtomicUsize,
+    /// What holds nothing, whatever its name.
+    bare: Mutex<HashSet<ContentId>>,
+    /// Of what the tree has too much: then nothing more of it is read.
+    too_much: OnceLock<String>,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(files: &'a dyn Files) -> Self {
+        Self {
+            files,
+            parsed_bytes: AtomicU64::new(0),
+            applications: AtomicUsize::new(0),
+            bare: Mutex::default(),
+            too_much: OnceLock::new(),
+        }
+    }
+
+    /// Whether a file of this name is read at all.
+    pub fn takes(path: &RepoPath) -> bool {
+        application::is_kustomization(path) || application::may_hold_applications(path)
+    }
+
+    /// Reads one file.
+    pub fn read(&self, path: &RepoPath, id: ContentId) -> Result<Found, ReadError> {
+        if let Some(what) = self.too_much.get() {
+            return Err(ReadError::TooMuch(what.clone()));
+        }
+        let is_kustomization = application::is_kustomization(path);
+        let bare = || self.bare.lock().unwrap_or_else(PoisonError::into_inner);
+        if !Self::takes(path) || (!is_kustomization && bare().contains(&id)) {
+            return Ok((None, BTreeSet::new()));
+        }
+        let size = self.files.size(path, id)?;
+        if size > SEEMING_BYTES_MAX {
+            return Ok((None, BTreeSet::new()));
+        }
+        let content = self.files.read(path, id)?;
+        let is_marked = application::is_marked(&content);
+        if !is_marked && !is_kustomization {
+            bare().insert(id);
+            return Ok((None, BTreeSet::new()));
+        }
+        if size > FILE_BYTES_MAX {
+            return Ok((application::read_too_large(path, &content), BTreeSet::new()));
+        }
+        if self.parsed_bytes.fetch_add(size, Ordering::Relaxed) + size > PARSED_BYTES_MAX {
+            let text =
+                format!("the files with Applications and kustomizations have more than {PARSED_BYTES_MAX} bytes");
+            return Err(ReadError::TooMuch(text));
+        }
+        let too_many = || ReadError::TooMuch(format!("a dry tree has more than {APPLICATIONS_MAX} Applications"));
+        if self.applications.load(Ordering::Relaxed) > APPLICATIONS_MAX {
+            return Err(too_many());
+        }
+        let patches = if is_kustomization { application::patches(path, &content) } else { BTreeSet::new() };
+        let file = application::read(path, &content);
+        let count = file.documents.len();
+        if self.applications.fetch_add(count, Ordering::Relaxed) + count > APPLICATIONS_MAX {
+            return Err(self.too_much(format!("a dry tree has more than {APPLICATIONS_MAX} Applications")));
+        }
+        let found = !file.documents.is_empty() || !file.diagnostics.is_empty();
+        Ok((found.then_some(file), patches))
+    }
+
+    fn too_much(&self, what: String) -> ReadError {
+        ReadError::TooMuch(self.too_much.get_or_init(|| what).clone())
+    }
+}
