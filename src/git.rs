@@ -19,6 +19,7 @@ mod quarantine;
 mod refs;
 mod repository;
 mod snapshot;
+mod spool;
 mod stale;
 mod store;
 mod transaction;

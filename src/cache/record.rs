@@ -34,7 +34,7 @@ pub struct Record {
 }
 
 /// A [`Record`] as bytes, and the hashes that lead to it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Encoded {
     pub(super) bytes: Vec<u8>,
     pub(super) hashes: Vec<u64>,

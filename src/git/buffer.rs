@@ -1,27 +1,82 @@
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gix::objs::{Data, Find};
 use gix::{Result, error::ResultExt, error::message};
 
-use super::pack::Object;
+use super::pack::{self, Objects};
+use super::spool::{Content, Spool};
 use super::{Commit, Doing as _, Error, NewCommit, ObjectId, ObjectKind, Quarantine, Repository, TreeEntry, store};
 
 /// New objects on top of a repository: they can be read at once, and are on disk only after [`ObjectBuffer::flush`].
 ///
 /// An object that the repository has already is kept all the same when somebody writes it: nothing may lean on an
 /// object that no ref reaches, since a prune in another process could take it away.
+///
+/// Of blobs no more than 32 MiB stay in memory: what is more waits in a temporary file.
 pub struct ObjectBuffer<'a> {
     repository: &'a Repository,
     new: Mutex<New>,
 }
 
+/// How many bytes of blobs may be in memory.
+const BLOB_BYTES_MAX: usize = if cfg!(test) { 100 << 10 } else { 32 << 20 };
+
 #[derive(Default)]
 struct New {
     order: Vec<ObjectId>,
-    objects: HashMap<ObjectId, (ObjectKind, Vec<u8>)>,
+    objects: HashMap<ObjectId, (ObjectKind, Content)>,
     /// Blobs that are only written once somebody keeps them.
-    held: HashMap<ObjectId, Vec<u8>>,
+    held: HashMap<ObjectId, Content>,
+    /// How many bytes of blobs are in memory, and those that were held and let go since the last time that it was too many.
+    blob_bytes: usize,
+    /// Made when it is needed.
+    spool: Option<Spool>,
+    /// Whether contents were lost because the spool could not be written: nothing may be flushed then.
+    is_broken: bool,
+}
+
+impl New {
+    fn insert(&mut self, id: ObjectId, kind: ObjectKind, content: Content) {
+        if self.objects.insert(id, (kind, content)).is_none() {
+            self.order.push(id);
+        }
+    }
+
+    fn content(&self, content: &Content) -> std::result::Result<Vec<u8>, Error> {
+        match (content, &self.spool) {
+            (Content::Whole(content), _) => Ok(content.clone()),
+            (Content::Spooled(entry), Some(spool)) => spool.content(*entry),
+            (Content::Spooled(_), None) => Err(Error::message("a temporary file is gone")),
+        }
+    }
+
+    /// Puts all blobs into the spool.
+    fn spool_blobs(&mut self, dir: &Path) -> std::result::Result<(), Error> {
+        self.is_broken = true;
+        let mut blobs = Vec::new();
+        let kept = self.objects.iter_mut().filter(|(_, (kind, _))| *kind == ObjectKind::Blob);
+        for (id, content) in kept.map(|(id, (_, content))| (id, content)).chain(&mut self.held) {
+            if let Content::Whole(content) = content {
+                blobs.push((*id, ObjectKind::Blob, std::mem::take(content)));
+            }
+        }
+        let spool = match &mut self.spool {
+            Some(spool) => spool,
+            none => none.insert(Spool::new(dir)?),
+        };
+        for (id, entry) in pack::spool(blobs, spool)? {
+            if let Some((_, content)) = self.objects.get_mut(&id) {
+                *content = Content::Spooled(entry);
+            }
+            if let Some(content) = self.held.get_mut(&id) {
+                *content = Content::Spooled(entry);
+            }
+        }
+        (self.blob_bytes, self.is_broken) = (0, false);
+        Ok(())
+    }
 }
 
 impl<'a> ObjectBuffer<'a> {
@@ -52,9 +107,11 @@ impl<'a> ObjectBuffer<'a> {
 
     /// The content of an object, new or not.
     pub fn object(&self, id: ObjectId) -> std::result::Result<(ObjectKind, Vec<u8>), Error> {
-        if let Some((kind, content)) = self.new_objects().objects.get(&id) {
-            return Ok((*kind, content.clone()));
+        let new = self.new_objects();
+        if let Some((kind, content)) = new.objects.get(&id) {
+            return Ok((*kind, new.content(content)?));
         }
+        drop(new);
         // git needs no object for the empty tree, and its repositories seldom have one.
         if id == self.empty_tree_id() {
             return Ok((ObjectKind::Tree, Vec::new()));
@@ -65,7 +122,8 @@ impl<'a> ObjectBuffer<'a> {
     /// The size of an object in bytes, new or not.
     pub fn size(&self, id: ObjectId) -> std::result::Result<u64, Error> {
         match self.new_objects().objects.get(&id) {
-            Some((_, content)) => Ok(content.len() as u64),
+            Some((_, Content::Whole(content))) => Ok(content.len() as u64),
+            Some((_, Content::Spooled(entry))) => Ok(entry.size as u64),
             None if id == self.empty_tree_id() => Ok(0),
             None => self.repository.size(id),
         }
@@ -91,22 +149,32 @@ impl<'a> ObjectBuffer<'a> {
 
     /// Keeps a blob and answers its id.
     pub fn write_blob(&self, content: &[u8]) -> std::result::Result<ObjectId, Error> {
-        self.keep(ObjectKind::Blob, content.to_vec()).doing(|| "hashing a blob".to_owned())
+        let id = self.keep(ObjectKind::Blob, content.to_vec()).doing(|| "hashing a blob".to_owned())?;
+        self.count_blob(content.len())?;
+        Ok(id)
     }
 
     /// Holds a blob until [`ObjectBuffer::release`] and answers its id: it is written only if somebody keeps it.
     pub fn hold_blob(&self, mut content: Vec<u8>) -> std::result::Result<ObjectId, Error> {
         content.shrink_to_fit();
-        let id = self.hash_blob(&content)?;
-        self.new_objects().held.insert(id, content);
+        let (id, len) = (self.hash_blob(&content)?, content.len());
+        self.new_objects().held.insert(id, Content::Whole(content));
+        self.count_blob(len)?;
         Ok(id)
+    }
+
+    /// Counts a blob that is in memory now, and makes room when there are too many.
+    fn count_blob(&self, bytes: usize) -> std::result::Result<(), Error> {
+        let mut new = self.new_objects();
+        new.blob_bytes += bytes;
+        if new.blob_bytes > BLOB_BYTES_MAX { new.spool_blobs(&self.repository.objects_dir()) } else { Ok(()) }
     }
 
     /// Keeps a blob that is held.
     pub fn keep_blob(&self, id: ObjectId) {
-        let held = self.new_objects().held.remove(&id);
-        if let Some(content) = held {
-            self.insert(id, ObjectKind::Blob, content);
+        let mut new = self.new_objects();
+        if let Some(content) = new.held.remove(&id) {
+            new.insert(id, ObjectKind::Blob, content);
         }
     }
 
@@ -119,7 +187,7 @@ impl<'a> ObjectBuffer<'a> {
     pub fn write_commit(&self, commit: &NewCommit) -> std::result::Result<ObjectId, Error> {
         if commit.tree == self.empty_tree_id() {
             // Everybody knows it without reading it, but a repository without it is not whole to git fsck.
-            self.insert(commit.tree, ObjectKind::Tree, Vec::new());
+            self.new_objects().insert(commit.tree, ObjectKind::Tree, Content::Whole(Vec::new()));
         }
         self.keep(ObjectKind::Commit, commit.encode()).doing(|| "hashing a commit".to_owned())
     }
@@ -134,23 +202,27 @@ impl<'a> ObjectBuffer<'a> {
     ///
     /// The guard protects them from a prune until it is dropped: keep it until a ref points at them.
     pub fn flush(&self) -> std::result::Result<store::Kept, Error> {
-        store::write(self.repository, self.take())
+        store::write(self.repository, self.take()?)
     }
 
     /// Writes all new objects to disk for a while, and forgets them: no ref is to point at them.
     pub fn flush_loose(&self) -> std::result::Result<(), Error> {
-        store::write_loose(self.repository, &self.take())
+        store::write_loose(self.repository, &self.take()?)
     }
 
     /// Writes all new objects beside those of a push that is not accepted yet, as one pack, and forgets them. They
     /// share the fate of the push; the answer is the id of the pack, for [`Repository::keep_pack`].
     pub fn flush_quarantined(&self, quarantine: &Quarantine) -> std::result::Result<ObjectId, Error> {
-        store::write_quarantined(self.repository, quarantine, self.take())
+        store::write_quarantined(self.repository, quarantine, self.take()?)
     }
 
-    fn take(&self) -> Vec<Object> {
-        let New { order, mut objects, .. } = std::mem::take(&mut *self.new_objects());
-        order.into_iter().filter_map(|id| objects.remove(&id).map(|(kind, content)| (id, kind, content))).collect()
+    fn take(&self) -> std::result::Result<Objects, Error> {
+        let New { order, mut objects, spool, is_broken, .. } = std::mem::take(&mut *self.new_objects());
+        if is_broken {
+            return Err(Error::message("a temporary file for new objects could not be written"));
+        }
+        let all = order.into_iter().filter_map(|id| objects.remove(&id).map(|(kind, content)| (id, kind, content)));
+        Ok(Objects { all: all.collect(), spool })
     }
 
     /// Forgets all new objects.
@@ -166,10 +238,7 @@ impl<'a> ObjectBuffer<'a> {
 
     fn insert(&self, id: ObjectId, kind: ObjectKind, mut content: Vec<u8>) {
         content.shrink_to_fit();
-        let mut new = self.new_objects();
-        if new.objects.insert(id, (kind, content)).is_none() {
-            new.order.push(id);
-        }
+        self.new_objects().insert(id, kind, Content::Whole(content));
     }
 
     fn new_objects(&self) -> MutexGuard<'_, New> {
@@ -186,7 +255,10 @@ impl std::fmt::Debug for ObjectBuffer<'_> {
 impl Find for ObjectBuffer<'_> {
     fn try_find<'b>(&self, id: &gix::oid, buffer: &'b mut Vec<u8>) -> Result<Option<Data<'b>>> {
         let hash = id.kind();
-        let known = self.new_objects().objects.get(id).map(|(kind, content)| (*kind, content.clone()));
+        let new = self.new_objects();
+        let known = new.objects.get(id).map(|(kind, content)| Ok::<_, Error>((*kind, new.content(content)?)));
+        let known = known.transpose().or_raise(|| message("reading a new object"))?;
+        drop(new);
         let empty = || (id == self.empty_tree_id()).then(|| (ObjectKind::Tree, Vec::new()));
         if let Some((kind, content)) = known.or_else(empty) {
             *buffer = content;

@@ -5,6 +5,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::deflate::Deflate;
+use super::spool::{Content, Entry, Range, Spool};
 use super::{Doing as _, Error, ObjectId, ObjectKind};
 use crate::shares::on_all_cores;
 
@@ -13,50 +14,122 @@ const SHARE: usize = 64;
 
 /// The bytes of a pack and of its index.
 pub struct Pack {
-    /// What `pack-<id>.pack` holds, in pieces.
-    pub pack: Vec<Vec<u8>>,
+    /// What `pack-<id>.pack` holds.
+    pub pack: Vec<Piece>,
     /// What `pack-<id>.idx` holds.
     pub index: Vec<u8>,
     /// The id that names the two.
     pub id: ObjectId,
 }
 
+/// Some of the bytes of a pack.
+pub enum Piece {
+    /// In memory.
+    Bytes(Vec<u8>),
+    /// In the spool.
+    Spooled(Range),
+}
+
 /// An object that is not on disk yet.
-pub type Object = (ObjectId, ObjectKind, Vec<u8>);
+pub type Object = (ObjectId, ObjectKind, Content);
+
+/// New objects, and where those are that are not in memory.
+#[derive(Default)]
+pub struct Objects {
+    /// In the order in which they were made.
+    pub all: Vec<Object>,
+    /// None while all are in memory.
+    pub spool: Option<Spool>,
+}
 
 /// Packs objects whole, none as a difference to another: a repack does that better, later and for all at once.
-pub fn encode(mut objects: Vec<Object>, hash: gix::hash::Kind) -> Result<Pack, Error> {
+pub fn encode(objects: Vec<Object>, spool: Option<&Spool>, hash: gix::hash::Kind) -> Result<Pack, Error> {
     let count = u32::try_from(objects.len()).doing(|| "packing objects".to_owned())?;
+    let header = [b"PACK\0\0\0\x02".as_slice(), &count.to_be_bytes()].concat();
+    let mut len = header.len();
+    let mut pack = vec![Piece::Bytes(header)];
+    let mut places = Vec::with_capacity(count as usize);
+    for part in compress_all(objects)? {
+        places.extend(part.places.into_iter().map(|place| Place { start: place.start + len, ..place }));
+        len += part.len;
+        pack.extend(part.pieces);
+    }
+    let mut hasher = gix::hash::hasher(hash);
+    each_piece(&pack, spool, |bytes| {
+        hasher.update(bytes);
+        Ok(())
+    })?;
+    let id = hasher.try_finalize().doing(|| "hashing a pack".to_owned())?;
+    pack.push(Piece::Bytes(id.as_bytes().to_vec()));
+    let mut index = encode_index(places, id)?;
+    let mut hasher = gix::hash::hasher(hash);
+    hasher.update(&index);
+    index.extend(hasher.try_finalize().doing(|| "hashing a pack".to_owned())?.as_bytes());
+    Ok(Pack { pack, index, id })
+}
+
+/// Hands on the bytes of a pack, some at a time.
+pub fn each_piece(
+    pieces: &[Piece],
+    spool: Option<&Spool>,
+    mut take: impl FnMut(&[u8]) -> std::io::Result<()>,
+) -> Result<(), Error> {
+    let gone = || Error::message("a temporary file is gone");
+    pieces.iter().try_for_each(|piece| match piece {
+        Piece::Bytes(bytes) => take(bytes).doing(|| "writing a pack".to_owned()),
+        Piece::Spooled(range) => spool.ok_or_else(gone)?.read(*range, &mut take),
+    })
+}
+
+/// Puts the entries of objects into a spool, to be packed from there.
+pub fn spool(
+    objects: Vec<(ObjectId, ObjectKind, Vec<u8>)>,
+    spool: &mut Spool,
+) -> Result<Vec<(ObjectId, Entry)>, Error> {
+    let objects = objects.into_iter().map(|(id, kind, content)| (id, kind, Content::Whole(content)));
+    let mut spooled = Vec::new();
+    for part in compress_all(objects.collect())? {
+        let mut next = spool.append(&[])?;
+        for piece in &part.pieces {
+            if let Piece::Bytes(bytes) = piece {
+                spool.append(bytes)?;
+            }
+        }
+        for Place { id, crc, size, header, len, .. } in part.places {
+            spooled.push((id, Entry { size, crc, range: Range { start: next, len }, header }));
+            next += len as u64;
+        }
+    }
+    Ok(spooled)
+}
+
+/// Where an object's entry is.
+struct Place {
+    id: ObjectId,
+    crc: u32,
+    start: usize,
+    len: usize,
+    /// Of the object itself, and of the entry before its content.
+    size: usize,
+    header: usize,
+}
+
+/// The entries of some objects, one after the other.
+#[derive(Default)]
+struct Part {
+    pieces: Vec<Piece>,
+    len: usize,
+    /// Each starts so far behind the part's own start.
+    places: Vec<Place>,
+}
+
+/// Packs objects, in their order; on all cores when there are many.
+fn compress_all(mut objects: Vec<Object>) -> Result<Vec<Part>, Error> {
     let mut shares = Vec::new();
     while objects.len() > SHARE {
         shares.push(objects.split_off(objects.len() - SHARE));
     }
     shares.push(objects);
-    let parts = compress_all(shares)?;
-    let mut pack = vec![b"PACK\0\0\0\x02".to_vec(), count.to_be_bytes().to_vec()];
-    let mut len = pack.concat().len();
-    let mut entries = Vec::with_capacity(count as usize);
-    for (bytes, of_part) in parts {
-        entries.extend(of_part.into_iter().map(|(id, crc, start)| (id, crc, start + len)));
-        len += bytes.len();
-        pack.push(bytes);
-    }
-    let id = digest(hash, &pack).doing(|| "hashing a pack".to_owned())?;
-    pack.push(id.as_bytes().to_vec());
-    let mut index = encode_index(entries, id)?;
-    let index_id = digest(hash, &[&index]).doing(|| "hashing a pack".to_owned())?;
-    index.extend(index_id.as_bytes());
-    Ok(Pack { pack, index, id })
-}
-
-/// An object's id, the check of its entry, and where that starts.
-type Place = (ObjectId, u32, usize);
-
-/// The entries of some objects, one after the other, and where each is among them.
-type Part = (Vec<u8>, Vec<Place>);
-
-/// Packs shares of objects, the last one first; on all cores when there are many.
-fn compress_all(shares: Vec<Vec<Object>>) -> Result<Vec<Part>, Error> {
     let count = shares.len();
     let left = Mutex::new(shares.into_iter().rev().enumerate());
     let take = || {
@@ -75,31 +148,64 @@ fn compress_all(shares: Vec<Vec<Object>>) -> Result<Vec<Part>, Error> {
 
 /// The memory of each object is free as soon as it is packed.
 fn compress(objects: Vec<Object>, deflate: &mut Deflate) -> Result<Part, Error> {
-    let (mut bytes, mut places) = (Vec::new(), Vec::with_capacity(objects.len()));
+    let mut part = Part::default();
     for (id, kind, content) in objects {
-        let start = bytes.len();
-        bytes.extend(entry_header(kind, content.len()));
-        deflate.append(&content, &mut bytes)?;
-        places.push((id, crc32(&bytes[start..]), start));
+        let start = part.len;
+        let (crc, len, size, header) = match content {
+            Content::Whole(content) => {
+                let bytes = part.bytes();
+                let before = bytes.len();
+                let header = entry_header(kind, content.len());
+                bytes.extend(&header);
+                deflate.append(&content, bytes)?;
+                (crc32(&bytes[before..]), bytes.len() - before, content.len(), header.len())
+            }
+            Content::Spooled(Entry { size, crc, range, header }) => {
+                part.spooled(range);
+                (crc, range.len, size, header)
+            }
+        };
+        part.len += len;
+        part.places.push(Place { id, crc, start, len, size, header });
     }
-    Ok((bytes, places))
+    Ok(part)
+}
+
+impl Part {
+    /// The piece in memory that grows.
+    fn bytes(&mut self) -> &mut Vec<u8> {
+        if !matches!(self.pieces.last(), Some(Piece::Bytes(_))) {
+            self.pieces.push(Piece::Bytes(Vec::new()));
+        }
+        match self.pieces.last_mut() {
+            Some(Piece::Bytes(bytes)) => bytes,
+            _ => unreachable!("pushed just now"),
+        }
+    }
+
+    fn spooled(&mut self, range: Range) {
+        match self.pieces.last_mut() {
+            Some(Piece::Spooled(last)) if last.start + last.len as u64 == range.start => last.len += range.len,
+            _ => self.pieces.push(Piece::Spooled(range)),
+        }
+    }
 }
 
 fn encode_index(mut entries: Vec<Place>, pack_id: ObjectId) -> Result<Vec<u8>, Error> {
-    entries.sort_unstable_by_key(|(id, ..)| *id);
+    entries.sort_unstable_by_key(|entry| entry.id);
     let mut index = b"\xfftOc\0\0\0\x02".to_vec();
     for first in 0..=u8::MAX {
-        let up_to = entries.partition_point(|(id, ..)| id.as_bytes()[0] <= first);
+        let up_to = entries.partition_point(|entry| entry.id.as_bytes()[0] <= first);
         index.extend((up_to as u32).to_be_bytes());
     }
-    for (id, ..) in &entries {
-        index.extend(id.as_bytes());
+    for entry in &entries {
+        index.extend(entry.id.as_bytes());
     }
-    for (_, crc, _) in &entries {
-        index.extend(crc.to_be_bytes());
+    for entry in &entries {
+        index.extend(entry.crc.to_be_bytes());
     }
     let mut large = Vec::new();
-    for (.., offset) in &entries {
+    for Place { start: offset, .. } in &entries {
         match u32::try_from(*offset).ok().filter(|offset| offset >> 31 == 0) {
             Some(offset) => index.extend(offset.to_be_bytes()),
             None => {
@@ -137,10 +243,4 @@ fn crc32(bytes: &[u8]) -> u32 {
     let mut crc = flate2::Crc::new();
     crc.update(bytes);
     crc.sum()
-}
-
-fn digest(hash: gix::hash::Kind, pieces: &[impl AsRef<[u8]>]) -> gix::Result<ObjectId> {
-    let mut hasher = gix::hash::hasher(hash);
-    pieces.iter().for_each(|piece| hasher.update(piece.as_ref()));
-    hasher.try_finalize()
 }

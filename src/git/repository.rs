@@ -187,6 +187,11 @@ impl Repository {
         self.config("extensions.refStorage").is_some_and(|storage| storage.eq_ignore_ascii_case("reftable"))
     }
 
+    /// Where new objects go.
+    pub(super) fn objects_dir(&self) -> PathBuf {
+        self.common_dir().join("objects")
+    }
+
     /// All refs as they are now.
     pub fn refs(&self) -> Result<Refs, Error> {
         let mut refs = Refs::read(self)?;

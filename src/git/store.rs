@@ -7,7 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::deflate::Deflate;
-use super::pack::{self, Object, Pack};
+use super::pack::{self, Objects, Pack};
+use super::spool::{Content, Spool};
 use super::{Doing as _, Error, Fsync, ObjectId, ObjectKind, Quarantine, Repository, Shared};
 
 /// Up to how many objects are a handful, which git would write loose, and not flush by default.
@@ -37,25 +38,30 @@ struct Store {
 /// Writes objects as one pack. Never as loose ones: nothing keeps a `git gc --prune=now` in another process from taking
 /// those before a ref points at them, and none that are in a pack too may become loose later, for a `git prune-packed`
 /// in another process trusts the pack that it has seen. A handful is flushed when loose objects are to be.
-pub(super) fn write(repository: &Repository, objects: Vec<Object>) -> Result<Kept, Error> {
+pub(super) fn write(repository: &Repository, objects: Objects) -> Result<Kept, Error> {
     repository.check_writable()?;
+    let Objects { all: objects, spool } = objects;
     if objects.is_empty() {
         return Ok(Kept { keep: None });
     }
-    let store = Store::new(repository, repository.common_dir().join("objects"));
+    let store = Store::new(repository, repository.objects_dir());
     let flush = store.flushes(objects.len());
-    let pack = pack::encode(objects, repository.null_id().kind())?;
+    let pack = pack::encode(objects, spool.as_ref(), repository.null_id().kind())?;
     let kept = store.keep(pack.id)?;
-    store.write_pack(&pack, flush)?;
+    store.write_pack(&pack, spool.as_ref(), flush)?;
     Ok(kept)
 }
 
 /// Writes objects that no ref will ever point at, each into a file of its own: git's next prune takes them.
-pub(super) fn write_loose(repository: &Repository, objects: &[Object]) -> Result<(), Error> {
+pub(super) fn write_loose(repository: &Repository, objects: &Objects) -> Result<(), Error> {
     repository.check_writable()?;
-    let store = Store::new(repository, repository.common_dir().join("objects"));
+    let store = Store::new(repository, repository.objects_dir());
     let mut deflate = Deflate::new();
-    objects.iter().try_for_each(|(id, kind, content)| store.write_loose(&mut deflate, *id, *kind, content))
+    objects.all.iter().try_for_each(|(id, kind, content)| match (content, &objects.spool) {
+        (Content::Whole(content), _) => store.write_loose(&mut deflate, *id, *kind, content),
+        (Content::Spooled(entry), Some(spool)) => store.write_loose(&mut deflate, *id, *kind, &spool.content(*entry)?),
+        (Content::Spooled(_), None) => Err(Error::message("a temporary file is gone")),
+    })
 }
 
 /// Writes objects as one pack beside those of a push that is not accepted yet, to share their fate; answers its id. The
@@ -63,20 +69,21 @@ pub(super) fn write_loose(repository: &Repository, objects: &[Object]) -> Result
 pub(super) fn write_quarantined(
     repository: &Repository,
     quarantine: &Quarantine,
-    objects: Vec<Object>,
+    objects: Objects,
 ) -> Result<ObjectId, Error> {
+    let Objects { all: objects, spool } = objects;
     let store = Store::new(repository, quarantine.objects.clone());
     let flush = store.flushes(objects.len());
-    let pack = pack::encode(objects, repository.null_id().kind())?;
+    let pack = pack::encode(objects, spool.as_ref(), repository.null_id().kind())?;
     store.place_keep(pack.id)?;
-    store.write_pack(&pack, flush)?;
+    store.write_pack(&pack, spool.as_ref(), flush)?;
     Ok(pack.id)
 }
 
 /// Protects a pack that is there already, as [`write`] does; none when it is not there.
 pub(super) fn keep_pack(repository: &Repository, id: ObjectId) -> Result<Option<Kept>, Error> {
     repository.check_writable()?;
-    let store = Store::new(repository, repository.common_dir().join("objects"));
+    let store = Store::new(repository, repository.objects_dir());
     let kept = store.keep(id)?;
     let is_there = ["pack", "idx"].into_iter().all(|extension| store.pack_file(id, extension).is_file());
     Ok(is_there.then_some(kept))
@@ -97,7 +104,7 @@ impl Store {
         make_dir(&dir, self.shared)?;
         let mut bytes = Vec::new();
         deflate.append(&[format!("{kind} {}\0", content.len()).as_bytes(), content].concat(), &mut bytes)?;
-        self.place(&dir, &path, &[bytes], self.fsync.loose_objects)
+        self.place(&dir, &path, self.fsync.loose_objects, |file| written(&path, file.write_all(&bytes)))
     }
 
     /// Whether a pack of so many objects must reach the disk before it counts.
@@ -117,16 +124,19 @@ impl Store {
         let dir = self.objects.join("pack");
         make_dir(&dir, self.shared)?;
         let keep = self.pack_file(id, "keep");
-        self.place(&dir, &keep, &[b"hydrate\n"], false)?;
+        self.place(&dir, &keep, false, |file| written(&keep, file.write_all(b"hydrate\n")))?;
         Ok(keep)
     }
 
     /// The pack before its index: a pack without one is not there for git.
-    fn write_pack(&self, pack: &Pack, flush: bool) -> Result<(), Error> {
+    fn write_pack(&self, pack: &Pack, spool: Option<&Spool>, flush: bool) -> Result<(), Error> {
         let dir = self.objects.join("pack");
         make_dir(&dir, self.shared)?;
-        self.place(&dir, &self.pack_file(pack.id, "pack"), &pack.pack, flush)?;
-        self.place(&dir, &self.pack_file(pack.id, "idx"), &[&pack.index], flush)?;
+        let [path, index] = ["pack", "idx"].map(|extension| self.pack_file(pack.id, extension));
+        self.place(&dir, &path, flush, |file| {
+            pack::each_piece(&pack.pack, spool, |bytes| file.write_all(bytes)).doing(|| writing(&path))
+        })?;
+        self.place(&dir, &index, flush, |file| written(&index, file.write_all(&pack.index)))?;
         if flush {
             let synced = File::open(&dir).and_then(|dir| dir.sync_all());
             synced.doing(|| format!("flushing {}", dir.display()))?;
@@ -134,22 +144,32 @@ impl Store {
         Ok(())
     }
 
-    fn place(&self, dir: &Path, path: &Path, pieces: &[impl AsRef<[u8]>], sync: bool) -> Result<(), Error> {
+    fn place(
+        &self,
+        dir: &Path,
+        path: &Path,
+        sync: bool,
+        write: impl FnOnce(&mut File) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut builder = tempfile::Builder::new();
         let read_only = Permissions::from_mode(0o444);
-        let mut file = builder
-            .prefix("tmp_obj_")
-            .permissions(read_only)
-            .tempfile_in(dir)
-            .doing(|| format!("writing {}", path.display()))?;
-        let written = pieces.iter().try_for_each(|piece| file.write_all(piece.as_ref()));
-        written.doing(|| format!("writing {}", path.display()))?;
-        self.shared.give(file.as_file()).doing(|| format!("writing {}", path.display()))?;
+        let file = builder.prefix("tmp_obj_").permissions(read_only).tempfile_in(dir);
+        let mut file = file.doing(|| writing(path))?;
+        write(file.as_file_mut())?;
+        written(path, self.shared.give(file.as_file()))?;
         if sync {
-            file.as_file().sync_all().doing(|| format!("writing {}", path.display()))?;
+            written(path, file.as_file().sync_all())?;
         }
-        file.persist(path).map(drop).map_err(|error| error.error).doing(|| format!("writing {}", path.display()))
+        written(path, file.persist(path).map(drop).map_err(|error| error.error))
     }
+}
+
+fn writing(path: &Path) -> String {
+    format!("writing {}", path.display())
+}
+
+fn written(path: &Path, result: std::io::Result<()>) -> Result<(), Error> {
+    result.doing(|| writing(path))
 }
 
 /// Makes a directory for whoever may use the repository, unless it is there.

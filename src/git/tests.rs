@@ -105,6 +105,53 @@ fn what_we_write_is_what_git_reads() {
 }
 
 #[test]
+fn blobs_that_wait_on_disk_are_what_was_written() {
+    let bare = Bare::new(&[]);
+    let repository = bare.open();
+    let buffer = ObjectBuffer::new(&repository);
+    // What does not compress well, what does, and what nobody keeps: together more than stays in memory.
+    let mut state = 1_u32;
+    let mut noise = |len: usize| -> Vec<u8> {
+        let next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        };
+        std::iter::repeat_with(next).take(len).collect()
+    };
+    let mut ids = Vec::new();
+    for number in 0..100_u32 {
+        let content = [&number.to_be_bytes()[..], &noise(5 << 10), &vec![0; 5 << 10]].concat();
+        let id = buffer.hold_blob(content.clone()).expect("holds");
+        if number % 3 > 0 {
+            buffer.keep_blob(id);
+            ids.push((id, content));
+        }
+        let small = format!("{number}\n").into_bytes();
+        ids.push((buffer.write_blob(&small).expect("writes"), small));
+    }
+    buffer.release();
+    for (id, content) in &ids {
+        assert!(
+            buffer.blob(*id).expect("is there") == *content
+                && buffer.size(*id).expect("is there") == content.len() as u64
+        );
+    }
+    assert_eq!(files_below(&bare.path().join("objects")), [] as [PathBuf; 0], "no file has a name");
+    let entry = |(n, (id, _)): (usize, &(ObjectId, Vec<u8>))| (format!("f{n}"), TreeEdit::Put(Mode::File, *id));
+    let edits = ids.iter().enumerate().map(entry).collect();
+    let tree = buffer.edit_tree(buffer.empty_tree_id(), &edits).expect("edits");
+    let (author, committer) = (somebody(0), somebody(60));
+    let commit = NewCommit { tree, parents: Vec::new(), author, committer, message: "many\n".into() };
+    let commit = buffer.write_commit(&commit).expect("hashes");
+    let kept = buffer.flush().expect("writes");
+    update_refs(&repository, &[create("refs/heads/main", commit)], "test").expect("moves");
+    drop(kept);
+    assert_eq!(bare.git(&["fsck", "--strict", "--full"]), "");
+    let count = ids.len() + 2;
+    assert!(bare.git(&["count-objects", "-v"]).contains(&format!("in-pack: {count}\n")));
+}
+
+#[test]
 fn files_have_the_modes_that_git_gives_them() {
     use std::os::unix::fs::PermissionsExt;
     for shared in ["umask", "group", "all", "0640"] {

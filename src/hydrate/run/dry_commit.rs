@@ -57,11 +57,12 @@ impl Run<'_> {
         let all: Vec<&Application> = work.values().flatten().copied().collect();
         let mut results = self.render(&all, &files, dry).into_iter();
         for (name, applications) in work {
-            let results: Vec<_> = results.by_ref().take(applications.len()).collect();
+            let mut results: Vec<_> = results.by_ref().take(applications.len()).collect();
             if let Some(memory) = self.memory.as_mut().filter(|_| dry == head.tip) {
-                let rendered = applications.iter().zip(&results);
-                let record = |(application, result): (&&Application, &Result<Output, render::Failure>)| {
-                    Some(((application.file.clone(), application.index), result.as_ref().ok()?.record.clone()))
+                let rendered = applications.iter().zip(&mut results);
+                let record = |(application, result): (&&Application, &mut Result<Output, render::Failure>)| {
+                    let record = std::mem::take(&mut result.as_mut().ok()?.record);
+                    Some(((application.file.clone(), application.index), record))
                 };
                 memory.rendered.extend(rendered.filter_map(record));
             }
