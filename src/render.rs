@@ -134,7 +134,11 @@ impl Renderers {
         let mut order: Vec<(usize, &Application)> = applications.iter().copied().enumerate().collect();
         order.sort_by_key(|(_, application)| &application.dry.path);
         let sorted: Vec<&Application> = order.iter().map(|(_, application)| *application).collect();
-        let results = match pool::in_order(&sorted, self.limits.jobs, work, done) {
+        if sorted.is_empty() {
+            return Vec::new();
+        }
+        let render = || pool::in_order(&sorted, self.limits.jobs, work, done);
+        let results = match commit.watch().within(self.limits.commit_time, &commit.is_late, render) {
             Ok(results) => results,
             Err(error) => return applications.iter().map(|_| Err(Error::of_thread(&error).into())).collect(),
         };
@@ -198,11 +202,17 @@ struct Commit<'a> {
     checkout: OnceLock<Checkout<'a>>,
     /// Started for the first render.
     watch: OnceLock<Watch>,
+    /// Whether all its renders together take too long.
+    is_late: Arc<AtomicBool>,
 }
 
 impl<'a> Commit<'a> {
     fn new(renderers: &'a Renderers, context: &'a Context<'a>) -> Self {
-        Self { renderers, context, checkout: OnceLock::new(), watch: OnceLock::new() }
+        Self { renderers, context, checkout: OnceLock::new(), watch: OnceLock::new(), is_late: Arc::default() }
+    }
+
+    fn watch(&self) -> &Watch {
+        self.watch.get_or_init(Watch::start)
     }
 
     fn render(&self, application: &Application) -> Result<Rendered, Failure> {
@@ -212,18 +222,26 @@ impl<'a> Commit<'a> {
     /// The same with the view that it was read by. Whatever comes of a render that went beyond a limit of this machine
     /// says nothing about the dry commit.
     fn render_seen<'v>(&self, application: &Application, view: View<'v>) -> (Result<Rendered, Failure>, View<'v>) {
-        let (over, cancel) = (Arc::new(AtomicBool::new(false)), self.renderers.cancel.clone());
-        let flag = over.clone();
-        let view = view.until(Stop::when(move || flag.load(Ordering::Relaxed) || cancel.load(Ordering::Relaxed)));
-        let time = self.limits().time;
-        let watch = self.watch.get_or_init(Watch::start);
-        let result = watch.within(time, &over, || self.render_within(application, &view));
+        let over = Arc::new(AtomicBool::new(false));
+        let flags = [over.clone(), self.is_late.clone(), self.renderers.cancel.clone()];
+        let view = view.until(Stop::when(move || flags.iter().any(|flag| flag.load(Ordering::Relaxed))));
+        let Limits { time, commit_time, .. } = *self.limits();
+        let is_late = || self.is_late.load(Ordering::Relaxed);
+        let result = match is_late() {
+            true => Err(Error::Cancelled.into()),
+            false => self.watch().within(time, &over, || self.render_within(application, &view)),
+        };
         let too_much = |what, setting| Err(Error::TooMuch { what, setting }.into());
         let result = match (result, view.too_large()) {
             _ if self.cancel().load(Ordering::Relaxed) => Err(Error::Cancelled.into()),
             _ if over.load(Ordering::Relaxed) => {
                 let what = format!("`{}` takes more than {} seconds to render", application.name, time.as_secs());
                 too_much(what, "hydrate.renderTimeLimit")
+            }
+            (Err(_), _) if is_late() => {
+                let seconds = commit_time.as_secs();
+                let what = format!("the Applications of one dry commit take more than {seconds} seconds to render");
+                too_much(what, "hydrate.commitTimeLimit")
             }
             (Err(Failure::Mistakes(_)), Some(error)) => too_much(error.to_string(), "hydrate.fileLimit"),
             (result, _) => result,

@@ -28,6 +28,34 @@ fn a_render_without_end_holds_up_its_own_branch_only() {
 }
 
 #[test]
+fn all_renders_of_a_dry_commit_have_a_limit_together() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.git(&["config", "hydrate.commitTimeLimit", "2"]);
+    server.git(&["config", "hydrate.jobs", "1"]);
+    let clone = dry(&server, &["web"], &["dev"]);
+    let slow: Vec<(String, String)> = (0..4).map(|n| application(&format!("slow{n}"), "prod")).collect();
+    let range = "{{ range $all }}".repeat(5);
+    let forever = format!("{{{{ $all := until 1000 }}}}{range}{}", "{{ end }}".repeat(5));
+    let mut files: Vec<(&str, &str)> = slow.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
+    let charts: Vec<[String; 2]> =
+        (0..4).map(|n| ["Chart.yaml", "templates/a.yaml"].map(|name| format!("apps/slow{n}/prod/{name}"))).collect();
+    for [chart, template] in &charts {
+        files.extend([(chart.as_str(), "apiVersion: v2\nname: slow\nversion: 1.0.0\n"), (template.as_str(), &forever)]);
+    }
+    clone.commit("slow charts", &files);
+    let told = clone.push().success().remote().join(" ");
+    let expected = "error: the Applications of one dry commit take more than 2 seconds to render; git config \
+                    hydrate.commitTimeLimit sets";
+    assert!(told.contains(expected), "{told}");
+    assert_eq!(server.git(&["for-each-ref", "refs/hydrate/failures"]), "", "it may go well another time");
+    let ends: Vec<(&str, &str)> = charts.iter().map(|[_, template]| (template.as_str(), "")).collect();
+    let last = clone.commit("no slow charts", &ends);
+    let told = clone.push().success().remote().join(" ");
+    assert_eq!(note(&server, "environments/prod"), note_of(&last), "{told}");
+}
+
+#[test]
 fn a_limit_that_an_admin_raises_is_none_any_more() {
     let lab = Lab::new();
     let server = lab.server();

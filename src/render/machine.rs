@@ -25,7 +25,7 @@ pub struct Machine {
     pub cores: usize,
 }
 
-/// How much one Application may need. Reaching one of these says nothing about the dry commit.
+/// How much one Application may need, and all of one dry commit. Reaching one of these says nothing about the dry commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// How many Applications are rendered at once.
@@ -40,6 +40,8 @@ pub struct Limits {
     pub objects_max: usize,
     /// How long our own engines may take.
     pub time: Duration,
+    /// How long all Applications of one dry commit may take together.
+    pub commit_time: Duration,
 }
 
 impl Default for Limits {
@@ -51,6 +53,7 @@ impl Default for Limits {
             output_bytes_max: plugin::Limits::default().output_bytes_max,
             objects_max: 100_000,
             time: Duration::from_secs(120),
+            commit_time: Duration::from_secs(1800),
         }
     }
 }
@@ -72,6 +75,7 @@ impl Renderers {
     /// What git config `hydrate.*` says of this machine.
     ///
     /// `jobs`, `helm`, `kustomize`, `allowUnconfined`, `readable` (paths between `:`), `timeLimit` (seconds of one program), `renderTimeLimit` (seconds of our own engines),
+    /// `commitTimeLimit` (seconds of all renders of one dry commit),
     /// `memoryLimit`, `outputLimit`, `fileLimit`, `directoryLimit` (bytes, `k`, `m`, `g`), `objectLimit`, and
     /// `hydrate-plugin.NAME.command`. Commands are words between blanks. Numbers that are no numbers count as not set.
     pub fn from_config(repository: &Repository, machine: &Machine) -> Result<Self, git::Error> {
@@ -106,6 +110,7 @@ impl Renderers {
             *limit = number(key).and_then(|number| usize::try_from(number).ok()).unwrap_or(*limit);
         }
         limits.time = number("hydrate.renderTimeLimit").map_or(limits.time, Duration::from_secs);
+        limits.commit_time = number("hydrate.commitTimeLimit").map_or(limits.commit_time, Duration::from_secs);
         of_programs.output_bytes_max = limits.output_bytes_max;
         let runner = Runner::new(plugin::Settings {
             confiner: machine.program.clone(),
