@@ -68,7 +68,7 @@ fn read_application(bencher: Bencher<'_, '_>) {
 #[divan::bench(args = [10, 100])]
 fn find_applications(bencher: Bencher<'_, '_>, count: usize) {
     let files = tree(count);
-    bencher.bench(|| Discovery::default().discover(black_box(&files), &Patterns::default()).is_ok());
+    bencher.bench(|| Discovery::default().discover(black_box(&files), &Patterns::default(), usize::MAX).is_ok());
 }
 
 #[divan::bench(args = [10, 100])]

@@ -41,7 +41,7 @@ fn application(bytes: &[u8]) {
     }
     let files = MemoryFiles::new().file("a/b.yaml", bytes).file("kustomization.yaml", bytes);
     let all = Patterns::new::<&str>([]).expect("no pattern is bad");
-    Discovery::default().discover(&files, &all).expect("memory is readable");
+    Discovery::default().discover(&files, &all, 10_000).expect("memory is readable");
 }
 
 fn records(bytes: &[u8]) {

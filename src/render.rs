@@ -32,7 +32,7 @@ use crate::helm;
 use crate::manifest::{Key, Manifest};
 use crate::path::RepoPath;
 use crate::plugin::Runner;
-use crate::settings::RendererName;
+use crate::settings::{self, RendererName};
 use crate::view::{Files, Reads, Stop, View};
 
 use checkout::Checkout;
@@ -66,6 +66,8 @@ pub struct Context<'a> {
     pub renderer: RendererName,
     /// Template functions that may run although their results differ.
     pub nondeterministic: &'a [String],
+    /// What one render may take.
+    pub limits: settings::Limits,
 }
 
 /// What one Application renders to.

@@ -72,6 +72,9 @@ pub struct Settings {
     /// How much one dry commit may remove without saying so.
     #[serde(skip_serializing_if = "is_default")]
     pub removal_limit: RemovalLimit,
+    /// What a dry commit may take where that decides about its result.
+    #[serde(skip_serializing_if = "is_default")]
+    pub limits: Limits,
     /// The exact versions of the official tools, which `exec` runs and recorded commands mean.
     #[serde(skip_serializing_if = "is_default")]
     pub tools: Tools,
@@ -148,6 +151,34 @@ pub struct RemovalLimit {
 impl Default for RemovalLimit {
     fn default() -> Self {
         Self { share: 0.5, at_least: 3 }
+    }
+}
+
+/// What a dry commit may take: limits that decide whether it renders, and so must be the same wherever it is hydrated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Limits {
+    /// The Applications of one dry tree.
+    pub applications: usize,
+    /// What the templates of one chart execute: nodes and iterations.
+    pub template_steps: u64,
+    /// What they make in total, in bytes.
+    pub template_bytes: u64,
+    /// The YAML nodes of one build of kustomizations.
+    pub kustomization_nodes: usize,
+    /// The text that it makes in total, in bytes.
+    pub kustomization_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            applications: 100_000,
+            template_steps: 200_000_000,
+            template_bytes: 128 << 20,
+            kustomization_nodes: 3_000_000,
+            kustomization_bytes: 192 << 20,
+        }
     }
 }
 

@@ -112,3 +112,46 @@ fn a_tree_of_a_billion_files_holds_up_nothing_after_it() {
     let told = clone.push().success().remote().join(" ");
     assert_eq!(note(&server, "environments/dev"), note_of(&last), "{told}");
 }
+
+#[test]
+fn limits_that_decide_about_results_are_settings() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["plain"], &["dev"]);
+    let (chart, overlay) = (application("chart", "dev"), application("overlay", "dev"));
+    let config = config_map("x", "on");
+    clone.commit(
+        "a chart and an overlay",
+        &[
+            (&chart.0, &chart.1),
+            ("apps/chart/dev/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n"),
+            ("apps/chart/dev/templates/a.yaml", &config),
+            (&overlay.0, &overlay.1),
+            ("apps/overlay/dev/kustomization.yaml", "resources: [a.yaml]\nnamePrefix: x-\n"),
+            ("apps/overlay/dev/a.yaml", &config),
+        ],
+    );
+    clone.push().success();
+    let before = tip(&server, "environments/dev");
+    let rows = [
+        (
+            "applications",
+            "2",
+            "a dry tree has more than 2 Applications; the setting limits.applications sets the limit",
+        ),
+        ("templateSteps", "0", "the setting limits.templateSteps raises the limit"),
+        ("templateBytes", "1", "the setting limits.templateBytes raises the limit"),
+        ("kustomizationNodes", "1", "have an admin raise the setting limits.kustomizationNodes"),
+        ("kustomizationBytes", "1", "have an admin raise the setting limits.kustomizationBytes"),
+    ];
+    for (key, value, expected) in rows {
+        let told = server.hydrate(&["config", "set", &format!("limits.{key}"), value]);
+        let told = told.stdout + &told.stderr;
+        assert!(told.split_whitespace().collect::<Vec<_>>().join(" ").contains(expected), "{key}: {told}");
+        assert_eq!(tip(&server, "environments/dev"), before, "{key}");
+        server.hydrate(&["config", "unset", &format!("limits.{key}")]).success();
+    }
+    let last = clone.commit("on", &[("apps/plain/dev/config.yaml", &config_map("plain", "on"))]);
+    clone.push().success();
+    assert_eq!(note(&server, "environments/dev"), note_of(&last));
+}

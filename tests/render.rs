@@ -76,7 +76,8 @@ fn render_all(
     renderer: RendererName,
     applications: &[&Application],
 ) -> Vec<Result<Rendered, Failure>> {
-    let context = Context { files, profile, dry_commit: COMMIT, renderer, nondeterministic: &[] };
+    let context =
+        Context { files, profile, dry_commit: COMMIT, renderer, nondeterministic: &[], limits: Default::default() };
     renderers.render(applications, &context, &|_| ())
 }
 

@@ -6,7 +6,7 @@ use super::error::{Error, ErrorKind};
 use super::functions::SET_NAME;
 use super::refusal::hint;
 use crate::diag::Span;
-use crate::template::{Cause, Failure, Level, ParseError, Place, RefusedCall};
+use crate::template::{Cause, Failure, Level, Limit, ParseError, Place, RefusedCall};
 use crate::yaml::quote;
 
 /// A file that is no template: the first part of Go's message that has a place, and the last part of all.
@@ -35,7 +35,11 @@ pub fn execution_error(failure: &Failure, templates: &Templates<'_>) -> Error {
         }
         _ => ErrorKind::Template(paragraphs(failure).unwrap_or_else(|| failure.to_string())),
     };
-    let error: Error = kind.into();
+    let mut error: Error = kind.into();
+    if let Cause::Limit(limit @ (Limit::Steps(_) | Limit::Bytes(_))) = failure.cause() {
+        let key = if matches!(limit, Limit::Steps(_)) { "templateSteps" } else { "templateBytes" };
+        error = error.hint(format!("the chart is very large, or runs away; the setting limits.{key} raises the limit"));
+    }
     match innermost(failure, templates) {
         Some((file, level)) => {
             let Place { line, column, .. } = level.place;

@@ -11,7 +11,7 @@ use crate::application::{self, Application, Profile};
 use crate::diag::{Diagnostic, Severity, Span};
 use crate::path::RepoPath;
 use crate::render::{self, Renderers};
-use crate::settings::RendererName;
+use crate::settings::{self, RendererName};
 use crate::view::{Kind, View};
 use crate::yaml::{self, Limits, Node};
 
@@ -70,6 +70,7 @@ pub fn adopt(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) ->
         dry_commit: &tree.dry_commit,
         renderer: RendererName::Native,
         nondeterministic: &[],
+        limits: settings::Limits::default(),
     };
     let mut of_sources = Findings::default();
     let rendered = render_all(

@@ -296,7 +296,7 @@ fn origin(
     let dry = [noted, recorded, by_trailer].into_iter().flatten().find(|dry| repository.has(*dry));
     let Some(dry) = dry else { return Ok(None) };
     let files = TreeFiles::new(repository, repository.commit(dry)?.tree);
-    let discovered = Discovery::default().discover(&files, &rules.applications);
+    let discovered = Discovery::default().discover(&files, &rules.applications, rules.settings.limits.applications);
     let discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree of {dry}: {why}")))?;
     if let Some(why) = discovered.unsearched() {
         return Err(HydrateError::Machine(why.message.clone()).into());

@@ -89,5 +89,6 @@ pub fn render_context<'c>(settings: &'c Settings, files: &'c dyn Files, dry_comm
         dry_commit,
         renderer: settings.renderer,
         nondeterministic: &settings.nondeterministic,
+        limits: settings.limits,
     }
 }

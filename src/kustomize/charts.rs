@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::generate::helm::{ChartRequest, RenderChart, ValuesFile};
 use crate::diag::Diagnostic;
 use crate::helm::{self, Effects, ValuesSource};
+use crate::template;
 use crate::view::View;
 
 /// Renders charts in the same process.
@@ -12,6 +13,8 @@ use crate::view::View;
 pub struct NativeCharts {
     /// What random and clock functions do.
     pub effects: Effects,
+    /// What their templates may take.
+    pub limits: template::Limits,
     /// Charts that were loaded before.
     pub charts: Arc<helm::Charts>,
 }
@@ -23,7 +26,7 @@ impl RenderChart for NativeCharts {
             return Err(Diagnostic::error(text).hint("write the name itself, or use `releaseName`"));
         }
         let (effects, stop) = (self.effects.clone(), view.stop().clone());
-        let mut options = helm::Options { effects, stop, ..helm::Options::default() };
+        let mut options = helm::Options { effects, stop, limits: self.limits, ..helm::Options::default() };
         let template = Some(&request.name_template).filter(|name| !name.is_empty());
         if let Some(name) = request.release_name.as_ref().or(template) {
             options.release_name.clone_from(name);

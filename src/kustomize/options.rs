@@ -1,5 +1,7 @@
 //! What can be asked of a build.
 
+use super::tree::Limits;
+
 /// Which files a kustomization may name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LoadRestrictor {
@@ -37,6 +39,8 @@ pub struct Options {
     pub helm_api_versions: Vec<String>,
     /// Whether every resource gets the label `app.kubernetes.io/managed-by`.
     pub managed_by_label: bool,
+    /// What the build may take.
+    pub limits: Limits,
     /// The kustomization of the directory that is built, in place of the content of its file.
     pub kustomization: Option<Vec<u8>>,
 }

@@ -23,7 +23,7 @@ impl<'s> Session<'s> {
             view,
             options,
             charts,
-            tree: Tree::default(),
+            tree: Tree::new(options.limits),
             schema: Schema::default(),
             warnings: Vec::new(),
             kustomizations: 0,

@@ -134,8 +134,25 @@ pub(crate) struct SetOptions {
     pub(crate) key_style: Style,
 }
 
+/// What one build may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How many YAML nodes it may hold, which bounds its memory.
+    pub nodes: usize,
+    /// How many bytes of text these may be given in all, for a few can become many times over.
+    pub bytes: usize,
+}
+
+impl Default for Limits {
+    /// The nodes take about 400 MB.
+    fn default() -> Self {
+        Self { nodes: 3_000_000, bytes: 192 << 20 }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
+    limits: Limits,
     nodes: Vec<Node>,
     /// How much text nodes were ever given.
     text_bytes: usize,
@@ -144,15 +161,14 @@ pub(crate) struct Tree {
 /// How deep a document may be: far above what Kubernetes accepts, and safe for every recursion over nodes.
 pub(crate) const DEPTH_MAX: usize = 256;
 
-/// How many nodes a build may hold, which bounds its memory at about 400 MB.
-const NODES_MAX: usize = 3_000_000;
-
-/// How much text the nodes of a build may be given in all, for a few bytes can become many times over.
-const TEXT_BYTES_MAX: usize = 192 << 20;
-
 impl Tree {
+    /// An empty one that may grow so far.
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
     pub(crate) fn add(&mut self, node: Node) -> NodeId {
-        // A build is checked against NODES_MAX long before ids could run out.
+        // A build is checked against its limits long before ids could run out.
         let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
         self.text_bytes += node.value.len();
         self.nodes.push(node);
@@ -161,16 +177,17 @@ impl Tree {
 
     /// An error once there are more nodes, or more text, than a build may hold.
     pub(crate) fn check(&self) -> Result<()> {
-        if self.text_bytes > TEXT_BYTES_MAX {
+        let Limits { nodes, bytes } = self.limits;
+        if self.text_bytes > bytes {
             return Err(Error::unsupported(
-                format!("more than {} MiB of text made in one kustomization", TEXT_BYTES_MAX >> 20),
-                "split the kustomization",
+                format!("more than {bytes} bytes of text made in one kustomization"),
+                "split the kustomization, or have an admin raise the setting limits.kustomizationBytes",
             ));
         }
-        if self.nodes.len() > NODES_MAX {
+        if self.nodes.len() > nodes {
             return Err(Error::unsupported(
-                format!("more than {NODES_MAX} YAML nodes in one kustomization"),
-                "split the kustomization",
+                format!("more than {nodes} YAML nodes in one kustomization"),
+                "split the kustomization, or have an admin raise the setting limits.kustomizationNodes",
             ));
         }
         Ok(())

@@ -30,7 +30,7 @@ impl Changes {
     /// Errors: a repository that cannot be read, or a name that is no UTF-8.
     pub fn between(old: &dyn Files, new: &dyn Files) -> Result<Option<Self>, String> {
         let sides = [old, new];
-        let readers = sides.map(Reader::new);
+        let readers = sides.map(|files| Reader::new(files, FILES_MAX));
         let mut comparison = Comparison { sides, readers, changes: Self::default(), path_bytes: 0, is_unclear: false };
         let roots = [Some(old.root()), Some(new.root())];
         comparison.directories(&RepoPath::root(), roots, [true, true], 0)?;
@@ -46,7 +46,7 @@ type Sides<T> = [T; 2];
 /// How long the paths of what differs may be together, with [`ENTRY_BYTES`] for each: enough for a hundred thousand.
 const PATH_BYTES_MAX: usize = 16 << 20;
 
-/// How many files with Applications may differ: to compare more of them gains nothing.
+/// How many files with Applications may differ, and how many Applications be in them: to compare more gains nothing.
 const FILES_MAX: usize = 1_000;
 
 struct Comparison<'a> {

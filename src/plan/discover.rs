@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-use super::reader::{Found, ReadError, Reader};
+use super::reader::{Found, ReadError, Reader, too_many_applications};
 use crate::application::{self, Application, BranchName, Document, Patterns};
 use crate::diag::Diagnostic;
 use crate::path::RepoPath;
@@ -76,6 +76,13 @@ pub(super) fn is_of_chart(name: &str) -> bool {
 }
 
 impl Discovered {
+    /// Nothing was found, because there is more than we take.
+    fn too_much(what: String) -> Self {
+        let hint = "a directory or file that stands in the tree many times counts each time";
+        let broken = Broken { file: RepoPath::root(), diagnostic: Diagnostic::error(what).hint(hint) };
+        Self { broken: vec![broken], ..Self::default() }
+    }
+
     /// Why the tree as a whole was not searched, if it was not.
     pub fn unsearched(&self) -> Option<&Diagnostic> {
         self.broken.iter().find(|broken| broken.file.is_root()).map(|broken| &broken.diagnostic)
@@ -99,20 +106,23 @@ const PATH_BYTES_MAX: usize = 64 << 20;
 pub(super) const ENTRY_BYTES: usize = 64;
 
 impl Discovery {
-    /// Finds all Applications below the root of `files`. `patterns` says which files may hold any.
+    /// Finds all Applications below the root of `files`, up to so many. `patterns` says which files may hold any.
     ///
     /// Links are not followed: what they lead to is found where it stands. A tree with more than we take is
     /// [`Broken`] as a whole.
     ///
     /// Errors: a repository that cannot be read.
-    pub fn discover(&mut self, files: &dyn Files, patterns: &Patterns) -> Result<Discovered, String> {
-        let root = match self.read(files).inspect_err(|_| self.seen.clear()) {
+    pub fn discover(
+        &mut self,
+        files: &dyn Files,
+        patterns: &Patterns,
+        applications_max: usize,
+    ) -> Result<Discovered, String> {
+        let root = match self.read(files, applications_max).inspect_err(|_| self.seen.clear()) {
             Ok(root) => root,
             Err(ReadError::Backend(reason)) => return Err(reason),
             Err(ReadError::TooMuch(text)) => {
-                let hint = "a directory or file that stands in the tree many times counts each time";
-                let broken = Broken { file: RepoPath::root(), diagnostic: Diagnostic::error(text).hint(hint) };
-                return Ok(Discovered { broken: vec![broken], ..Discovered::default() });
+                return Ok(Discovered::too_much(text));
             }
         };
         let mut patches = BTreeSet::new();
@@ -132,13 +142,17 @@ impl Discovery {
                 discovered.mistakes.extend(mistakes);
             }
         }
+        // Those that were read for an earlier tree count here only.
+        if discovered.applications.len() > applications_max {
+            return Ok(Discovered::too_much(too_many_applications(applications_max)));
+        }
         discovered.patches = patches;
         Ok(discovered)
     }
 
     /// The whole tree, the files of it on all cores.
-    fn read(&mut self, files: &dyn Files) -> Result<Arc<Directory>, ReadError> {
-        let reader = Reader::new(files);
+    fn read(&mut self, files: &dyn Files, applications_max: usize) -> Result<Arc<Directory>, ReadError> {
+        let reader = Reader::new(files, applications_max);
         let mut walk = Walk { files, path_bytes: 0, candidates: Vec::new() };
         let root = self.directory(&mut walk, &RepoPath::root(), files.root(), 0)?;
         let read = in_shares(&walk.candidates, |candidate| reader.read(&candidate.path, candidate.id));

@@ -16,9 +16,6 @@ const SEEMING_BYTES_MAX: u64 = 64 << 20;
 /// another, so one object can be a million files.
 const PARSED_BYTES_MAX: u64 = 128 << 20;
 
-/// How many Applications one dry tree may hold.
-const APPLICATIONS_MAX: usize = 100_000;
-
 /// The Applications of a file, if there are any or should be, and the files that it names as patches.
 pub(super) type Found = (Option<application::File>, BTreeSet<RepoPath>);
 
@@ -40,6 +37,7 @@ impl From<String> for ReadError {
 /// Reads the files of one dry tree that may hold Applications or name patches, up to what a tree may hold.
 pub(super) struct Reader<'a> {
     files: &'a dyn Files,
+    applications_max: usize,
     parsed_bytes: AtomicU64,
     applications: AtomicUsize,
     /// What holds nothing, whatever its name.
@@ -49,9 +47,11 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub fn new(files: &'a dyn Files) -> Self {
+    /// Reads no more than `applications_max` Applications.
+    pub fn new(files: &'a dyn Files, applications_max: usize) -> Self {
         Self {
             files,
+            applications_max,
             parsed_bytes: AtomicU64::new(0),
             applications: AtomicUsize::new(0),
             bare: Mutex::default(),
@@ -88,19 +88,15 @@ impl<'a> Reader<'a> {
             return Ok((application::read_too_large(path, &content), BTreeSet::new()));
         }
         if self.parsed_bytes.fetch_add(size, Ordering::Relaxed) + size > PARSED_BYTES_MAX {
-            let text =
-                format!("the files with Applications and kustomizations have more than {PARSED_BYTES_MAX} bytes");
-            return Err(ReadError::TooMuch(text));
-        }
-        let too_many = || ReadError::TooMuch(format!("a dry tree has more than {APPLICATIONS_MAX} Applications"));
-        if self.applications.load(Ordering::Relaxed) > APPLICATIONS_MAX {
-            return Err(too_many());
+            let what = format!("files with Applications and kustomizations have more than {PARSED_BYTES_MAX} bytes");
+            return Err(self.too_much(what));
         }
         let patches = if is_kustomization { application::patches(path, &content) } else { BTreeSet::new() };
         let file = application::read(path, &content);
         let count = file.documents.len();
-        if self.applications.fetch_add(count, Ordering::Relaxed) + count > APPLICATIONS_MAX {
-            return Err(self.too_much(format!("a dry tree has more than {APPLICATIONS_MAX} Applications")));
+        let max = self.applications_max;
+        if self.applications.fetch_add(count, Ordering::Relaxed) + count > max {
+            return Err(self.too_much(too_many_applications(max)));
         }
         let found = !file.documents.is_empty() || !file.diagnostics.is_empty();
         Ok((found.then_some(file), patches))
@@ -109,4 +105,9 @@ impl<'a> Reader<'a> {
     fn too_much(&self, what: String) -> ReadError {
         ReadError::TooMuch(self.too_much.get_or_init(|| what).clone())
     }
+}
+
+/// What is said of more Applications than a tree may hold.
+pub(super) fn too_many_applications(max: usize) -> String {
+    format!("a dry tree has more than {max} Applications; the setting limits.applications sets the limit")
 }

@@ -14,7 +14,8 @@ use crate::jsonnet;
 use crate::kustomize;
 use crate::manifest::{self, Manifest};
 use crate::path::RepoPath;
-use crate::settings::RendererName;
+use crate::settings::{Limits, RendererName};
+use crate::template;
 use crate::view::{View, ViewError};
 
 /// One Application while it is rendered.
@@ -71,6 +72,7 @@ impl One<'_, '_> {
 
     /// What our own Kustomize prints.
     fn build(&mut self, edits: &Edits) -> Result<String, Failure> {
+        let limits = self.commit.context.limits;
         let edited =
             if edits.is_empty() { None } else { Some(edits.apply(self.view, &self.source.path)?.1.into_bytes()) };
         let options = kustomize::Options {
@@ -78,9 +80,11 @@ impl One<'_, '_> {
             helm_api_versions: edits.api_versions.clone(),
             kustomization: edited,
             enable_helm: true,
+            limits: kustomize::Limits { nodes: limits.kustomization_nodes, bytes: limits.kustomization_bytes },
             ..kustomize::Options::default()
         };
-        let charts = kustomize::NativeCharts { effects: self.effects(), charts: self.commit.renderers.charts.clone() };
+        let charts = self.commit.renderers.charts.clone();
+        let charts = kustomize::NativeCharts { effects: self.effects(), limits: self.template_limits(), charts };
         let build = kustomize::build(self.view, &self.source.path, &options, Some(&charts))
             .map_err(|error| self.wrong(&error))?;
         let warning = |text: &String| Diagnostic::warning(text.as_str()).at(self.place().clone());
@@ -110,6 +114,7 @@ impl One<'_, '_> {
             skip_tests: release.skip_tests,
             skip_schema_validation: release.skip_schema_validation,
             effects: self.effects(),
+            limits: self.template_limits(),
             stop: self.view.stop().clone(),
             ..helm::Options::default()
         };
@@ -155,6 +160,11 @@ impl One<'_, '_> {
                 now: jiff::Timestamp::UNIX_EPOCH,
             },
         }
+    }
+
+    fn template_limits(&self) -> template::Limits {
+        let Limits { template_steps: steps, template_bytes: bytes, .. } = self.commit.context.limits;
+        template::Limits { steps, bytes, ..template::Limits::default() }
     }
 
     fn wrong(&self, error: &kustomize::Error) -> Failure {
@@ -212,5 +222,19 @@ impl One<'_, '_> {
     /// Where the Application names its sources.
     fn place(&self) -> &Span {
         &self.application.places.dry_path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_setting_the_limits_are_the_engines_own() {
+        let Limits { template_steps, template_bytes, kustomization_nodes, kustomization_bytes, .. } = Limits::default();
+        let of_templates = template::Limits::default();
+        assert_eq!((template_steps, template_bytes), (of_templates.steps, of_templates.bytes));
+        let of_kustomizations = kustomize::Limits { nodes: kustomization_nodes, bytes: kustomization_bytes };
+        assert_eq!(of_kustomizations, kustomize::Limits::default());
     }
 }

@@ -130,7 +130,8 @@ impl Run<'_> {
         let repository = self.setup.repository;
         let commit = repository.commit(dry)?;
         let files = TreeFiles::new(repository, commit.tree);
-        let discovered = self.discovery.discover(&files, &self.rules.applications);
+        let limit = self.rules.settings.limits.applications;
+        let discovered = self.discovery.discover(&files, &self.rules.applications, limit);
         let discovered =
             discovered.map_err(|why| HydrateError::Machine(format!("reading the tree of {dry}: {why}")))?;
         let view = View::new(&files);
