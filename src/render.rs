@@ -229,9 +229,10 @@ impl<'a> Commit<'a> {
         let view = view.until(Stop::when(move || flags.iter().any(|flag| flag.load(Ordering::Relaxed))));
         let Limits { time, commit_time, .. } = *self.limits();
         let is_late = || self.is_late.load(Ordering::Relaxed);
-        let result = match is_late() {
-            true => Err(Error::Cancelled.into()),
-            false => self.watch().within(time, &over, || self.render_within(application, &view)),
+        let result = if is_late() {
+            Err(Error::Cancelled.into())
+        } else {
+            self.watch().within(time, &over, || self.render_within(application, &view))
         };
         let too_much = |what, setting| Err(Error::TooMuch { what, setting }.into());
         let result = match (result, view.too_large()) {

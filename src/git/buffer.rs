@@ -52,8 +52,16 @@ impl New {
         }
     }
 
-    /// Puts all blobs into the spool.
+    /// Puts all blobs into the spool. They stay in memory where none can be made: a preview may read what it may not write.
     fn spool_blobs(&mut self, dir: &Path) -> std::result::Result<(), Error> {
+        if self.is_broken {
+            return Err(Self::broken());
+        }
+        self.blob_bytes = 0;
+        if self.spool.is_none() {
+            self.spool = Spool::new(dir).ok();
+        }
+        let Some(spool) = &mut self.spool else { return Ok(()) };
         self.is_broken = true;
         let mut blobs = Vec::new();
         let kept = self.objects.iter_mut().filter(|(_, (kind, _))| *kind == ObjectKind::Blob);
@@ -62,10 +70,6 @@ impl New {
                 blobs.push((*id, ObjectKind::Blob, std::mem::take(content)));
             }
         }
-        let spool = match &mut self.spool {
-            Some(spool) => spool,
-            none => none.insert(Spool::new(dir)?),
-        };
         for (id, entry) in pack::spool(blobs, spool)? {
             if let Some((_, content)) = self.objects.get_mut(&id) {
                 *content = Content::Spooled(entry);
@@ -74,8 +78,12 @@ impl New {
                 *content = Content::Spooled(entry);
             }
         }
-        (self.blob_bytes, self.is_broken) = (0, false);
+        self.is_broken = false;
         Ok(())
+    }
+
+    fn broken() -> Error {
+        Error::message("a temporary file for new objects could not be written")
     }
 }
 
@@ -219,7 +227,7 @@ impl<'a> ObjectBuffer<'a> {
     fn take(&self) -> std::result::Result<Objects, Error> {
         let New { order, mut objects, spool, is_broken, .. } = std::mem::take(&mut *self.new_objects());
         if is_broken {
-            return Err(Error::message("a temporary file for new objects could not be written"));
+            return Err(New::broken());
         }
         let all = order.into_iter().filter_map(|id| objects.remove(&id).map(|(kind, content)| (id, kind, content)));
         Ok(Objects { all: all.collect(), spool })

@@ -105,6 +105,23 @@ fn what_we_write_is_what_git_reads() {
 }
 
 #[test]
+fn blobs_stay_in_memory_where_nothing_can_be_written() {
+    let bare = Bare::new(&[]);
+    let repository = bare.open();
+    let buffer = ObjectBuffer::new(&repository);
+    let (objects, away) = (bare.path().join("objects"), bare.path().join("away"));
+    std::fs::rename(&objects, &away).expect("moves");
+    let contents: Vec<Vec<u8>> = (0..50_u8).map(|n| vec![n; 5_000]).collect();
+    let ids: Vec<ObjectId> = contents.iter().map(|content| buffer.write_blob(content).expect("is kept")).collect();
+    std::fs::rename(&away, &objects).expect("moves");
+    let kept = buffer.flush().expect("writes");
+    for (id, content) in ids.iter().zip(&contents) {
+        assert!(repository.blob(*id).expect("is there") == *content);
+    }
+    drop(kept);
+}
+
+#[test]
 fn blobs_that_wait_on_disk_are_what_was_written() {
     let bare = Bare::new(&[]);
     let repository = bare.open();

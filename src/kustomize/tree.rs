@@ -163,12 +163,13 @@ pub(crate) const DEPTH_MAX: usize = 256;
 
 impl Tree {
     /// An empty one that may grow so far.
-    pub(crate) fn new(limits: Limits) -> Self {
+    pub(crate) fn new(mut limits: Limits) -> Self {
+        limits.nodes = limits.nodes.min(u32::MAX as usize / 2);
         Self { limits, ..Self::default() }
     }
 
     pub(crate) fn add(&mut self, node: Node) -> NodeId {
-        // A build is checked against its limits long before ids could run out.
+        // A build is checked against its limit long before ids could run out.
         let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
         self.text_bytes += node.value.len();
         self.nodes.push(node);
