@@ -144,6 +144,11 @@ impl Dry {
         self.script.extend(format!("M 160000 {} {path}\n", "1".repeat(40)).as_bytes());
     }
 
+    /// A directory that is there as an object.
+    fn directory(&mut self, path: &str, id: &str) {
+        self.script.extend(format!("M 040000 {id} {path}\n").as_bytes());
+    }
+
     /// A directory of many entries, all with the same content.
     fn many(&mut self, path: &str, mode: &str, id: &str, names: impl Iterator<Item = String>) {
         let mut names: Vec<String> = names.collect();
@@ -152,7 +157,7 @@ impl Dry {
         let tree: Vec<u8> =
             names.iter().flat_map(|name| [format!("{mode} {name}\0").into_bytes(), id.clone()].concat()).collect();
         let id = self.object("tree", &tree);
-        self.script.extend(format!("M 040000 {id} {path}\n").as_bytes());
+        self.directory(path, &id);
     }
 
     /// A directory whose entries are as raw as they can be: mode, name and content of files.
@@ -164,7 +169,7 @@ impl Dry {
             tree.extend(hex(&id));
         }
         let id = self.object("tree", &tree);
-        self.script.extend(format!("M 040000 {id} {path}\n").as_bytes());
+        self.directory(path, &id);
     }
 
     /// Any bytes as an object of any kind, checked by nobody.

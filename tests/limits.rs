@@ -1,7 +1,15 @@
-//! What reaches a limit of the machine says so, holds up nobody else, and is tried again.
+//! What reaches a limit says so and holds up nobody else; a limit of the machine is tried again, one that decides what
+//! renders is a setting.
 
 use crate::push::{application, config_map, dry, note, note_of, tip};
 use crate::support::Lab;
+
+const CHART: &str = "apiVersion: v2\nname: slow\nversion: 1.0.0\n";
+
+/// A template that takes more steps than anybody waits for.
+fn forever() -> String {
+    format!("{{{{ $all := until 1000 }}}}{}{}", "{{ range $all }}".repeat(5), "{{ end }}".repeat(5))
+}
 
 #[test]
 fn a_render_without_end_holds_up_its_own_branch_only() {
@@ -10,12 +18,9 @@ fn a_render_without_end_holds_up_its_own_branch_only() {
     server.git(&["config", "hydrate.renderTimeLimit", "3"]);
     let clone = dry(&server, &["web"], &["dev"]);
     let (file, text) = application("slow", "prod");
-    let chart = "apiVersion: v2\nname: slow\nversion: 1.0.0\n";
-    let range = "{{ range $all }}".repeat(5);
-    let forever = format!("{{{{ $all := until 1000 }}}}{range}{}", "{{ end }}".repeat(5));
     clone.commit(
         "a chart",
-        &[(&file, &text), ("apps/slow/prod/Chart.yaml", chart), ("apps/slow/prod/templates/a.yaml", &forever)],
+        &[(&file, &text), ("apps/slow/prod/Chart.yaml", CHART), ("apps/slow/prod/templates/a.yaml", &forever())],
     );
     let told = clone.push().success().remote().join(" ");
     let expected = "error: `slow-prod` takes more than 3 seconds to render; git config hydrate.renderTimeLimit sets";
@@ -35,13 +40,12 @@ fn all_renders_of_a_dry_commit_have_a_limit_together() {
     server.git(&["config", "hydrate.jobs", "1"]);
     let clone = dry(&server, &["web"], &["dev"]);
     let slow: Vec<(String, String)> = (0..4).map(|n| application(&format!("slow{n}"), "prod")).collect();
-    let range = "{{ range $all }}".repeat(5);
-    let forever = format!("{{{{ $all := until 1000 }}}}{range}{}", "{{ end }}".repeat(5));
+    let forever = forever();
     let mut files: Vec<(&str, &str)> = slow.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
     let charts: Vec<[String; 2]> =
         (0..4).map(|n| ["Chart.yaml", "templates/a.yaml"].map(|name| format!("apps/slow{n}/prod/{name}"))).collect();
     for [chart, template] in &charts {
-        files.extend([(chart.as_str(), "apiVersion: v2\nname: slow\nversion: 1.0.0\n"), (template.as_str(), &forever)]);
+        files.extend([(chart.as_str(), CHART), (template.as_str(), &forever)]);
     }
     clone.commit("slow charts", &files);
     let told = clone.push().success().remote().join(" ");
@@ -124,7 +128,7 @@ fn limits_that_decide_about_results_are_settings() {
         "a chart and an overlay",
         &[
             (&chart.0, &chart.1),
-            ("apps/chart/dev/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n"),
+            ("apps/chart/dev/Chart.yaml", CHART),
             ("apps/chart/dev/templates/a.yaml", &config),
             (&overlay.0, &overlay.1),
             ("apps/overlay/dev/kustomization.yaml", "resources: [a.yaml]\nnamePrefix: x-\n"),

@@ -121,9 +121,7 @@ impl Discovery {
         let root = match self.read(files, applications_max).inspect_err(|_| self.seen.clear()) {
             Ok(root) => root,
             Err(ReadError::Backend(reason)) => return Err(reason),
-            Err(ReadError::TooMuch(text)) => {
-                return Ok(Discovered::too_much(text));
-            }
+            Err(ReadError::TooMuch(what)) => return Ok(Discovered::too_much(what)),
         };
         let mut patches = BTreeSet::new();
         let mut found = BTreeMap::new();
