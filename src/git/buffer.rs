@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use gix::objs::{Data, Find};
 use gix::{Result, error::ResultExt, error::message};
 
-use super::pack::{self, Objects};
+use super::pack::{self, Object};
 use super::spool::{Content, Spool};
 use super::{Commit, Doing as _, Error, NewCommit, ObjectId, ObjectKind, Quarantine, Repository, TreeEntry, store};
 
@@ -29,7 +29,7 @@ struct New {
     objects: HashMap<ObjectId, (ObjectKind, Content)>,
     /// Blobs that are only written once somebody keeps them.
     held: HashMap<ObjectId, Content>,
-    /// How many bytes of blobs are in memory, and those that were held and let go since the last time that it was too many.
+    /// How many bytes of blobs were taken in since the spool took the last ones.
     blob_bytes: usize,
     /// Made when it is needed.
     spool: Option<Spool>,
@@ -41,14 +41,6 @@ impl New {
     fn insert(&mut self, id: ObjectId, kind: ObjectKind, content: Content) {
         if self.objects.insert(id, (kind, content)).is_none() {
             self.order.push(id);
-        }
-    }
-
-    fn content(&self, content: &Content) -> std::result::Result<Vec<u8>, Error> {
-        match (content, &self.spool) {
-            (Content::Whole(content), _) => Ok(content.clone()),
-            (Content::Spooled(entry), Some(spool)) => spool.content(*entry),
-            (Content::Spooled(_), None) => Err(Error::message("a temporary file is gone")),
         }
     }
 
@@ -72,7 +64,7 @@ impl New {
         }
         for (id, entry) in pack::spool(blobs, spool)? {
             if let Some((_, content)) = self.objects.get_mut(&id) {
-                *content = Content::Spooled(entry);
+                *content = Content::Spooled(entry.clone());
             }
             if let Some(content) = self.held.get_mut(&id) {
                 *content = Content::Spooled(entry);
@@ -117,7 +109,7 @@ impl<'a> ObjectBuffer<'a> {
     pub fn object(&self, id: ObjectId) -> std::result::Result<(ObjectKind, Vec<u8>), Error> {
         let new = self.new_objects();
         if let Some((kind, content)) = new.objects.get(&id) {
-            return Ok((*kind, new.content(content)?));
+            return Ok((*kind, content.read()?.into_owned()));
         }
         drop(new);
         // git needs no object for the empty tree, and its repositories seldom have one.
@@ -130,8 +122,7 @@ impl<'a> ObjectBuffer<'a> {
     /// The size of an object in bytes, new or not.
     pub fn size(&self, id: ObjectId) -> std::result::Result<u64, Error> {
         match self.new_objects().objects.get(&id) {
-            Some((_, Content::Whole(content))) => Ok(content.len() as u64),
-            Some((_, Content::Spooled(entry))) => Ok(entry.size as u64),
+            Some((_, content)) => Ok(content.size() as u64),
             None if id == self.empty_tree_id() => Ok(0),
             None => self.repository.size(id),
         }
@@ -224,13 +215,13 @@ impl<'a> ObjectBuffer<'a> {
         store::write_quarantined(self.repository, quarantine, self.take()?)
     }
 
-    fn take(&self) -> std::result::Result<Objects, Error> {
-        let New { order, mut objects, spool, is_broken, .. } = std::mem::take(&mut *self.new_objects());
+    fn take(&self) -> std::result::Result<Vec<Object>, Error> {
+        let New { order, mut objects, is_broken, .. } = std::mem::take(&mut *self.new_objects());
         if is_broken {
             return Err(New::broken());
         }
         let all = order.into_iter().filter_map(|id| objects.remove(&id).map(|(kind, content)| (id, kind, content)));
-        Ok(Objects { all: all.collect(), spool })
+        Ok(all.collect())
     }
 
     /// Forgets all new objects.
@@ -264,7 +255,8 @@ impl Find for ObjectBuffer<'_> {
     fn try_find<'b>(&self, id: &gix::oid, buffer: &'b mut Vec<u8>) -> Result<Option<Data<'b>>> {
         let hash = id.kind();
         let new = self.new_objects();
-        let known = new.objects.get(id).map(|(kind, content)| Ok::<_, Error>((*kind, new.content(content)?)));
+        let known =
+            new.objects.get(id).map(|(kind, content)| content.read().map(|content| (*kind, content.into_owned())));
         let known = known.transpose().or_raise(|| message("reading a new object"))?;
         drop(new);
         let empty = || (id == self.empty_tree_id()).then(|| (ObjectKind::Tree, Vec::new()));

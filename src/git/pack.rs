@@ -26,24 +26,15 @@ pub struct Pack {
 pub enum Piece {
     /// In memory.
     Bytes(Vec<u8>),
-    /// In the spool.
+    /// In a spool.
     Spooled(Range),
 }
 
 /// An object that is not on disk yet.
 pub type Object = (ObjectId, ObjectKind, Content);
 
-/// New objects, and where those are that are not in memory.
-#[derive(Default)]
-pub struct Objects {
-    /// In the order in which they were made.
-    pub all: Vec<Object>,
-    /// None while all are in memory.
-    pub spool: Option<Spool>,
-}
-
 /// Packs objects whole, none as a difference to another: a repack does that better, later and for all at once.
-pub fn encode(objects: Vec<Object>, spool: Option<&Spool>, hash: gix::hash::Kind) -> Result<Pack, Error> {
+pub fn encode(objects: Vec<Object>, hash: gix::hash::Kind) -> Result<Pack, Error> {
     let count = u32::try_from(objects.len()).doing(|| "packing objects".to_owned())?;
     let header = [b"PACK\0\0\0\x02".as_slice(), &count.to_be_bytes()].concat();
     let mut len = header.len();
@@ -55,7 +46,7 @@ pub fn encode(objects: Vec<Object>, spool: Option<&Spool>, hash: gix::hash::Kind
         pack.extend(part.pieces);
     }
     let mut hasher = gix::hash::hasher(hash);
-    each_piece(&pack, spool, |bytes| {
+    each_piece(&pack, |bytes| {
         hasher.update(bytes);
         Ok(())
     })?;
@@ -69,15 +60,10 @@ pub fn encode(objects: Vec<Object>, spool: Option<&Spool>, hash: gix::hash::Kind
 }
 
 /// Hands on the bytes of a pack, some at a time.
-pub fn each_piece(
-    pieces: &[Piece],
-    spool: Option<&Spool>,
-    mut take: impl FnMut(&[u8]) -> std::io::Result<()>,
-) -> Result<(), Error> {
-    let gone = || Error::message("a temporary file is gone");
+pub fn each_piece(pieces: &[Piece], mut take: impl FnMut(&[u8]) -> std::io::Result<()>) -> Result<(), Error> {
     pieces.iter().try_for_each(|piece| match piece {
         Piece::Bytes(bytes) => take(bytes).doing(|| "writing a pack".to_owned()),
-        Piece::Spooled(range) => spool.ok_or_else(gone)?.read(*range, &mut take),
+        Piece::Spooled(range) => range.read(&mut take),
     })
 }
 
@@ -88,16 +74,10 @@ pub fn spool(
 ) -> Result<Vec<(ObjectId, Entry)>, Error> {
     let objects = objects.into_iter().map(|(id, kind, content)| (id, kind, Content::Whole(content)));
     let mut spooled = Vec::new();
-    for part in compress_all(objects.collect())? {
-        let mut next = spool.append(&[])?;
-        for piece in &part.pieces {
-            if let Piece::Bytes(bytes) = piece {
-                spool.append(bytes)?;
-            }
-        }
-        for Place { id, crc, size, header, len, .. } in part.places {
-            spooled.push((id, Entry { size, crc, range: Range { start: next, len }, header }));
-            next += len as u64;
+    for mut part in compress_all(objects.collect())? {
+        let range = spool.append(part.bytes())?;
+        for Place { id, crc, start, size, header, len } in part.places {
+            spooled.push((id, Entry { size, crc, range: range.part(start, len), header }));
         }
     }
     Ok(spooled)
@@ -161,8 +141,9 @@ fn compress(objects: Vec<Object>, deflate: &mut Deflate) -> Result<Part, Error> 
                 (crc32(&bytes[before..]), bytes.len() - before, content.len(), header.len())
             }
             Content::Spooled(Entry { size, crc, range, header }) => {
+                let len = range.len;
                 part.spooled(range);
-                (crc, range.len, size, header)
+                (crc, len, size, header)
             }
         };
         part.len += len;
@@ -184,9 +165,12 @@ impl Part {
     }
 
     fn spooled(&mut self, range: Range) {
-        match self.pieces.last_mut() {
-            Some(Piece::Spooled(last)) if last.start + last.len as u64 == range.start => last.len += range.len,
-            _ => self.pieces.push(Piece::Spooled(range)),
+        let is_joined = match self.pieces.last_mut() {
+            Some(Piece::Spooled(last)) => last.extend(&range),
+            _ => false,
+        };
+        if !is_joined {
+            self.pieces.push(Piece::Spooled(range));
         }
     }
 }

@@ -7,8 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::deflate::Deflate;
-use super::pack::{self, Objects, Pack};
-use super::spool::{Content, Spool};
+use super::pack::{self, Object, Pack};
 use super::{Doing as _, Error, Fsync, ObjectId, ObjectKind, Quarantine, Repository, Shared};
 
 /// Up to how many objects are a handful, which git would write loose, and not flush by default.
@@ -38,30 +37,25 @@ struct Store {
 /// Writes objects as one pack. Never as loose ones: nothing keeps a `git gc --prune=now` in another process from taking
 /// those before a ref points at them, and none that are in a pack too may become loose later, for a `git prune-packed`
 /// in another process trusts the pack that it has seen. A handful is flushed when loose objects are to be.
-pub(super) fn write(repository: &Repository, objects: Objects) -> Result<Kept, Error> {
+pub(super) fn write(repository: &Repository, objects: Vec<Object>) -> Result<Kept, Error> {
     repository.check_writable()?;
-    let Objects { all: objects, spool } = objects;
     if objects.is_empty() {
         return Ok(Kept { keep: None });
     }
     let store = Store::new(repository, repository.objects_dir());
     let flush = store.flushes(objects.len());
-    let pack = pack::encode(objects, spool.as_ref(), repository.null_id().kind())?;
+    let pack = pack::encode(objects, repository.null_id().kind())?;
     let kept = store.keep(pack.id)?;
-    store.write_pack(&pack, spool.as_ref(), flush)?;
+    store.write_pack(&pack, flush)?;
     Ok(kept)
 }
 
 /// Writes objects that no ref will ever point at, each into a file of its own: git's next prune takes them.
-pub(super) fn write_loose(repository: &Repository, objects: &Objects) -> Result<(), Error> {
+pub(super) fn write_loose(repository: &Repository, objects: &[Object]) -> Result<(), Error> {
     repository.check_writable()?;
     let store = Store::new(repository, repository.objects_dir());
     let mut deflate = Deflate::new();
-    objects.all.iter().try_for_each(|(id, kind, content)| match (content, &objects.spool) {
-        (Content::Whole(content), _) => store.write_loose(&mut deflate, *id, *kind, content),
-        (Content::Spooled(entry), Some(spool)) => store.write_loose(&mut deflate, *id, *kind, &spool.content(*entry)?),
-        (Content::Spooled(_), None) => Err(Error::message("a temporary file is gone")),
-    })
+    objects.iter().try_for_each(|(id, kind, content)| store.write_loose(&mut deflate, *id, *kind, &content.read()?))
 }
 
 /// Writes objects as one pack beside those of a push that is not accepted yet, to share their fate; answers its id. The
@@ -69,14 +63,13 @@ pub(super) fn write_loose(repository: &Repository, objects: &Objects) -> Result<
 pub(super) fn write_quarantined(
     repository: &Repository,
     quarantine: &Quarantine,
-    objects: Objects,
+    objects: Vec<Object>,
 ) -> Result<ObjectId, Error> {
-    let Objects { all: objects, spool } = objects;
     let store = Store::new(repository, quarantine.objects.clone());
     let flush = store.flushes(objects.len());
-    let pack = pack::encode(objects, spool.as_ref(), repository.null_id().kind())?;
+    let pack = pack::encode(objects, repository.null_id().kind())?;
     store.place_keep(pack.id)?;
-    store.write_pack(&pack, spool.as_ref(), flush)?;
+    store.write_pack(&pack, flush)?;
     Ok(pack.id)
 }
 
@@ -129,12 +122,12 @@ impl Store {
     }
 
     /// The pack before its index: a pack without one is not there for git.
-    fn write_pack(&self, pack: &Pack, spool: Option<&Spool>, flush: bool) -> Result<(), Error> {
+    fn write_pack(&self, pack: &Pack, flush: bool) -> Result<(), Error> {
         let dir = self.objects.join("pack");
         make_dir(&dir, self.shared)?;
         let [path, index] = ["pack", "idx"].map(|extension| self.pack_file(pack.id, extension));
         self.place(&dir, &path, flush, |file| {
-            pack::each_piece(&pack.pack, spool, |bytes| file.write_all(bytes)).doing(|| writing(&path))
+            pack::each_piece(&pack.pack, |bytes| file.write_all(bytes)).doing(|| writing(&path))
         })?;
         self.place(&dir, &index, flush, |file| written(&index, file.write_all(&pack.index)))?;
         if flush {
