@@ -3,6 +3,7 @@
 //! A subcommand answers what its exit code shall say, as an [`Outcome`], and prints what it found itself. Whatever it
 //! hands up as an error is printed here, in the form of git's own messages.
 
+mod adopt;
 mod catch_up;
 mod check;
 mod clone;
@@ -74,6 +75,8 @@ enum Command {
     Verify(verify::Arguments),
     /// Hydrate what a crash, an import or a new setting left behind.
     CatchUp(catch_up::Arguments),
+    /// Hand branches over to hydration that it did not make.
+    Adopt(adopt::Arguments),
     /// Show or change the settings of the repository.
     Config(config::Arguments),
     /// Have a server hydrate what is pushed, or a clone fetch what it needs.
@@ -174,6 +177,7 @@ fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Command::Explain(arguments)) => explain::run(&arguments, json),
         Some(Command::Verify(arguments)) => verify::run(&arguments, json),
         Some(Command::CatchUp(arguments)) => catch_up::run(&arguments, json),
+        Some(Command::Adopt(arguments)) => adopt::run(&arguments, json),
         Some(Command::Commit(arguments)) => commit::run(&arguments, json),
         Some(Command::Hook(arguments)) => hook::run(&arguments),
         Some(Command::RemoteHelper(arguments)) => remote_helper::run(&arguments),

@@ -11,7 +11,9 @@
 mod adopt;
 mod advance;
 mod branch;
+mod branch_records;
 mod check;
+mod dry_branches;
 mod explain;
 mod failures;
 mod foreseen;
@@ -30,7 +32,10 @@ mod standing;
 mod status;
 mod stopped;
 mod strict;
+mod takeover;
 mod verify;
+
+use std::collections::BTreeMap;
 
 use crate::application::BranchName;
 use crate::git::{self, Lock, ObjectId, Repository};
@@ -41,6 +46,7 @@ use crate::settings::SettingsError;
 use stopped::Stopped;
 
 pub use adopt::{Adoption, adopt};
+pub use branch_records::{BranchRecord, BranchRecords, RECORDS_REF};
 pub use check::{CheckFinding, Checked, Rule, Tree, check};
 pub use explain::{
     Candidate, Changed, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects,
@@ -59,6 +65,7 @@ pub use single::{Single, render_named};
 pub use standing::{Origin, Standing};
 pub use status::{BranchStatus, status};
 pub use strict::{DAY, Push, Strictness, judge};
+pub use takeover::foreign;
 pub use verify::{Fault, Finding, Line, Verified, lines, verify};
 
 /// Which dry commits shall be looked at.
@@ -160,6 +167,20 @@ pub fn survey(setup: &Setup<'_>) -> Result<Survey, HydrateError> {
         Ok(survey) => Ok(survey),
         Err(stopped) => Err(stopped.into_error()),
     }
+}
+
+/// The branches that the Applications at the tips of the dry branches name, each with its dry branch.
+fn destinations(setup: &Setup<'_>) -> Result<BTreeMap<BranchName, BranchName>, HydrateError> {
+    match run::Run::new(setup).and_then(run::Run::destinations) {
+        Ok(destinations) => Ok(destinations),
+        Err(stopped) => Err(stopped.into_error()),
+    }
+}
+
+/// Writes what a repository needs before its first push: [`Report::notes`] says what. The caller holds the
+/// repository's lock.
+pub fn settle(setup: &Setup<'_>) -> Result<Report, HydrateError> {
+    run::Run::new(setup).and_then(run::Run::settle).map_err(Stopped::into_error)
 }
 
 /// Hydrates what is not hydrated yet. The caller holds the repository's lock.

@@ -103,7 +103,7 @@ fn hydrate_cache(cache: &Cache, machine: &Machine) -> Result<Report, Error> {
     let progress = Progress::new();
     let setup = Setup {
         repository: cache.repository(),
-        refs: RefNames { read: cache::BASES.to_owned(), ..RefNames::server() },
+        refs: RefNames { read: cache::BASES.to_owned(), believes_commits: true, ..RefNames::server() },
         wake: Wake::Everything,
         renderers: &renderers,
         out_of_time: &|| false,
@@ -124,6 +124,8 @@ fn tell(report: &Report, request: &Request) {
     });
     // Every branch of upstream was searched: what is wrong on one that feeds no environment is its author's business.
     report.warnings.clear();
+    // Nor what was found out for the cache alone.
+    report.notes.clear();
     if !report.branches.is_empty() {
         report.problems.clear();
     }

@@ -10,6 +10,8 @@
 //! | `README.md.j2` | the minijinja template of the README in each destination path |
 //! | `commit-message.j2` | the minijinja template of the commit message |
 
+pub mod edit;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -41,7 +43,8 @@ pub struct Settings {
     /// Path globs of the files that may hold Applications; every file while it is empty.
     #[serde(deserialize_with = "one_or_many", skip_serializing_if = "Vec::is_empty")]
     pub applications: Vec<String>,
-    /// Dry branches to look at besides the one that `HEAD` names and those hydrated before.
+    /// The dry branches, the default one (`HEAD` as a `targetRevision`) first. The first hydration sets them while they
+    /// are not set.
     #[serde(deserialize_with = "branches", skip_serializing_if = "Vec::is_empty")]
     pub dry_branches: Vec<BranchName>,
     /// Globs of the branches that hydration may write; every branch while it is empty.
@@ -210,6 +213,9 @@ pub enum SettingsError {
     /// A file that is no UTF-8.
     #[error("{0}: not UTF-8")]
     NotUtf8(String),
+    /// A `settings.yaml` whose lines cannot be changed one key at a time.
+    #[error("settings.yaml is written in a way that cannot be changed key by key; use: git hydrate config edit")]
+    NotEditable,
     /// A wrong key, type or value in `settings.yaml`, with its place.
     #[error("settings.yaml: {0}")]
     Wrong(String),
@@ -256,6 +262,19 @@ impl Settings {
             commit_message_template: self.commit_message_template.clone(),
             identity: identity.map_err(|error| SettingsError::Wrong(format!("author: {error}")))?,
         })
+    }
+
+    /// Whether what is hydrated from the same dry commit with either has the same bytes: they differ at most in which
+    /// branches are read and written.
+    pub fn makes_the_same_as(&self, other: &Self) -> bool {
+        let of_bytes = |settings: &Self| Self {
+            repo_urls: Vec::new(),
+            dry_branches: Vec::new(),
+            branches: Vec::new(),
+            adopt: Vec::new(),
+            ..settings.clone()
+        };
+        of_bytes(self) == of_bytes(other)
     }
 
     /// The directories that are promoted on their own on `branch`; none on a branch that is promoted as a whole.

@@ -150,7 +150,12 @@ fn what_is_broken_is_found() {
         ),
         (
             "a ref in the way",
-            |_, repo| drop(repo.git(&["update-ref", "refs/hydrate", "main"])),
+            |_, repo| {
+                for name in ["refs/hydrate/config", "refs/hydrate/branches"] {
+                    repo.git(&["update-ref", "-d", name]);
+                }
+                repo.git(&["update-ref", "refs/hydrate", "main"]);
+            },
             "bad      refs/hydrate is in the way of refs/hydrate/config",
             "git -C 'REPO' update-ref -d refs/hydrate",
         ),

@@ -94,6 +94,7 @@ fn a_dry_branch_of_garbage_holds_back_no_other() {
     for garbage in GARBAGE {
         let lab = Lab::new();
         let (server, clone) = pushed(&lab);
+        server.hydrate(&["config", "add", "dryBranches", "next"]).success();
         clone.git(&["switch", "-q", "-c", "next"]);
         let (path, text) = application("web", "test");
         let text = text.replace("targetRevision: main", "targetRevision: next");

@@ -392,6 +392,7 @@ fn two_dry_branches_cannot_write_one_branch() {
     let server = lab.server();
     let clone = dry(&server, &["web"], &["dev"]);
     clone.push().success();
+    server.hydrate(&["config", "add", "dryBranches", "release"]).success();
     let before = tip(&server, "environments/dev");
     clone.git(&["checkout", "-q", "-b", "release"]);
     let (file, text) = application("web", "dev");
@@ -411,7 +412,7 @@ fn settings_shape_what_is_written() {
     settings.git(&["checkout", "-q", "--orphan", "settings"]);
     let commit = |message: &str, files: &[(&str, &str)]| {
         settings.commit(message, files);
-        settings.git(&["push", "-q", "origin", "HEAD:refs/hydrate/config"]);
+        settings.git(&["push", "-q", "--force", "origin", "HEAD:refs/hydrate/config"]);
     };
     commit(
         "robot",
@@ -446,7 +447,8 @@ fn promotion_strategies_share_a_branch() {
     let clone = dry(&server, &["a", "b"], &["dev"]);
     let settings = server.clone_to("settings");
     settings.git(&["checkout", "-q", "--orphan", "settings"]);
-    settings.commit("share", &[("settings.yaml", "activePaths: {environments/dev: [a, b]}\n")]);
+    let shared = "dryBranches: [main, other]\nactivePaths: {environments/dev: [a, b]}\n";
+    settings.commit("share", &[("settings.yaml", shared)]);
     settings.git(&["push", "-q", "origin", "HEAD:refs/hydrate/config"]);
     clone.push().success();
     let ours = |name: &str| ["README.md", "hydrator.metadata", "manifest.yaml"].map(|file| format!("{name}/{file}"));
@@ -470,7 +472,7 @@ fn promotion_strategies_share_a_branch() {
     );
     let answer = clone.push().success();
     assert!(answer.remote().join(" ").contains("lies in none of the `activePaths`"), "{answer:?}");
-    settings.commit("share", &[("settings.yaml", "activePaths: {environments/dev: [a, b, c]}\n")]);
+    settings.commit("share", &[("settings.yaml", &shared.replace("[a, b]", "[a, b, c]"))]);
     settings.git(&["push", "-q", "origin", "HEAD:refs/hydrate/config"]);
     server.hydrate(&["catch-up"]).success();
     assert_eq!(names(&server, "environments/dev"), [ours("a"), ours("b"), ours("c")].concat());

@@ -25,6 +25,7 @@ mod locks;
 mod log;
 mod mutations;
 mod objects;
+mod ownership;
 mod plugin;
 mod pre_push;
 mod push;

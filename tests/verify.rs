@@ -95,8 +95,9 @@ fn every_settings_commit_and_staging_branch_is_taken_into_account() {
     let settings = server.clone_to("settings");
     settings.git(&["checkout", "-q", "--orphan", "settings"]);
     settings.git(&["rm", "-rqf", "."]);
-    settings.commit("robot", &[("settings.yaml", "author: {name: Robot, email: robot@example.com}\n")]);
-    settings.git(&["push", "-q", "origin", "HEAD:refs/hydrate/config"]);
+    let text = "dryBranches: [main]\nauthor: {name: Robot, email: robot@example.com}\n";
+    settings.commit("robot", &[("settings.yaml", text)]);
+    settings.git(&["push", "-q", "--force", "origin", "HEAD:refs/hydrate/config"]);
     server.hydrate(&["catch-up"]).success();
     let (file, text) = application("web", "stage");
     let staged = format!("{text}    hydrateTo:\n      targetBranch: environments/stage-next\n");
@@ -288,7 +289,20 @@ fn notes_and_revisions_are_judged() {
         let dir = edit_dir(&server, id, "web", |dir| dir.replace("100644", "100755"));
         if here == 2 { tree(text, &dir) } else { text }
     });
+    // What a commit says of its engine proves nothing: hydration must have recorded it.
     let answer = server.hydrate(&["verify"]).exits(1);
-    assert!(answer.stdout.contains("made by engine revision 7, and this is 1"), "{}", answer.stdout);
+    assert!(answer.stdout.contains("error:") && !answer.stdout.contains("revision 7"), "{}", answer.stdout);
+    let name = "environments%2Fdev.json";
+    let record = server.git(&["show", &format!("refs/hydrate/branches:{name}")]);
+    let mut record: Value = serde_json::from_str(&record).expect("JSON");
+    record["made"] = serde_json::json!([at(2)]);
+    record["tip"] = serde_json::json!(at(2));
+    record["engine"] = serde_json::json!(7);
+    let blob = with_input(&server, &["hash-object", "-w", "--stdin"], &record.to_string());
+    let tree = with_input(&server, &["mktree"], &format!("100644 blob {blob}\t{name}\n"));
+    let commit = server.git(&["commit-tree", "-m", "by an engine of revision 7", &tree]);
+    server.git(&["update-ref", "refs/hydrate/branches", &commit]);
+    let answer = server.hydrate(&["verify"]).exits(1);
+    assert!(answer.stdout.contains("made by engine revision 7, and this is"), "{}", answer.stdout);
     assert!(!answer.stdout.contains("error:"), "{}", answer.stdout);
 }

@@ -218,10 +218,13 @@ impl<'a> Rules<'a> {
                     self.add([index], Conflict::DestinationIsDry { branch: branch.clone() }, span);
                 }
             }
-            let branch = application.environment_branch();
-            if !self.context.allowed.matches(branch.as_str()) {
-                let conflict = Conflict::DestinationForbidden { branch: branch.clone() };
-                self.add([index], conflict, places.environment_branch());
+            // A sync branch is written too, when it does not exist yet.
+            let sync = (&application.sync_branch, &places.sync_branch);
+            for (branch, span) in staging_of(application).into_iter().chain([sync]) {
+                if !self.context.allowed.matches(branch.as_str()) {
+                    let conflict = Conflict::DestinationForbidden { branch: branch.clone() };
+                    self.add([index], conflict, span);
+                }
             }
         }
     }

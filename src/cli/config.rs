@@ -3,8 +3,6 @@
 //! Every change is a commit by whoever makes it, and is checked before it is made: down to the templates, as hydration
 //! itself would read it. On a server it takes effect at once, in a clone with a push.
 
-mod edit;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +12,7 @@ use anyhow::{Context as _, bail};
 use serde_yaml::Value;
 
 use super::{Outcome, WrongUse, catch_up, output};
+use crate::application::BranchName;
 use crate::git::{
     Expected, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TransactionError, TreeEdit,
     update_refs,
@@ -21,7 +20,7 @@ use crate::git::{
 use crate::hydrate::{check_settings, dry_remote, settings_files};
 use crate::metadata::{DEFAULT_COMMIT_MESSAGE, PROPOSAL_README};
 use crate::report::{Wording, summary};
-use crate::settings::{FILES, SETTINGS_REF, SettingsFiles as Files};
+use crate::settings::{FILES, SETTINGS_REF, SettingsFiles as Files, edit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -119,6 +118,16 @@ pub(super) fn add_repo_url(repository: &Repository, url: &str) -> anyhow::Result
     write(repository, &new, &format!("settings: add {url} to repoURL"))
 }
 
+/// Lets hydration take these branches over; answers whether any is new.
+pub(super) fn adopt(repository: &Repository, branches: &[BranchName]) -> anyhow::Result<bool> {
+    let mut files = read(repository)?;
+    for branch in branches {
+        files = add(&files, "adopt", branch.as_str())?;
+    }
+    let names = branches.iter().map(BranchName::as_str).collect::<Vec<_>>().join(", ");
+    write(repository, &files, &format!("settings: hand {names} over to hydration"))
+}
+
 /// Whether Applications are told by which URLs they may know the repository.
 pub(super) fn has_repo_url(repository: &Repository) -> anyhow::Result<bool> {
     Ok(!list(&read(repository)?, "repoURL")?.is_empty())
@@ -136,7 +145,7 @@ fn fetch(repository: &Repository) -> anyhow::Result<()> {
 }
 
 /// The remote that a clone gets its settings from; none on a server.
-fn server_of(repository: &Repository) -> Option<String> {
+pub(super) fn server_of(repository: &Repository) -> Option<String> {
     repository.worktree().and_then(|_| dry_remote(repository))
 }
 

@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use super::{Outcome, WrongUse, config, output};
 use crate::git::{Location, Repository};
 use crate::hook;
-use crate::hydrate::{self, RefNames, Setup, Silent, Wake};
+use crate::hydrate::{self, HydrateError, RefNames, Setup, Silent, Wake};
 use crate::install::{CLIENT_HOOKS, Installer, SERVER_HOOKS, State, Step};
 use crate::render::Renderers;
 
@@ -55,6 +55,9 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
     let mut installer = Installer::new(&repository)?;
     if arguments.server.is_some() {
         installer.server(&binary()?)?;
+        for note in settle(&repository)? {
+            installer.step(State::Done, note);
+        }
         let branches = match survey(&repository) {
             Ok(survey) => survey.branches,
             // `doctor` tells what is wrong with them.
@@ -88,18 +91,27 @@ pub(super) fn uninstall(arguments: &UninstallArguments, json: bool) -> anyhow::R
     tell(&installer.steps(), json)
 }
 
+/// Writes down the dry branches and what an earlier version hydrated; answers what was written.
+fn settle(repository: &Repository) -> anyhow::Result<Vec<String>> {
+    let _lock = hydrate::lock(repository, |_| true)?;
+    let renderers = Renderers::from_config(repository, &super::machine()?)?;
+    let setup = setup(repository, &renderers, Wake::Everything);
+    match hydrate::settle(&setup) {
+        Ok(report) => Ok(report.notes),
+        // `doctor` tells what is wrong with them.
+        Err(HydrateError::Settings(_) | HydrateError::Template(_)) => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// What the Applications of the repository ask for.
 fn survey(repository: &Repository) -> anyhow::Result<hydrate::Survey> {
     let renderers = Renderers::from_config(repository, &super::machine()?)?;
-    let setup = Setup {
-        repository,
-        refs: RefNames::server(),
-        wake: Wake::Pushed(Vec::new()),
-        renderers: &renderers,
-        out_of_time: &|| false,
-        observer: &Silent,
-    };
-    Ok(hydrate::survey(&setup)?)
+    Ok(hydrate::survey(&setup(repository, &renderers, Wake::Pushed(Vec::new())))?)
+}
+
+fn setup<'s>(repository: &'s Repository, renderers: &'s Renderers, wake: Wake) -> Setup<'s> {
+    Setup { repository, refs: RefNames::server(), wake, renderers, out_of_time: &|| false, observer: &Silent }
 }
 
 fn tell(steps: &[Step], json: bool) -> anyhow::Result<Outcome> {

@@ -26,7 +26,7 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
     outlive_the_pusher();
     match run(git_dir, stdin, machine, &mut console) {
         Ok(report) => {
-            if !report.branches.is_empty() || !report.is_success() {
+            if !report.is_empty() {
                 console.print(&summary(&report, Wording::Pusher));
             }
             report.is_success()

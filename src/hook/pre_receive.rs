@@ -77,15 +77,23 @@ fn run(
     let updates = updates(stdin)?;
     let renderers = Renderers::from_config(&repository, machine)?;
     let before = setup(&repository, Wake::Pushed(Vec::new()), &renderers, &|| false);
+    let branches = updates.iter().filter(|update| update.name.starts_with("refs/heads/") && update.new.is_some());
+    let moves_several = branches.count() > 1;
+    let mut pushed = Vec::new();
+    let mut after = None;
+    if strict.is_some() || moves_several {
+        let moved = open()?.after(updates.iter().map(|update| (update.name.clone(), update.new)));
+        pushed = pushed_branches(updates.iter().map(|update| update.name.as_str()), &moved.refs()?);
+        after = Some(moved);
+    }
     if guard {
-        let refusals = hydrate::guard(&before, &updates, &access(&repository)?)?;
+        let after = after.as_ref().map(|after| setup(after, Wake::Pushed(pushed.clone()), &renderers, &|| false));
+        let refusals = hydrate::guard(&before, after.as_ref(), &updates, &access(&repository)?)?;
         if !refusals.is_empty() {
             return Ok(refusals);
         }
     }
-    let Some(strict) = strict else { return Ok(Vec::new()) };
-    let after = open()?.after(updates.iter().map(|update| (update.name.clone(), update.new)));
-    let pushed = pushed_branches(updates.iter().map(|update| update.name.as_str()), &after.refs()?);
+    let (Some(strict), Some(after)) = (strict, after) else { return Ok(Vec::new()) };
     let judged = judge(&before, &after, pushed, quarantine.as_ref(), &strict);
     judged.or_else(|error| undecided(&error, &strict, console))
 }

@@ -139,7 +139,7 @@ impl Run<'_> {
             let known = state.head.branches.iter().flatten().find(|branch| branch.name == name.as_str());
             let repo_url = known.map(|branch| branch.repo_url.clone()).unwrap_or_default();
             let mut branch = self.branches.remove(name).expect("every branch of the state was opened");
-            self.write(&mut branch, &dry_commit, &repo_url, &paths, &[])?;
+            self.write(&mut branch, &dry_commit, &repo_url, &paths, &[], &|_| false)?;
             self.branches.insert(name.clone(), branch);
         }
         self.buffer().release();

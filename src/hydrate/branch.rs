@@ -1,16 +1,18 @@
 //! One environment branch during a run: where it stands, and the commits that are made on it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::HydrateError;
+use super::branch_records::{BranchRecord, BranchRecords};
 use super::heads::{DryHead, RefNames};
 use super::report::{BranchReport, HydratedCommit, Outcome, Skipped};
 use super::rules::Rules;
 use super::standing::{self, Standing, metadata_dir};
 use crate::application::{AppName, Application, BranchName};
+use crate::cache::Encoded;
 use crate::diag::{Diagnostic, chain};
-use crate::git::{Commit, Error, Expected, Mode, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Refs};
-use crate::metadata::{DryCommit, Files, Origin, PathContent, Provenance};
+use crate::git::{Commit, Error, Expected, Mode, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, object_id};
+use crate::metadata::{DryCommit, ENGINE_REVISION, Files, Origin, PathContent, Provenance, Trailers};
 use crate::path::RepoPath;
 use crate::plan::Removal;
 use crate::publish::{Edits, HydratedTree};
@@ -43,6 +45,10 @@ pub(super) struct Branch {
     commits: Vec<HydratedCommit>,
     skipped: Vec<Skipped>,
     failure: Option<Outcome>,
+    /// Whether it was taken up at a commit that hydration made, to be hydrated again from there.
+    resumed: bool,
+    /// Whether a dry commit was hydrated onto it in this run.
+    reached: bool,
     /// Whether it must not be written in this run at all.
     pub closed: bool,
 }
@@ -56,11 +62,12 @@ impl Branch {
         names: &RefNames,
         refs: &Refs,
         settings: &Settings,
+        records: &BranchRecords,
         notes: &mut Notes,
         buffer: &ObjectBuffer<'_>,
     ) -> Result<Self, Error> {
         let old = names.tip(refs, name);
-        let read = |tip| Standing::read(name, tip, &head.branch, settings, notes, buffer);
+        let read = |tip| Standing::read(name, tip, &head.branch, settings, records, notes, buffer);
         let broken =
             [name, sync].map(|branch| format!("{}{branch}", names.read)).into_iter().find(|it| refs.is_broken(it));
         let (standing, unreadable) = match (broken, old.map(read).transpose()) {
@@ -85,6 +92,8 @@ impl Branch {
             commits: Vec::new(),
             skipped: Vec::new(),
             failure: None,
+            resumed: false,
+            reached: false,
             closed: false,
         })
     }
@@ -105,6 +114,57 @@ impl Branch {
         self.standing.as_ref().is_some_and(|standing| ours(standing) && !standing.noted)
     }
 
+    /// The records to write for what the run did: of the sync branch that it started, and of the branch itself. None
+    /// when the recorded ones still say so.
+    pub fn records(&self, settings: &Settings) -> Vec<(BranchName, BranchRecord)> {
+        let before = self.standing.as_ref().and_then(Standing::record);
+        let made: Vec<ObjectId> = self.commits.iter().filter_map(|commit| object_id(&commit.id)).collect();
+        let last = self.commits.last().and_then(|commit| object_id(&commit.dry_sha));
+        let (Some(tip), false) = (&self.tip, self.closed) else { return Vec::new() };
+        let new = |tip: ObjectId, dry_commit: ObjectId, made: Vec<ObjectId>| BranchRecord {
+            tip,
+            dry_branch: self.dry_branch.clone(),
+            dry_commit,
+            others: BTreeMap::new(),
+            settings: self.settings,
+            engine: ENGINE_REVISION,
+            initial: false,
+            made,
+        };
+        let own = match (before, last, self.dry) {
+            (before, Some(dry_commit), _) => {
+                let mut record = new(tip.id, dry_commit, made);
+                if let Some(before) = before.filter(|_| !settings.active_paths(&self.name).is_empty()) {
+                    record.others.clone_from(&before.others);
+                    record.others.insert(before.dry_branch.clone(), before.dry_commit);
+                    record.others.remove(&self.dry_branch);
+                }
+                record
+            }
+            // What is there is what would be made.
+            (None, None, Some(dry_commit)) if self.reached => new(tip.id, dry_commit, made),
+            (Some(before), None, _) if self.settings != before.settings => {
+                BranchRecord { settings: self.settings, made, ..before.clone() }
+            }
+            (Some(_) | None, None, _) => return Vec::new(),
+        };
+        let dry_commit = own.dry_commit;
+        let sync = self.new_sync.filter(|_| self.sync != self.name);
+        let sync = sync.map(|id| (self.sync.clone(), BranchRecord { initial: true, ..new(id, dry_commit, vec![id]) }));
+        sync.into_iter().chain([(self.name.clone(), own)]).collect()
+    }
+
+    /// The revision of the engine that made the branch, when it is another one than ours and ours makes commits now.
+    pub fn engine_before(&self) -> Option<u32> {
+        let record = self.standing.as_ref().and_then(Standing::record)?;
+        (!self.commits.is_empty() && record.engine != ENGINE_REVISION).then_some(record.engine)
+    }
+
+    /// Whether an admin handed it over to us, and we make our first commit on it.
+    pub fn is_taken_over(&self) -> bool {
+        self.standing.as_ref().is_some_and(|standing| standing.origin == standing::Origin::Adopted)
+    }
+
     /// The branch as it was when `tip` was its newest commit, to be hydrated again from there.
     pub fn resume(
         name: &BranchName,
@@ -123,13 +183,15 @@ impl Branch {
             unreadable: None,
             sync_tip: None,
             new_sync: None,
-            tip: Some(tip),
             dry,
             settings,
             applications: 0,
             commits: Vec::new(),
             skipped: Vec::new(),
             failure: None,
+            resumed: Trailers::read(&tip.message).is_some(),
+            tip: Some(tip),
+            reached: false,
             closed: false,
         }
     }
@@ -156,7 +218,7 @@ impl Branch {
             place(Diagnostic::error(why).hint(hint), applications.next())
         } else if foreign {
             let mistake = Diagnostic::error(format!("`{name}` was not made by hydration, so it is not overwritten"));
-            let hint = format!("to hand it over, run `git hydrate config add adopt {name}`; what is on it stays");
+            let hint = format!("to hand it over, an admin runs on the server: git hydrate adopt {name}");
             place(mistake.hint(hint), applications.next())
         } else if let Some(other) = other.filter(|_| shared.is_empty()) {
             let mistake = Diagnostic::error(format!("`{name}` is hydrated from `{other}`, not from `{}`", head.branch));
@@ -190,9 +252,20 @@ impl Branch {
         self.fail(self.dry_tip, vec![mistake], false);
     }
 
-    /// Makes the hydrated commit of a dry commit, or finds that nothing changed.
+    /// Whether it holds what hydration made of [`Branch::dry`], and nothing that others put there since.
+    pub fn holds_what_was_made(&self) -> bool {
+        let before = match &self.standing {
+            Some(standing) => standing.record().is_some() && standing.noted,
+            None => self.resumed,
+        };
+        before || self.reached
+    }
+
+    /// Makes the hydrated commit of a dry commit, or finds that nothing changed. A path that `keeps` names stays as it
+    /// stands.
     ///
     /// Errors: the repository, or a template of the settings.
+    #[expect(clippy::too_many_arguments, reason = "what a branch gets comes together here")]
     pub fn publish(
         &mut self,
         buffer: &ObjectBuffer<'_>,
@@ -201,6 +274,7 @@ impl Branch {
         repo_url: &str,
         paths: &[PathOutput<'_>],
         removals: &[Removal],
+        keeps: &(dyn Fn(&PathOutput<'_>) -> bool + Sync),
     ) -> Result<(), HydrateError> {
         let dry_branch = self.dry_branch.clone();
         let origin = Origin { repo_url, branch: &dry_branch, commit: dry };
@@ -210,7 +284,7 @@ impl Branch {
         let mut edits = Edits::default();
         let mut changed = Vec::new();
         let mut touched = BTreeSet::new();
-        let make = |path: &PathOutput<'_>| self.make(&tree, buffer, rules, &origin, path);
+        let make = |path: &PathOutput<'_>| self.make(&tree, buffer, rules, &origin, path, keeps);
         for (path, made) in paths.iter().zip(in_shares(paths, make)) {
             let Some(Made { same, files }) = made? else { continue };
             if !same {
@@ -257,9 +331,14 @@ impl Branch {
         rules: &Rules,
         origin: &Origin<'_>,
         path: &PathOutput<'_>,
+        keeps: &(dyn Fn(&PathOutput<'_>) -> bool + Sync),
     ) -> Result<Option<Made>, HydrateError> {
-        let same = tree.entry(&below(path.dir, MANIFEST))? == Some((Mode::File, path.manifest));
+        let there = tree.entry(&below(path.dir, MANIFEST))?;
+        let same = there == Some((Mode::File, path.manifest));
         if same && self.is_as_written(tree, buffer, rules, origin, path)? {
+            return Ok(None);
+        }
+        if there.is_some() && keeps(path) {
             return Ok(None);
         }
         let mut files = vec![(MANIFEST.to_owned(), path.manifest)];
@@ -349,6 +428,7 @@ impl Branch {
     /// Notes that a dry commit is hydrated, whether or not it took a commit.
     pub fn reach(&mut self, dry_commit: ObjectId, settings: Option<ObjectId>) {
         self.failure = None;
+        self.reached = true;
         self.dry = Some(dry_commit);
         self.settings = settings;
     }
@@ -429,6 +509,10 @@ pub(super) struct PathOutput<'a> {
     pub commands: &'a [String],
     /// A README that somebody else wrote; none to make it from the template.
     pub readme: Option<&'a str>,
+    /// The Application, where hydration rendered it, and the record of its render.
+    pub application: Option<&'a Application>,
+    /// See [`PathOutput::application`].
+    pub record: Option<&'a Encoded>,
 }
 
 pub(super) const MANIFEST: &str = "manifest.yaml";

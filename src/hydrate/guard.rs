@@ -1,15 +1,17 @@
 //! Who may push what hydration owns: nobody, but for those whom an admin names.
 //!
-//! Ours are the branches that hydration writes, the sync branches of its staging branches, the notes, and everything
-//! below `refs/hydrate/`. A promoter may add to the branches, and nobody rewinds or deletes one by a push: an admin
+//! Ours are the branches that hydration recorded, that Applications name or the settings give to it, the notes, and
+//! everything below `refs/hydrate/`. A promoter may add to the branches, and nobody rewinds or deletes one by a push: an admin
 //! does that on the server.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::branch_records::BranchRecords;
+use super::dry_branches::DryBranches;
+use super::rules::Rules;
 use super::run::Survey;
-use super::standing::lineage;
-use super::{FAILURES_REF, HydrateError, NOTES_REF, Setup, survey};
+use super::{FAILURES_REF, HydrateError, NOTES_REF, Setup, destinations, heads, survey};
 use crate::application::{Application, BranchName, Patterns};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectBuffer, ObjectId, Refs};
@@ -50,11 +52,17 @@ impl Access {
 
 /// Why a push must not go in; empty when it may.
 ///
-/// [`Setup::repository`] has the refs from before the push and the objects of both. Errors: it cannot be read.
-pub fn guard(setup: &Setup<'_>, updates: &[RefUpdate], access: &Access) -> Result<Vec<Diagnostic>, HydrateError> {
-    let refs = setup.repository.refs()?;
-    let buffer = ObjectBuffer::new(setup.repository);
-    let guard = Guard { setup, refs: &refs, buffer, access, survey: OnceCell::new() };
+/// [`Setup::repository`] of `before` has the refs from before the push, that of `after` those that the push would leave;
+/// both have the objects of both. `after` is needed where a push moves several branches. Errors: a repository cannot be
+/// read.
+pub fn guard(
+    before: &Setup<'_>,
+    after: Option<&Setup<'_>>,
+    updates: &[RefUpdate],
+    access: &Access,
+) -> Result<Vec<Diagnostic>, HydrateError> {
+    let refs = before.repository.refs()?;
+    let guard = Guard::new(before, after, &refs, access)?;
     let mut refusals = Vec::new();
     for update in updates {
         let name = refs.resolve(&update.name);
@@ -74,13 +82,64 @@ pub fn guard(setup: &Setup<'_>, updates: &[RefUpdate], access: &Access) -> Resul
 
 struct Guard<'a> {
     setup: &'a Setup<'a>,
+    after: Option<&'a Setup<'a>>,
     refs: &'a Refs,
     buffer: ObjectBuffer<'a>,
     access: &'a Access,
+    records: BranchRecords,
+    dry_branches: Vec<BranchName>,
+    /// The branches that the settings give to hydration; none when they name none, or cannot be used.
+    reserved: Option<Patterns>,
+    /// The branches that Applications name, each with its dry branch.
+    named: OnceCell<BTreeMap<BranchName, BranchName>>,
     survey: OnceCell<Option<Survey>>,
 }
 
-impl Guard<'_> {
+impl<'a> Guard<'a> {
+    fn new(
+        setup: &'a Setup<'a>,
+        after: Option<&'a Setup<'a>>,
+        refs: &'a Refs,
+        access: &'a Access,
+    ) -> Result<Self, HydrateError> {
+        let buffer = ObjectBuffer::new(setup.repository);
+        let rules = usable(Rules::read(refs, &buffer))?;
+        let mut notes = heads::recorded_notes(refs, &buffer)?;
+        let (records, _) = heads::records(&setup.refs, refs, &mut notes, &buffer)?;
+        let settings = rules.as_ref().map(|rules| rules.settings.clone()).unwrap_or_default();
+        let (dry_branches, _) = DryBranches::find(&setup.wake, &setup.refs, refs, &settings, &records);
+        let reserved = rules.map(|rules| rules.allowed).filter(|_| !settings.branches.is_empty());
+        let (named, survey) = (OnceCell::new(), OnceCell::new());
+        Ok(Self { setup, after, refs, buffer, access, records, dry_branches, reserved, named, survey })
+    }
+
+    /// The dry branch that a branch is hydrated from, or would be; none for a branch that is not hydration's.
+    ///
+    /// Its own are those that it recorded, that the setting `branches` gives to it, and that Applications name at the
+    /// tips of the dry branches, as they are and as the push would leave them.
+    fn dry_branch_of(&self, branch: &BranchName) -> Result<Option<BranchName>, HydrateError> {
+        if self.dry_branches.contains(branch) {
+            return Ok(None);
+        }
+        if let Some(record) = self.records.get(branch) {
+            return Ok(Some(record.dry_branch.clone()));
+        }
+        let named = self.named()?.get(branch).cloned();
+        let reserved = || self.reserved.as_ref().is_some_and(|patterns| patterns.matches(branch.as_str()));
+        Ok(named.or_else(|| self.dry_branches.first().filter(|_| reserved()).cloned()))
+    }
+
+    fn named(&self) -> Result<&BTreeMap<BranchName, BranchName>, HydrateError> {
+        if let Some(named) = self.named.get() {
+            return Ok(named);
+        }
+        let mut named = BTreeMap::new();
+        for setup in [Some(self.setup), self.after].into_iter().flatten() {
+            named.extend(usable(destinations(setup))?.unwrap_or_default());
+        }
+        Ok(self.named.get_or_init(|| named))
+    }
+
     /// Notes, settings and failures.
     fn record(&self, name: &str) -> Option<Diagnostic> {
         let is_at = |top: &str| name.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -104,15 +163,8 @@ impl Guard<'_> {
     }
 
     fn branch(&self, branch: &BranchName, new: Option<ObjectId>) -> Result<Option<Diagnostic>, HydrateError> {
+        let Some(dry_branch) = self.dry_branch_of(branch)? else { return Ok(None) };
         let old = self.refs.branch(branch.as_str());
-        let line = old.map(|old| lineage(branch, old, None, &self.buffer)).transpose()?.unwrap_or_default();
-        let dry_branch = match line.dry_branch {
-            Some(dry_branch) => Some(dry_branch),
-            // A branch of somebody else stays his, also when an Application names it.
-            None if old.is_none() || line.has_hydrated => self.named_by_applications(branch)?,
-            None => None,
-        };
-        let Some(dry_branch) = dry_branch else { return self.claim(branch, old, new) };
         if self.access.is_one_of(&self.access.promoters) && self.access.promoted.matches(branch.as_str()) {
             let adds = match (old, new) {
                 (_, None) => false,
@@ -130,46 +182,12 @@ impl Guard<'_> {
         self.refusal(branch, &dry_branch, old, new).map(Some)
     }
 
-    /// The dry branch whose Applications name the branch.
-    fn named_by_applications(&self, branch: &BranchName) -> Result<Option<BranchName>, HydrateError> {
-        let Some(survey) = self.survey()? else { return Ok(None) };
-        let names = |application: &Application| {
-            application.environment_branch() == branch || application.sync_branch == *branch
-        };
-        let found = survey.applications.iter().find(|(_, application)| names(application));
-        Ok(found.map(|(dry_branch, _)| dry_branch.clone()))
-    }
-
     /// What the Applications ask for now; none when the settings cannot be used, so that nothing is hydrated.
     fn survey(&self) -> Result<Option<&Survey>, HydrateError> {
         if self.survey.get().is_none() {
-            let found = match survey(self.setup) {
-                Ok(survey) => Some(survey),
-                Err(HydrateError::Settings(_) | HydrateError::Template(_)) => None,
-                Err(error) => return Err(error),
-            };
-            drop(self.survey.set(found));
+            drop(self.survey.set(usable(survey(self.setup))?));
         }
         Ok(self.survey.get().and_then(Option::as_ref))
-    }
-
-    /// A branch of the team must not be made to look like one of hydration: nobody could push to it any more.
-    fn claim(
-        &self,
-        branch: &BranchName,
-        old: Option<ObjectId>,
-        new: Option<ObjectId>,
-    ) -> Result<Option<Diagnostic>, HydrateError> {
-        let Some(new) = new.filter(|new| self.setup.repository.peel_to_commit(*new).is_ok_and(|at| at == Some(*new)))
-        else {
-            return Ok(None);
-        };
-        if lineage(branch, new, old, &self.buffer)?.dry_branch.is_none() {
-            return Ok(None);
-        }
-        let text = format!("`{branch}` would hold a commit that claims to be made for it by hydration");
-        let hint = "take the trailers `Hydrate-…` out of its message";
-        Ok(Some(Diagnostic::error(text).hint(hint)))
     }
 
     /// What to do instead: change what the branch is made of.
@@ -223,5 +241,14 @@ impl Guard<'_> {
             changes.iter().any(|change| change.path.starts_with(&dir))
         };
         all.iter().filter(changed).copied().collect()
+    }
+}
+
+/// A result that needs the settings; none when they cannot be used.
+fn usable<T>(result: Result<T, HydrateError>) -> Result<Option<T>, HydrateError> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(HydrateError::Settings(_) | HydrateError::Template(_)) => Ok(None),
+        Err(error) => Err(error),
     }
 }

@@ -1,11 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Wake;
-use super::standing::lineage;
+use super::branch_records::{BranchRecords, RECORDS_REF, hydrated_below};
+use super::dry_branches::DryBranches;
+use super::rules::Rules;
+use super::{HydrateError, Wake};
 use crate::application::BranchName;
-use crate::git::{Commit, Error, ObjectBuffer, ObjectId, Refs, Repository};
-use crate::metadata::Trailers;
-use crate::settings::Settings;
+use crate::git::{Error, Notes, ObjectBuffer, ObjectId, Refs, Repository};
+use crate::metadata::NOTES_REF;
 
 /// Where environment branches are read and written: on a server in place, on a client from what was fetched into refs
 /// of its own.
@@ -15,19 +16,31 @@ pub struct RefNames {
     pub read: String,
     /// What environment branches are written below, such as `refs/heads/` or `refs/remotes/hydrate/`.
     pub write: String,
-    /// Whether notes and failures are written: the server's business.
+    /// Whether notes, failures, records and what hydration learns by itself are written: the server's business.
     pub records: bool,
+    /// Whether a branch without a record is taken for what its commits say: where nothing is deployed from.
+    pub believes_commits: bool,
 }
 
 impl RefNames {
     /// Those of a server: everything in place.
     pub fn server() -> Self {
-        Self { read: "refs/heads/".to_owned(), write: "refs/heads/".to_owned(), records: true }
+        Self { read: "refs/heads/".to_owned(), write: "refs/heads/".to_owned(), records: true, believes_commits: false }
+    }
+
+    /// Whether this is the repository that is pushed to, where settings that were found are written down.
+    pub fn is_in_place(&self) -> bool {
+        self.records && self.read == self.write
     }
 
     /// Those of a clone of `remote`, which writes below `prefix`.
     pub fn client(remote: &str, prefix: &str) -> Self {
-        Self { read: format!("refs/remotes/{remote}/"), write: format!("refs/remotes/{prefix}/"), records: false }
+        Self {
+            read: format!("refs/remotes/{remote}/"),
+            write: format!("refs/remotes/{prefix}/"),
+            records: false,
+            believes_commits: true,
+        }
     }
 
     /// The branch that counts as the default one: what the symbolic ref `HEAD` beside the branches leads to, as a clone has
@@ -51,33 +64,50 @@ pub(super) struct DryHead {
     pub tip: ObjectId,
 }
 
-/// How many merges a promoter may have put on top of our commit for it to be found.
-const MERGES_MAX: usize = 16;
-
-/// The branches that hydration wrote, each with the dry branch that it was written from.
-pub(super) fn environments(
-    names: &RefNames,
-    refs: &Refs,
-    buffer: &ObjectBuffer<'_>,
-) -> Result<BTreeMap<BranchName, BranchName>, Error> {
-    let mut found = BTreeMap::new();
-    for (name, tip) in refs.below(&names.read) {
-        let Ok(branch) = BranchName::new(name) else { continue };
-        if let Some((commit, trailers)) = hydrated_below(tip, buffer)
-            // A sync branch has commits that were made for its staging branch, or the empty one it started with.
-            && trailers.branch == branch
-            && !commit.parents.is_empty()
-        {
-            found.insert(branch, trailers.dry_branch);
-        }
-    }
-    Ok(found)
+/// The branches that hydration writes and that exist, each with the dry branch that it was written from last.
+pub(super) fn environments(names: &RefNames, refs: &Refs, records: &BranchRecords) -> BTreeMap<BranchName, BranchName> {
+    let hydrated = records.iter().filter(|(branch, record)| !record.initial && names.tip(refs, branch).is_some());
+    hydrated.map(|(branch, record)| (branch.clone(), record.dry_branch.clone())).collect()
 }
 
-/// The branches that environment branches were hydrated from.
-pub fn dry_branches(repository: &Repository, names: &RefNames) -> Result<BTreeSet<BranchName>, Error> {
+/// The records of a repository as they are read, and what keeps them from being read.
+pub(super) fn records(
+    names: &RefNames,
+    refs: &Refs,
+    notes: &mut Notes,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<(BranchRecords, Option<Error>), Error> {
+    let kept = match refs.get(RECORDS_REF) {
+        _ if refs.is_broken(RECORDS_REF) => Err(Error::message("git cannot read it")),
+        Some(tip) => BranchRecords::read(tip, buffer).map(Some),
+        None => Ok(None),
+    };
+    let (mut records, fault) = match kept {
+        Ok(Some(records)) => (records, None),
+        Ok(None) => (BranchRecords::from_notes(names, refs, notes, buffer)?, None),
+        Err(fault) => (BranchRecords::from_notes(names, refs, notes, buffer)?, Some(fault)),
+    };
+    if names.believes_commits {
+        records.add_claims(names, refs, buffer);
+    }
+    Ok((records, fault))
+}
+
+/// The dry branches of a repository: those of the setting, else those that it should have.
+pub fn dry_branches(repository: &Repository, names: &RefNames) -> Result<BTreeSet<BranchName>, HydrateError> {
     let buffer = ObjectBuffer::new(repository);
-    Ok(environments(names, &repository.refs()?, &buffer)?.into_values().collect())
+    let refs = repository.refs()?;
+    let rules = Rules::read(&refs, &buffer)?;
+    let mut notes = recorded_notes(&refs, &buffer)?;
+    let (records, _) = records(names, &refs, &mut notes, &buffer)?;
+    let (dry, _) = DryBranches::find(&Wake::Everything, names, &refs, &rules.settings, &records);
+    Ok(dry.into_iter().collect())
+}
+
+/// The notes of a repository; none where they cannot be read.
+pub(super) fn recorded_notes(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<Notes, Error> {
+    let tree = refs.get(NOTES_REF).and_then(|tip| buffer.commit(tip).ok()).map(|commit| commit.tree);
+    Notes::open(tree, buffer).or_else(|_| Notes::open(None, buffer))
 }
 
 /// The key in git's configuration that names the remote of the dry repository, where it is not the one to be expected.
@@ -92,8 +122,8 @@ pub fn dry_remote(repository: &Repository) -> Option<String> {
     })
 }
 
-/// Of `branches` by name, those that hold what hydration wrote: environment branches, and the sync branches of staging
-/// branches.
+/// Of `branches` by name, those that hold what hydration wrote, as their commits say: environment branches, and the sync
+/// branches of staging branches.
 pub fn hydrated_branches(
     branches: &BTreeMap<String, ObjectId>,
     buffer: &ObjectBuffer<'_>,
@@ -102,49 +132,20 @@ pub fn hydrated_branches(
     hydrated.map(|(branch, tip)| (branch.clone(), *tip)).collect()
 }
 
-/// The hydrated commit that a branch ends with, below the merges that a promoter put on top of it.
-fn hydrated_below(tip: ObjectId, buffer: &ObjectBuffer<'_>) -> Option<(Commit, Trailers)> {
-    let mut here = tip;
-    for _ in 0..MERGES_MAX {
-        let commit = buffer.commit(here).ok()?;
-        if let Some(trailers) = Trailers::read(&commit.message) {
-            return Some((commit, trailers));
-        }
-        match commit.parents[..] {
-            [first, _, ..] => here = first,
-            _ => return None,
-        }
-    }
-    None
-}
-
-/// The dry branches that a wake-up asks for, by name. A branch that hydration writes is never one.
+/// The dry branches that a wake-up asks for, with their tips, by name. One that does not exist is left out, and so is
+/// a branch that hydration writes.
 pub(super) fn heads(
     wake: &Wake,
     names: &RefNames,
     refs: &Refs,
-    settings: &Settings,
+    dry_branches: &[BranchName],
     environments: &BTreeMap<BranchName, BranchName>,
-    buffer: &ObjectBuffer<'_>,
 ) -> Vec<DryHead> {
-    let mut branches: BTreeSet<String> = match wake {
-        Wake::Commit { branch, tip } => return vec![DryHead { branch: branch.clone(), tip: *tip }],
-        Wake::Everything => refs.below(&names.read).map(|(branch, _)| branch.to_owned()).collect(),
-        Wake::Pushed(pushed) => pushed.iter().cloned().collect(),
-    };
-    let known = names.head(refs).into_iter();
-    let known = known.chain(settings.dry_branches.iter().cloned()).chain(environments.values().cloned());
-    let known: BTreeSet<String> = known.map(|branch| branch.as_str().to_owned()).collect();
-    branches.extend(known.iter().cloned());
-    let head = |branch: String| {
-        let branch = BranchName::new(&branch).ok()?;
-        let tip = names.tip(refs, &branch)?;
-        // Sync branches are no environment branches, but hydration writes them too; others may have added to them.
-        let ours = || lineage(&branch, tip, None, buffer).is_ok_and(|line| line.dry_branch.is_some());
-        // Who writes a dry commit writes its message: our trailers in it, by a squash or by malice, stop no known dry branch.
-        let seems_ours = || hydrated_below(tip, buffer).is_some() || ours();
-        let hydrated = environments.contains_key(&branch) || (!known.contains(branch.as_str()) && seems_ours());
-        (!hydrated).then_some(DryHead { branch, tip })
-    };
+    if let Wake::Commit { branch, tip } = wake {
+        return vec![DryHead { branch: branch.clone(), tip: *tip }];
+    }
+    let branches: BTreeSet<&BranchName> =
+        dry_branches.iter().filter(|branch| !environments.contains_key(*branch)).collect();
+    let head = |branch: &BranchName| Some(DryHead { branch: branch.clone(), tip: names.tip(refs, branch)? });
     branches.into_iter().filter_map(head).collect()
 }

@@ -62,6 +62,8 @@ impl Output {
             manifest: self.manifest,
             commands: &self.commands,
             readme: None,
+            application: Some(application),
+            record: Some(&self.record),
         }
     }
 }

@@ -15,6 +15,9 @@ pub struct Report {
     /// What is odd at the tips of the dry branches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Diagnostic>,
+    /// What hydration did beside hydrating, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Whether dry commits were left for the next run, because the time for this one was over.
     pub unfinished: bool,
 }
@@ -27,7 +30,7 @@ impl Report {
 
     /// Whether there is nothing to tell.
     pub fn is_empty(&self) -> bool {
-        self.branches.is_empty() && self.problems.is_empty() && self.warnings.is_empty()
+        self.branches.is_empty() && self.problems.is_empty() && self.warnings.is_empty() && self.notes.is_empty()
     }
 }
 

@@ -118,9 +118,11 @@ fn write(mut run: Run<'_>, checked: &Checked) -> Result<Report, Stopped> {
                 manifest: run.buffer().hold_blob(run.rules.writer.manifest(manifests.clone()))?,
                 commands: &details.commands,
                 readme: details.readme.as_deref(),
+                application: None,
+                record: None,
             });
         }
-        run.write(&mut branch, dry, repo_url, &outputs, &[])?;
+        run.write(&mut branch, dry, repo_url, &outputs, &[], &|_| false)?;
     }
     run.add(name.clone(), branch);
     run.finish_with_refs()

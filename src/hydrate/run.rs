@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::branch::Branch;
+use super::branch_records::{BranchRecords, Engines, RECORDS_REF};
+use super::dry_branches::{self, DryBranches};
 use super::failures::{FAILURES_REF, Failures};
 use super::heads::{self, DryHead};
 use super::memory::Memory;
@@ -13,17 +15,19 @@ use super::stopped::Stopped;
 use super::{HydrateError, Setup, Wake};
 use crate::application::{Application, BranchName};
 use crate::diag::Diagnostic;
-use crate::git::{self, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, Transaction};
-use crate::metadata::{NOTES_REF, Time};
+use crate::git::{self, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, Transaction, object_id};
+use crate::metadata::{ENGINE_REVISION, NOTES_REF, Time};
 use crate::path::RepoPath;
 use crate::plan::Discovery;
-use crate::settings::{History, Settings};
+use crate::settings::{History, Settings, SettingsError};
 
 mod dry_commit;
 mod dry_tree;
+mod other_branches;
 mod records;
 mod refs;
 mod rendering;
+mod untouched;
 
 pub(super) use dry_tree::DryTree;
 use records::Records;
@@ -68,6 +72,16 @@ enum Moves<'a> {
     Expected(Transaction<'a>),
 }
 
+/// What a run found out that is to be a setting.
+enum Learnt {
+    /// Nothing: it was set.
+    Nothing,
+    /// The dry branches, which are written down as soon as something is hydrated from them.
+    DryBranches,
+    /// The same, in this commit of the settings.
+    Settings(ObjectId),
+}
+
 /// What a repository asks for.
 #[derive(Debug)]
 pub struct Survey {
@@ -86,6 +100,13 @@ pub(super) struct Run<'a> {
     refs: Refs,
     pub rules: Rules,
     pub environments: BTreeMap<BranchName, BranchName>,
+    /// The dry branches, the default one first.
+    dry_branches: Vec<BranchName>,
+    learnt: Learnt,
+    /// The records of the branches that hydration made.
+    pub owned: BranchRecords,
+    /// How many of them there were when the run began.
+    older: usize,
     notes: Notes,
     pub failures: Failures,
     records: Records,
@@ -109,13 +130,18 @@ impl<'a> Run<'a> {
     pub fn over(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Self, Stopped> {
         let refs = setup.repository.refs()?;
         let rules = Rules::read(&refs, &buffer)?;
-        let environments = heads::environments(&setup.refs, &refs, &buffer)?;
         let mut records = Records::default();
         let notes = records.read(NOTES_REF, &refs, |tip| {
             let tree = tip.map(|tip| buffer.commit(tip)).transpose()?.map(|commit| commit.tree);
             Notes::open(tree, &buffer)
         });
-        let notes = notes.map_or_else(|| Notes::open(None, &buffer), Ok)?;
+        let mut notes = notes.map_or_else(|| Notes::open(None, &buffer), Ok)?;
+        let (owned, fault) = heads::records(&setup.refs, &refs, &mut notes, &buffer)?;
+        if let Some(fault) = fault {
+            records.give_up(RECORDS_REF, &fault);
+        }
+        let environments = heads::environments(&setup.refs, &refs, &owned);
+        let (dry_branches, set) = DryBranches::find(&setup.wake, &setup.refs, &refs, &rules.settings, &owned);
         let failures = records.read(FAILURES_REF, &refs, |tip| Failures::read(&buffer, tip)).unwrap_or_default();
         Ok(Self {
             setup,
@@ -123,6 +149,10 @@ impl<'a> Run<'a> {
             refs,
             rules,
             environments,
+            dry_branches,
+            learnt: if set { Learnt::Nothing } else { Learnt::DryBranches },
+            older: owned.iter().count(),
+            owned,
             notes,
             failures,
             records,
@@ -180,26 +210,80 @@ impl<'a> Run<'a> {
         Ok(Survey { branches, applications, settings: self.rules.settings })
     }
 
+    /// The branches that the Applications of the dry branches name and may name, each with its dry branch.
+    pub fn destinations(mut self) -> Result<BTreeMap<BranchName, BranchName>, Stopped> {
+        self.memory = Memory::new(self.setup.repository, true);
+        let heads = self.heads();
+        let mut found = BTreeMap::new();
+        for head in &heads {
+            let known = self.recall(head).filter(|state| object_id(&state.head.dry_commit) == Some(head.tip));
+            let names = match known {
+                Some(state) => state.head.destinations,
+                None => self.dry_tree(head.tip, head, &heads)?.branch_names().1,
+            };
+            let names = names.iter().filter_map(|name| BranchName::new(name).ok());
+            let names = names.filter(|name| self.rules.allowed.matches(name.as_str()));
+            found.extend(names.map(|name| (name, head.branch.clone())));
+        }
+        Ok(found)
+    }
+
     fn heads(&self) -> Vec<DryHead> {
         self.heads_of(&self.setup.wake)
     }
 
     fn heads_of(&self, wake: &Wake) -> Vec<DryHead> {
-        heads::heads(wake, &self.setup.refs, &self.refs, &self.rules.settings, &self.environments, &self.buffer)
+        heads::heads(wake, &self.setup.refs, &self.refs, &self.dry_branches, &self.environments)
     }
 
     /// Whether something was pushed to a branch that others are hydrated from.
     fn was_pushed_to(&self) -> bool {
         let Wake::Pushed(pushed) = &self.setup.wake else { return false };
-        self.environments.values().any(|dry_branch| pushed.iter().any(|branch| branch == dry_branch.as_str()))
+        let is_known = |branch: &String| self.dry_branches.iter().any(|dry_branch| dry_branch.as_str() == branch);
+        !self.environments.is_empty() && pushed.iter().any(is_known)
     }
 
     fn hydrate_heads(&mut self) -> Result<(), Stopped> {
         let heads = self.readable_heads();
+        self.learn(&heads)?;
+        self.warn_of_other_branches(&heads)?;
         for head in &heads {
             if !self.advance(head, &heads)? {
                 self.hydrate_head(head, &heads)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Makes a setting of the dry branches that were found, when the first thing is hydrated from them.
+    fn learn(&mut self, heads: &[DryHead]) -> Result<(), Stopped> {
+        if !matches!(self.learnt, Learnt::DryBranches) {
+            return Ok(());
+        }
+        let mut is_hydrated = !self.owned.is_empty();
+        for head in heads {
+            is_hydrated = is_hydrated || self.dry_tree(head.tip, head, heads)?.hydrated().next().is_some();
+        }
+        if is_hydrated { self.set_dry_branches() } else { Ok(()) }
+    }
+
+    fn set_dry_branches(&mut self) -> Result<(), Stopped> {
+        let names = self.dry_branches.iter().map(BranchName::as_str).collect::<Vec<_>>().join(", ");
+        match dry_branches::settings_with(&self.dry_branches, &self.refs, &self.buffer) {
+            Ok(settings) => {
+                self.rules = Rules::at(Some(settings), &self.buffer)?;
+                self.learnt = Learnt::Settings(settings);
+                let note =
+                    format!("dryBranches is now set to {names}; to change it: git hydrate config set dryBranches");
+                self.report.notes.push(note);
+            }
+            Err(HydrateError::Settings(SettingsError::NotEditable)) => {
+                let text =
+                    format!("dryBranches is not set, and settings.yaml is written so that it cannot be set to {names}");
+                let hint = "add it on the server: git hydrate config edit";
+                self.report.warnings.push(Diagnostic::warning(text).hint(hint));
+            }
+            Err(error) => return Err(error.into()),
         }
         Ok(())
     }
@@ -209,8 +293,7 @@ impl<'a> Run<'a> {
         let (heads, unreadable): (Vec<_>, Vec<_>) =
             self.heads().into_iter().partition(|head| self.buffer.commit(head.tip).is_ok());
         let unreadable = unreadable.into_iter().map(|head| head.branch);
-        let known = self.environments.values().chain(&self.rules.settings.dry_branches).cloned();
-        let known = known.chain(self.setup.refs.head(&self.refs));
+        let known = self.environments.values().chain(&self.dry_branches).cloned();
         let broken = known.filter(|branch| self.refs.is_broken(&format!("{}{branch}", self.setup.refs.read)));
         let branches: BTreeSet<BranchName> = unreadable.chain(broken).collect();
         self.report.problems.extend(branches.into_iter().map(|branch| {
@@ -230,8 +313,40 @@ impl<'a> Run<'a> {
             memory.write();
         }
         self.report.warnings.extend(self.records.faults());
+        self.note_changes();
         self.report.branches = self.branches.into_values().map(Branch::into_report).collect();
         Ok(self.report)
+    }
+
+    /// Writes what the repository needs before its first push: its dry branches where they can be found, and records of
+    /// what earlier versions made.
+    pub fn settle(mut self) -> Result<Report, Stopped> {
+        if !self.dry_branches.is_empty() && matches!(self.learnt, Learnt::DryBranches) {
+            self.set_dry_branches()?;
+        }
+        self.finish_with_refs()
+    }
+
+    /// Notes what the run did beside hydrating.
+    fn note_changes(&mut self) {
+        let starts_records = self.refs.get(RECORDS_REF).is_none() && self.records.holds(RECORDS_REF);
+        if starts_records && self.older > 0 && self.setup.refs.records {
+            let what = if self.older == 1 { "1 branch".to_owned() } else { format!("{} branches", self.older) };
+            let note = format!("{what} hydrated by an earlier version now recorded in {RECORDS_REF}");
+            self.report.notes.push(note);
+        }
+        let mut upgraded: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
+        for branch in self.branches.values() {
+            if let Some(before) = branch.engine_before() {
+                upgraded.entry(before).or_default().push(branch.name.as_str());
+            }
+        }
+        for (before, branches) in upgraded {
+            let branches = branches.join(", ");
+            self.report.notes.push(format!(
+                "engine revision {ENGINE_REVISION} renders what changes from now on, in place of {before}: {branches}"
+            ));
+        }
     }
 
     /// Takes a branch up whose commits are made.
@@ -253,6 +368,11 @@ impl<'a> Run<'a> {
     pub fn recorded_notes(&self) -> Result<Option<Notes>, git::Error> {
         let Some(tip) = self.refs.get(NOTES_REF) else { return Ok(None) };
         Notes::open(Some(self.buffer.commit(tip)?.tree), &self.buffer).map(Some)
+    }
+
+    /// Which revision of the engine made which commit.
+    pub fn engines(&self) -> Result<Engines, git::Error> {
+        Engines::read(self.refs.get(RECORDS_REF), &self.buffer)
     }
 
     /// Goes on with the rules of other settings.
@@ -340,10 +460,11 @@ impl<'a> Run<'a> {
             &self.setup.refs,
             &self.refs,
             &self.rules.settings,
+            &self.owned,
             &mut self.notes,
             &self.buffer,
         )?;
-        if let Some(id) = branch.settings.filter(|id| !self.setup.repository.has(*id)) {
+        if let Some(id) = branch.settings.filter(|id| self.buffer.commit(*id).is_err()) {
             return Err(HydrateError::SettingsMissing { id, branch: name.clone() }.into());
         }
         Ok(branch)
@@ -365,7 +486,7 @@ impl<'a> Run<'a> {
             Some(dry) => repository.first_parents(dry, head.tip, BACKLOG_MAX)?,
             None => None,
         };
-        let settings_changed = branch.settings != self.rules.id;
+        let settings_changed = self.settings_changed(branch.settings)?;
         let moved = self.setup.refs.records && branch.was_moved();
         Ok(match line {
             // A new branch, or a dry branch that was rewound.
@@ -376,6 +497,15 @@ impl<'a> Run<'a> {
                 History::Tip => line.last().copied().into_iter().collect(),
             },
         })
+    }
+
+    /// Whether other settings than `before` hold now, as far as they can change what is hydrated.
+    pub fn settings_changed(&self, before: Option<ObjectId>) -> Result<bool, HydrateError> {
+        if before == self.rules.id {
+            return Ok(false);
+        }
+        let before = Rules::at(before, &self.buffer)?.settings;
+        Ok(!before.makes_the_same_as(&self.rules.settings))
     }
 
     /// The URL of this repository, as the first Application of a branch names it.

@@ -1,4 +1,5 @@
 use super::branch::METADATA;
+use super::branch_records::{BranchRecord, BranchRecords};
 use super::history::provenance;
 use crate::application::BranchName;
 use crate::git::{Commit, Error, Notes, ObjectBuffer, ObjectId};
@@ -10,10 +11,7 @@ use crate::settings::Settings;
 /// one, never in such numbers.
 const ANCESTORS_MAX: usize = 1000;
 
-/// Who makes the commits of Argo CD's own hydrator unless its settings name another.
-const ARGOCD_AUTHOR: &str = "Argo CD";
-
-/// An environment branch that exists, as its tip, its note and its history show it.
+/// An environment branch that exists, as its record, its note and its files show it.
 #[derive(Debug, Clone)]
 pub struct Standing {
     /// The commit it points at.
@@ -31,13 +29,11 @@ pub struct Standing {
 /// Who made an environment branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// Hydration: the trailers of the nearest hydrated commit.
-    Ours(Trailers),
-    /// Argo CD's own hydrator, from which we take over.
-    ArgoCd,
+    /// Hydration, as it recorded.
+    Ours(BranchRecord),
     /// Nobody yet: its tree is empty.
     Empty,
-    /// Somebody else, and the settings allow us to take it over.
+    /// Somebody else, and an admin handed it over to us.
     Adopted,
     /// Somebody else.
     Foreign,
@@ -51,45 +47,50 @@ impl Standing {
         tip: ObjectId,
         dry_branch: &BranchName,
         settings: &Settings,
+        records: &BranchRecords,
         notes: &mut Notes,
         buffer: &ObjectBuffer<'_>,
     ) -> Result<Self, Error> {
         let commit = buffer.commit(tip)?;
-        let shared = !settings.active_paths(branch).is_empty();
-        let latest = nearest(&commit, buffer, |trailers| trailers.branch == *branch)?;
-        let ours = match &latest {
-            Some(trailers) if shared && trailers.dry_branch != *dry_branch => {
-                nearest(&commit, buffer, |trailers| trailers.branch == *branch && trailers.dry_branch == *dry_branch)?
-            }
-            _ => latest.clone(),
-        };
-        // What cannot be read, or names what is no commit, is as good as none: trailers tell the same.
-        let is_commit = |id: &ObjectId| buffer.commit(*id).is_ok() || !buffer.repository().has(*id);
-        let note = notes.get(tip, buffer).ok().flatten().and_then(|note| read_note(&note)).filter(is_commit);
-        // The root of a branch may have a directory for each of many Applications: it is read only if it decides.
-        let decides = latest.is_none() || (note.is_none() && !shared);
-        let recorded = if decides { provenance(buffer, commit.tree, METADATA)? } else { None };
-        let recorded = recorded.and_then(|found| found.dry_commit).filter(is_commit);
-        let origin = match latest {
-            Some(trailers) => Origin::Ours(trailers),
+        let record = records.get(branch).filter(|record| record.is_of(tip, buffer.repository()));
+        let origin = match record {
+            Some(record) => Origin::Ours(record.clone()),
             None if commit.tree == buffer.empty_tree_id() => Origin::Empty,
             None if settings.adopt.contains(branch) => Origin::Adopted,
-            None if recorded.is_some() && commit.author.name == ARGOCD_AUTHOR => Origin::ArgoCd,
             None => Origin::Foreign,
         };
-        let by_trailer = ours.as_ref().map(|trailers| trailers.dry_commit).filter(is_commit);
-        // On a shared branch the note and the files at the root may be of another dry branch's latest commit.
-        let dry = if shared { by_trailer } else { note.or(recorded).or(by_trailer) };
-        let settings = ours.and_then(|trailers| trailers.settings_commit);
+        // What cannot be read, or names what is no commit, is as good as none.
+        let is_commit = |id: &ObjectId| buffer.commit(*id).is_ok() || !buffer.repository().has(*id);
+        let note = notes.get(tip, buffer).ok().flatten().and_then(|note| read_note(&note)).filter(is_commit);
+        let recorded = record.and_then(|record| record.dry_commit_of(dry_branch)).filter(is_commit);
+        let is_at_record = record.is_some_and(|record| record.tip == tip && !record.initial);
+        let dry = if !settings.active_paths(branch).is_empty() {
+            // The note and the files at the root may be of another dry branch's latest commit.
+            recorded
+        } else if note.is_some() {
+            note
+        } else if is_at_record {
+            recorded
+        } else {
+            // Whoever may move the branch moved it: its files tell how far it is, and that is checked by hydrating it.
+            let told = provenance(buffer, commit.tree, METADATA)?.and_then(|found| found.dry_commit);
+            told.filter(is_commit).or(recorded)
+        };
+        let settings = record.and_then(|record| record.settings);
         Ok(Self { tip: commit, dry, settings, noted: note.is_some(), origin })
+    }
+
+    /// The record of the branch, when it is ours.
+    pub fn record(&self) -> Option<&BranchRecord> {
+        match &self.origin {
+            Origin::Ours(record) => Some(record),
+            Origin::Empty | Origin::Adopted | Origin::Foreign => None,
+        }
     }
 
     /// The dry branch that writes to this branch, when it is ours.
     pub fn dry_branch(&self) -> Option<&BranchName> {
-        match &self.origin {
-            Origin::Ours(trailers) => Some(&trailers.dry_branch),
-            Origin::ArgoCd | Origin::Empty | Origin::Adopted | Origin::Foreign => None,
-        }
+        self.record().map(|record| &record.dry_branch)
     }
 }
 
@@ -115,48 +116,6 @@ pub(super) fn nearest_commit(
         }
     }
     Ok(None)
-}
-
-/// What the first-parent line of a branch tells of its making.
-#[derive(Debug, Default)]
-pub(super) struct Lineage {
-    /// The dry branch that it is hydrated from.
-    pub dry_branch: Option<BranchName>,
-    /// Whether hydration made commits of it, be it for another branch.
-    pub has_hydrated: bool,
-}
-
-/// How many commits of others on top of ours, one after the other, leave a branch ours.
-const STRANGERS_MAX: usize = 16;
-
-/// Looks at the line of `branch` from `tip` on, down to its newest commit of ours; commits from `stop` on are not looked
-/// at.
-pub(super) fn lineage(
-    branch: &BranchName,
-    tip: ObjectId,
-    stop: Option<ObjectId>,
-    buffer: &ObjectBuffer<'_>,
-) -> Result<Lineage, Error> {
-    let mut found = Lineage::default();
-    let mut strangers = 0;
-    for commit in line(&buffer.commit(tip)?, buffer) {
-        let commit = commit?;
-        if Some(commit.id) == stop {
-            break;
-        }
-        match Trailers::read(&commit.message) {
-            Some(trailers) if trailers.branch == *branch => {
-                found.dry_branch = Some(trailers.dry_branch);
-                break;
-            }
-            Some(_) => (found.has_hydrated, strangers) = (true, 0),
-            None => strangers += 1,
-        }
-        if strangers > STRANGERS_MAX {
-            break;
-        }
-    }
-    Ok(found)
 }
 
 /// The first-parent line from `tip` on, itself included, as far back as it is here and matters.

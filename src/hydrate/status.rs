@@ -1,11 +1,11 @@
 use serde::Serialize;
 
+use super::HydrateError;
 use super::failures::{FAILURES_REF, Failure, Failures};
 use super::heads::{self, RefNames};
 use super::rules::Rules;
 use super::standing::Standing;
-use super::{HydrateError, NOTES_REF};
-use crate::git::{Notes, ObjectBuffer, Repository};
+use crate::git::{ObjectBuffer, Repository};
 
 /// How an environment branch stands. Ids are full and in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -47,13 +47,13 @@ pub fn status(repository: &Repository, names: &RefNames) -> Result<Vec<BranchSta
     let buffer = ObjectBuffer::new(repository);
     let refs = repository.refs()?;
     let rules = Rules::read(&refs, &buffer)?;
-    let notes = refs.get(NOTES_REF).map(|tip| buffer.commit(tip)).transpose()?;
-    let mut notes = Notes::open(notes.map(|commit| commit.tree), &buffer)?;
+    let mut notes = heads::recorded_notes(&refs, &buffer)?;
+    let (records, _) = heads::records(names, &refs, &mut notes, &buffer)?;
     let failures = Failures::read(&buffer, refs.get(FAILURES_REF))?;
     let mut found = Vec::new();
-    for (branch, dry_branch) in heads::environments(names, &refs, &buffer)? {
+    for (branch, dry_branch) in heads::environments(names, &refs, &records) {
         let Some(tip) = names.tip(&refs, &branch) else { continue };
-        let standing = Standing::read(&branch, tip, &dry_branch, &rules.settings, &mut notes, &buffer)?;
+        let standing = Standing::read(&branch, tip, &dry_branch, &rules.settings, &records, &mut notes, &buffer)?;
         let dry_tip = names.tip(&refs, &dry_branch);
         let line = match (standing.dry.filter(|dry| repository.has(*dry)), dry_tip) {
             (Some(dry), Some(tip)) => repository.first_parents(dry, tip, BEHIND_MAX)?,

@@ -11,6 +11,7 @@ mod fault;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::branch::{self, Branch, METADATA, PATH_FILES};
+use super::branch_records::Engines;
 use super::heads::{DryHead, hydrated_branches};
 use super::run::{BACKLOG_MAX, Run};
 use super::standing::nearest;
@@ -40,7 +41,8 @@ pub fn verify(
 ) -> Result<Vec<Verified>, HydrateError> {
     let result = Run::new(setup).and_then(|run| {
         let notes = run.recorded_notes()?;
-        let mut verifier = Verifier { run, renderer, notes, seen: HashSet::new(), repaired: HashMap::new() };
+        let engines = run.engines()?;
+        let mut verifier = Verifier { run, renderer, notes, engines, seen: HashSet::new(), repaired: HashMap::new() };
         let mut lines = VecDeque::from(lines);
         let mut verified: Vec<Verified> = Vec::new();
         while let Some(line) = lines.pop_front() {
@@ -67,6 +69,7 @@ struct Verifier<'a> {
     run: Run<'a>,
     renderer: Option<RendererName>,
     notes: Option<Notes>,
+    engines: Engines,
     /// Commits that were looked at on another line.
     seen: HashSet<ObjectId>,
     /// What commits that differ should have been.
@@ -217,7 +220,7 @@ impl<'a> Verifier<'a> {
                 let is_told = |fault: &Fault| *fault == Fault::Parents && !faults.is_empty();
                 faults.extend(found.into_iter().filter(|fault| !is_told(fault)).collect::<Vec<_>>());
             }
-            Made::Fault(_) if trailers.engine != ENGINE_REVISION => {
+            Made::Fault(_) if self.is_of_other_revision(this) => {
                 return Ok(vec![Fault::OtherRevision { revision: trailers.engine }]);
             }
             Made::Fault(fault) => faults.push(fault),
@@ -250,7 +253,10 @@ impl<'a> Verifier<'a> {
         let before = before.filter(|before| self.repository().has(before.dry_commit));
         let head = DryHead { branch: trailers.dry_branch.clone(), tip: trailers.dry_commit };
         let dry = before.as_ref().map(|before| before.dry_commit);
-        let mut branch = Branch::resume(&trailers.branch, &head, parent.clone(), dry, trailers.settings_commit);
+        let settings = before.as_ref().map_or(trailers.settings_commit, |before| before.settings_commit);
+        // Settings that are gone can only be taken for the same.
+        let settings = settings.filter(|id| self.repository().has(*id));
+        let mut branch = Branch::resume(&trailers.branch, &head, parent.clone(), dry, settings);
         let mut skipped = None;
         for dry in self.between(before.as_ref(), trailers)? {
             branch = self.run.replay(branch, dry)?;
@@ -301,6 +307,24 @@ impl<'a> Verifier<'a> {
         buffer.commit(buffer.write_commit(&NewCommit { tree, parents, author, committer, message })?)
     }
 
+    /// Whether another revision of the engine made a commit: its record says so, or, where it is older than the records,
+    /// its note shows that hydration made it. What it says of itself proves nothing.
+    fn is_of_other_revision(&mut self, this: &Hydrated) -> bool {
+        let Hydrated { commit, trailers } = this;
+        if trailers.engine == ENGINE_REVISION {
+            return false;
+        }
+        match self.engines.of(commit.id) {
+            Some(engine) => engine == trailers.engine,
+            None => self.engines.is_older(commit.id, self.repository()) && self.is_noted(commit.id),
+        }
+    }
+
+    fn is_noted(&mut self, commit: ObjectId) -> bool {
+        let buffer = self.run.buffer();
+        self.notes.as_mut().is_some_and(|notes| notes.get(commit, buffer).is_ok_and(|note| note.is_some()))
+    }
+
     /// How a commit differs from what hydration makes, without what it inherits from its parent.
     fn faults(&mut self, this: &Hydrated, made: &Commit, parent: Option<&Commit>) -> Result<Vec<Fault>, Error> {
         let Hydrated { commit, trailers } = this;
@@ -309,7 +333,7 @@ impl<'a> Verifier<'a> {
         }
         let inherited = parent.and_then(|parent| Some((parent.tree, self.repaired.get(&parent.id)?.tree)));
         self.repaired.insert(commit.id, made.clone());
-        if trailers.engine != ENGINE_REVISION {
+        if self.is_of_other_revision(this) {
             return Ok(vec![Fault::OtherRevision { revision: trailers.engine }]);
         }
         let buffer = self.run.buffer();

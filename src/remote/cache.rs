@@ -12,7 +12,7 @@ use super::{Address, Error, GUARD};
 use crate::git::{
     self, Expected, Git, Location, Lock, ObjectBuffer, ObjectId, RefEdit, Refs, Repository, Shared, update_refs,
 };
-use crate::hydrate::{Report, hydrated_branches};
+use crate::hydrate::{RECORDS_REF, Report, hydrated_branches};
 use crate::metadata::NOTES_REF;
 
 /// Where the branches of upstream are, as they are there.
@@ -26,6 +26,9 @@ const SERVED: &str = "refs/heads/";
 
 /// The notes of upstream, as they are there.
 const DRY_NOTES: &str = "refs/dry-notes/";
+
+/// The records of upstream, as they are there.
+const DRY_RECORDS: &str = "refs/dry-records/";
 
 /// From when on somebody who waits is told why.
 const LOCK_SILENCE: Duration = Duration::from_secs(1);
@@ -76,6 +79,7 @@ impl Cache {
             "+refs/hydrate/config*:refs/hydrate/config*",
         ]);
         command.arg(format!("+{NOTES_REF}*:{DRY_NOTES}hydrator.metadata*"));
+        command.arg(format!("+{RECORDS_REF}*:{DRY_RECORDS}branches*"));
         let status = command.status().map_err(|error| git::Error::new("starting git", error))?;
         if !status.success() {
             return Err(Error::Unreachable(address.shown()));
@@ -103,9 +107,12 @@ impl Cache {
                 edits.extend(edit(format!("{prefix}{branch}"), *new, &after));
             }
         }
-        let theirs = format!("{DRY_NOTES}hydrator.metadata");
-        if let Some(notes) = after.get(&theirs).filter(|notes| before.get(&theirs) != Some(*notes)) {
-            edits.extend(edit(NOTES_REF.to_owned(), notes, &after));
+        for (theirs, ours) in
+            [(format!("{DRY_NOTES}hydrator.metadata"), NOTES_REF), (format!("{DRY_RECORDS}branches"), RECORDS_REF)]
+        {
+            if let Some(tip) = after.get(&theirs).filter(|tip| before.get(&theirs) != Some(*tip)) {
+                edits.extend(edit(ours.to_owned(), tip, &after));
+            }
         }
         // What goes must be gone before something else takes a part of its name.
         for edits in [gone, edits] {

@@ -52,6 +52,9 @@ pub fn summary(report: &Report, wording: Wording) -> String {
         Outcome::Moved | Outcome::Unchanged => None,
     });
     text.push_str(&diagnostics(failed.flatten().chain(&report.problems).chain(&report.warnings)));
+    for note in &report.notes {
+        let _ = writeln!(text, "note: {}", shown(note));
+    }
     if report.unfinished {
         let _ =
             writeln!(text, "hint: older commits are still being hydrated; `git hydrate status` shows how far it is");

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::rendering::{Gathered, gather};
+use super::untouched::Untouched;
 use super::{Branch, DryHead, DryTree, HydrateError, Run, Stopped};
 use crate::application::{Application, BranchName};
 use crate::diag::Diagnostic;
@@ -11,6 +12,7 @@ use crate::git::ObjectId;
 use crate::hydrate::branch::PathOutput;
 use crate::hydrate::failures::Failure;
 use crate::hydrate::output::Output;
+use crate::hydrate::takeover;
 use crate::metadata::{DryCommit, ENGINE_REVISION, NOTES_REF, note};
 use crate::plan;
 use crate::render;
@@ -69,7 +71,8 @@ impl Run<'_> {
             match gather(results, &applications) {
                 Ok(outputs) => {
                     let removals = removals.remove(&name).unwrap_or_default();
-                    self.publish(&name, tree, &applications, &outputs, &removals)?;
+                    let before = self.before(&name, head, heads)?;
+                    self.publish(&name, tree, before.as_deref(), &applications, &outputs, &removals)?;
                 }
                 Err(Gathered::Wrong(diagnostics)) => drop(wrong.insert(name, diagnostics)),
                 Err(Gathered::TooMuch(diagnostic)) => {
@@ -92,6 +95,7 @@ impl Run<'_> {
         &mut self,
         name: &BranchName,
         tree: &DryTree,
+        before: Option<&DryTree>,
         applications: &[&Application],
         outputs: &[Output],
         removals: &[plan::Removal],
@@ -100,12 +104,25 @@ impl Run<'_> {
         let outputs: Vec<PathOutput<'_>> = outputs.collect();
         let repo_url = self.repo_url(applications.first().copied()).to_owned();
         let mut branch = self.branches.remove(name).expect("every wanting branch was opened");
-        self.write(&mut branch, &tree.commit, &repo_url, &outputs, removals)?;
+        let settings_changed = self.settings_changed(branch.settings)?;
+        // The rest of the run stays free to be changed while it is asked.
+        let memory = self.memory.take();
+        let repository = self.setup.repository;
+        let before = before.filter(|_| branch.holds_what_was_made() && !settings_changed);
+        let untouched = Untouched::since(before, name, repository, memory.as_ref());
+        self.write(&mut branch, &tree.commit, &repo_url, &outputs, removals, &|path| untouched.holds(path))?;
+        self.memory = memory;
+        if let (true, Some(tip)) = (branch.is_taken_over(), &branch.tip) {
+            let paths = outputs.iter().map(|output| output.dir).collect();
+            let left = takeover::left_alone(tip.tree, &paths, &self.buffer)?;
+            self.report.warnings.extend(takeover::warning(name, &left));
+        }
         self.branches.insert(name.clone(), branch);
         Ok(())
     }
 
-    /// Makes the hydrated commit of a dry commit and puts its note on what is then the tip.
+    /// Makes the hydrated commit of a dry commit and puts its note on what is then the tip. Paths that `keeps` names stay
+    /// as they stand.
     pub fn write(
         &mut self,
         branch: &mut Branch,
@@ -113,8 +130,9 @@ impl Run<'_> {
         repo_url: &str,
         paths: &[PathOutput<'_>],
         removals: &[plan::Removal],
+        keeps: &(dyn Fn(&PathOutput<'_>) -> bool + Sync),
     ) -> Result<(), Stopped> {
-        branch.publish(&self.buffer, &self.rules, dry, repo_url, paths, removals)?;
+        branch.publish(&self.buffer, &self.rules, dry, repo_url, paths, removals, keeps)?;
         branch.reach(dry.id, self.rules.id);
         if let Some(tip) = &branch.tip {
             let noted = self.notes.set(tip.id, &note(dry.id), &self.buffer);

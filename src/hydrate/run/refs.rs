@@ -1,8 +1,10 @@
 //! The refs that a run moves.
 
-use super::{FAILURES_REF, Failures, Moves, Run, Stopped};
+use super::{FAILURES_REF, Failures, Learnt, Moves, RECORDS_REF, Run, Stopped};
+use crate::application::BranchName;
 use crate::git::{Expected, NewCommit, ObjectId, RefEdit, Transaction, update_refs};
 use crate::metadata::{NOTES_REF, Time};
+use crate::settings::SETTINGS_REF;
 
 /// What the reflogs say.
 const REFLOG: &str = "hydrate";
@@ -16,7 +18,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Objects first, then all refs at once: failures, notes, sync branches, environment branches.
+    /// Objects first, then all refs at once: settings, failures, notes, records, sync branches, environment branches.
     ///
     /// After every prefix of that order the next run makes the same commits again and moves the rest. Branches come last
     /// because they tell what is hydrated: one that moved without its note or its record would never get them.
@@ -37,6 +39,10 @@ impl Run<'_> {
     pub(super) fn ref_edits(&mut self) -> Result<Vec<RefEdit>, Stopped> {
         let mut edits: Vec<RefEdit> = Vec::new();
         if self.setup.refs.records {
+            if let (Learnt::Settings(new), true) = (&self.learnt, self.setup.refs.is_in_place()) {
+                let expected = Expected::from(self.refs.get(SETTINGS_REF));
+                edits.push(RefEdit { name: SETTINGS_REF.to_owned(), new: Some(*new), expected });
+            }
             let date = self.newest_dry.unwrap_or_default();
             let has_failures = self.failures != Failures::default() || self.refs.get(FAILURES_REF).is_some();
             if has_failures && self.records.holds(FAILURES_REF) {
@@ -50,11 +56,32 @@ impl Run<'_> {
                 Ok(_) => {}
                 Err(error) => self.records.give_up(NOTES_REF, &error),
             }
+            self.update_records();
+            if self.records.holds(RECORDS_REF)
+                && let Some(records) = self.owned.write(&self.buffer)?
+            {
+                edits.extend(self.record(RECORDS_REF, records, "Branches recorded by git-hydrate\n", date)?);
+            }
         }
         for branch in self.branches.values() {
             edits.extend(branch.ref_edits(&self.setup.refs, &self.refs));
         }
         Ok(edits)
+    }
+
+    /// Brings the records up to what the run did, and drops those of branches that neither exist nor are asked for.
+    fn update_records(&mut self) {
+        for branch in self.branches.values() {
+            for (name, record) in branch.records(&self.rules.settings) {
+                self.owned.set(name, record);
+            }
+        }
+        let gone = |branch: &&BranchName| {
+            let is_asked_for = self.branches.values().any(|asked| asked.name == **branch || asked.sync == **branch);
+            !is_asked_for && self.setup.refs.tip(&self.refs, branch).is_none()
+        };
+        let gone: Vec<BranchName> = self.owned.iter().map(|(branch, _)| branch).filter(gone).cloned().collect();
+        gone.iter().for_each(|branch| self.owned.remove(branch));
     }
 
     /// A new commit on a ref that keeps records, when its tree changed.

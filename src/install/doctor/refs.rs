@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::Doctor;
 use crate::git::{Error, ObjectBuffer, ObjectId, Refs, object_id};
-use crate::hydrate::FAILURES_REF;
+use crate::hydrate::{FAILURES_REF, RECORDS_REF};
 use crate::metadata::NOTES_REF;
 use crate::settings::SETTINGS_REF;
 
@@ -47,7 +47,7 @@ impl Doctor<'_> {
 
 /// Whether hydration cannot do without a ref.
 fn is_ours(name: &str) -> bool {
-    name.starts_with("refs/heads/") || [NOTES_REF, FAILURES_REF, SETTINGS_REF].contains(&name)
+    name.starts_with("refs/heads/") || [NOTES_REF, FAILURES_REF, RECORDS_REF, SETTINGS_REF].contains(&name)
 }
 
 /// The newest id in a reflog that is good.

@@ -1,11 +1,14 @@
 //! Changes one key of `settings.yaml` and leaves every other line as it is, comments included.
 
-use anyhow::{Context as _, bail};
 use serde_yaml::{Mapping, Value};
+
+use super::SettingsError;
 
 /// The value of a key: `profile`, or `tools.helm` for one inside of another. A branch name after the first dot may have
 /// dots of its own.
-pub(super) fn get(text: &str, key: &str) -> anyhow::Result<Option<Value>> {
+///
+/// Errors: the text is not a mapping.
+pub fn get(text: &str, key: &str) -> Result<Option<Value>, SettingsError> {
     let document = read(text)?;
     let (top, below) = split(key);
     let value = document.get(top);
@@ -16,7 +19,9 @@ pub(super) fn get(text: &str, key: &str) -> anyhow::Result<Option<Value>> {
 }
 
 /// The text with `key` set to `value`, or without it. What holds nothing any more leaves with its last key.
-pub(super) fn set(text: &str, key: &str, value: Option<Value>) -> anyhow::Result<String> {
+///
+/// Errors: the text is not a mapping, or is written so that its lines cannot be changed key by key.
+pub fn set(text: &str, key: &str, value: Option<Value>) -> Result<String, SettingsError> {
     let mut document = read(text)?;
     let (top, below) = split(key);
     let value = match below {
@@ -25,7 +30,7 @@ pub(super) fn set(text: &str, key: &str, value: Option<Value>) -> anyhow::Result
             let mut map = match document.get(top) {
                 Some(Value::Mapping(map)) => map.clone(),
                 None => Mapping::new(),
-                Some(_) => bail!("`{top}` holds no keys: unset it first"),
+                Some(_) => return Err(SettingsError::Wrong(format!("`{top}` holds no keys: unset it first"))),
             };
             match value {
                 Some(value) => drop(map.insert(below.into(), value)),
@@ -38,7 +43,7 @@ pub(super) fn set(text: &str, key: &str, value: Option<Value>) -> anyhow::Result
     match value {
         Some(value) => {
             document.insert(top.into(), value.clone());
-            block = serde_yaml::to_string(&Mapping::from_iter([(top.into(), value)]))?;
+            block = serde_yaml::to_string(&Mapping::from_iter([(top.into(), value)])).map_err(wrong)?;
         }
         None => drop(document.shift_remove(top)),
     }
@@ -47,7 +52,7 @@ pub(super) fn set(text: &str, key: &str, value: Option<Value>) -> anyhow::Result
     let break_line = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
     let changed = format!("{before}{break_line}{block}{}", &text[end..]);
     if read(&changed).ok().as_ref() != Some(&document) {
-        bail!("settings.yaml is written in a way that cannot be changed key by key; use: git hydrate config edit");
+        return Err(SettingsError::NotEditable);
     }
     Ok(changed)
 }
@@ -56,8 +61,12 @@ fn split(key: &str) -> (&str, Option<&str>) {
     key.split_once('.').map_or((key, None), |(top, below)| (top, Some(below)))
 }
 
-fn read(text: &str) -> anyhow::Result<Mapping> {
-    Ok(serde_yaml::from_str::<Option<Mapping>>(text).context("settings.yaml")?.unwrap_or_default())
+fn read(text: &str) -> Result<Mapping, SettingsError> {
+    Ok(serde_yaml::from_str::<Option<Mapping>>(text).map_err(wrong)?.unwrap_or_default())
+}
+
+fn wrong(error: serde_yaml::Error) -> SettingsError {
+    SettingsError::Wrong(error.to_string())
 }
 
 /// Where the lines of a top-level key stand, as byte offsets; the end of the text twice when it has none. Blank lines

@@ -1,0 +1,297 @@
+//! Which branches hydration made, as it recorded them itself.
+//!
+//! Anybody who can push can write trailers, metadata and authors into commits, so none of them proves who made a branch.
+//! What does is a record below `refs/hydrate/`, where no push gets in, written in the transaction that moves the branch.
+//!
+//! Repositories that were hydrated before there were records have none. There the notes of hydrated commits, which no
+//! push gets at either, stand in for them once: the next run writes records. A clone or a remote helper, from which
+//! nothing is deployed, also believes what commits say of themselves where its server keeps no records.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::heads::RefNames;
+use crate::application::BranchName;
+use crate::git::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Refs, Repository, TreeEdit, object_id};
+use crate::metadata::Trailers;
+
+/// The ref whose tree holds the records, a file for each branch.
+pub const RECORDS_REF: &str = "refs/hydrate/branches";
+
+/// What hydration knows of a branch that it made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BranchRecord {
+    /// The newest commit that hydration made on the branch, or found there when it was recorded first.
+    pub tip: ObjectId,
+    /// The dry branch that the tip was hydrated from.
+    pub dry_branch: BranchName,
+    /// The dry commit that the tip was hydrated from.
+    pub dry_commit: ObjectId,
+    /// The other dry branches that share the branch, each with its dry commit that was hydrated last.
+    pub others: BTreeMap<BranchName, ObjectId>,
+    /// The settings that the branch was brought up to date with last, whether or not that took a commit.
+    pub settings: Option<ObjectId>,
+    /// The revision of the engine that made the tip.
+    pub engine: u32,
+    /// Whether hydration made nothing but the empty commit that a missing sync branch starts with.
+    pub initial: bool,
+    /// The commits that the run made which wrote this record, oldest first; empty when it made none.
+    pub made: Vec<ObjectId>,
+}
+
+impl BranchRecord {
+    /// Whether a branch whose tip is `tip` is the recorded one: moved on by a promoter, or behind because a run was
+    /// killed or an admin took it back.
+    pub fn is_of(&self, tip: ObjectId, repository: &Repository) -> bool {
+        tip == self.tip || repository.is_ancestor(self.tip, tip) || repository.is_ancestor(tip, self.tip)
+    }
+
+    /// The dry commit of `dry_branch` that was hydrated onto the branch last.
+    pub fn dry_commit_of(&self, dry_branch: &BranchName) -> Option<ObjectId> {
+        match *dry_branch == self.dry_branch {
+            true => Some(self.dry_commit),
+            false => self.others.get(dry_branch).copied(),
+        }
+    }
+
+    fn of(commit: &Commit, trailers: Trailers) -> Self {
+        Self {
+            tip: commit.id,
+            dry_branch: trailers.dry_branch,
+            dry_commit: trailers.dry_commit,
+            others: BTreeMap::new(),
+            settings: trailers.settings_commit,
+            engine: trailers.engine,
+            initial: commit.parents.is_empty(),
+            made: Vec::new(),
+        }
+    }
+}
+
+/// [`BranchRecord`] as its file has it. Ids are full and in hexadecimal.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Stored {
+    branch: String,
+    tip: String,
+    dry_branch: String,
+    dry_sha: String,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    others: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    settings: Option<String>,
+    engine: u32,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    initial: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    made: Vec<String>,
+}
+
+impl Stored {
+    fn new(branch: &BranchName, record: &BranchRecord) -> Self {
+        Self {
+            branch: branch.to_string(),
+            tip: record.tip.to_string(),
+            dry_branch: record.dry_branch.to_string(),
+            dry_sha: record.dry_commit.to_string(),
+            others: record.others.iter().map(|(branch, id)| (branch.to_string(), id.to_string())).collect(),
+            settings: record.settings.map(|id| id.to_string()),
+            engine: record.engine,
+            initial: record.initial,
+            made: record.made.iter().map(ObjectId::to_string).collect(),
+        }
+    }
+
+    fn read(&self) -> Option<(BranchName, BranchRecord)> {
+        let name = |text: &str| BranchName::new(text).ok();
+        let others = self.others.iter().map(|(branch, id)| Some((name(branch)?, object_id(id)?)));
+        let record = BranchRecord {
+            tip: object_id(&self.tip)?,
+            dry_branch: name(&self.dry_branch)?,
+            dry_commit: object_id(&self.dry_sha)?,
+            others: others.collect::<Option<_>>()?,
+            settings: self.settings.as_deref().map(|id| object_id(id).ok_or(())).transpose().ok()?,
+            engine: self.engine,
+            initial: self.initial,
+            made: self.made.iter().map(|id| object_id(id)).collect::<Option<_>>()?,
+        };
+        Some((name(&self.branch)?, record))
+    }
+}
+
+/// The records of a repository, with changes that are not written yet.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BranchRecords {
+    branches: BTreeMap<BranchName, BranchRecord>,
+    /// The tree that they were read from; none when there was none.
+    tree: Option<ObjectId>,
+    /// The branches whose files differ from that tree.
+    changed: Vec<BranchName>,
+}
+
+impl BranchRecords {
+    /// Reads the records in the tree of a commit of [`RECORDS_REF`].
+    pub fn read(tip: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<Self, Error> {
+        let tree = buffer.commit(tip)?.tree;
+        let mut branches = BTreeMap::new();
+        for entry in buffer.tree(tree)? {
+            let (name, record) = read_file(entry.id, buffer)?;
+            if file_of(&name).as_bytes() != entry.name {
+                return Err(Error::message(format!("{RECORDS_REF}: the record of `{name}` has the name of another")));
+            }
+            branches.insert(name, record);
+        }
+        Ok(Self { branches, tree: Some(tree), changed: Vec::new() })
+    }
+
+    /// Finds what earlier versions made: branches whose newest commit of hydration has a note.
+    pub fn from_notes(
+        names: &RefNames,
+        refs: &Refs,
+        notes: &mut Notes,
+        buffer: &ObjectBuffer<'_>,
+    ) -> Result<Self, Error> {
+        let mut found = Self::default();
+        for (name, tip) in refs.below(&names.read) {
+            let Ok(branch) = BranchName::new(name) else { continue };
+            let Some((commit, trailers)) = hydrated_below(tip, buffer) else { continue };
+            // Only hydration puts a note on its commits, and a commit has the message that it had then.
+            if trailers.branch == branch && notes.get(commit.id, buffer).is_ok_and(|note| note.is_some()) {
+                found.set(branch, BranchRecord::of(&commit, trailers));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Adds what commits say of themselves, for branches without a record or with one of commits that are not here.
+    pub fn add_claims(&mut self, names: &RefNames, refs: &Refs, buffer: &ObjectBuffer<'_>) {
+        for (name, tip) in refs.below(&names.read) {
+            let Ok(branch) = BranchName::new(name) else { continue };
+            let claimed = hydrated_below(tip, buffer).filter(|(_, trailers)| trailers.branch == branch);
+            let is_recorded = self.get(&branch).is_some_and(|record| record.is_of(tip, buffer.repository()));
+            if let (Some((commit, trailers)), false) = (claimed, is_recorded) {
+                self.branches.insert(branch, BranchRecord::of(&commit, trailers));
+            }
+        }
+    }
+
+    /// Whether there is no record at all.
+    pub fn is_empty(&self) -> bool {
+        self.branches.is_empty()
+    }
+
+    /// The record of a branch.
+    pub fn get(&self, branch: &BranchName) -> Option<&BranchRecord> {
+        self.branches.get(branch)
+    }
+
+    /// All records, by branch.
+    pub fn iter(&self) -> impl Iterator<Item = (&BranchName, &BranchRecord)> {
+        self.branches.iter()
+    }
+
+    /// Records a branch.
+    pub fn set(&mut self, branch: BranchName, record: BranchRecord) {
+        if self.branches.get(&branch) != Some(&record) || self.tree.is_none() {
+            self.changed.push(branch.clone());
+            self.branches.insert(branch, record);
+        }
+    }
+
+    /// Drops the record of a branch.
+    pub fn remove(&mut self, branch: &BranchName) {
+        if self.branches.remove(branch).is_some() {
+            self.changed.push(branch.clone());
+        }
+    }
+
+    /// The tree of the records as they are now; none when nothing changed.
+    pub fn write(&self, buffer: &ObjectBuffer<'_>) -> Result<Option<ObjectId>, Error> {
+        if self.changed.is_empty() {
+            return Ok(None);
+        }
+        let mut edits = BTreeMap::new();
+        for branch in &self.changed {
+            let edit = match self.branches.get(branch) {
+                Some(record) => {
+                    let stored = serde_json::to_vec_pretty(&Stored::new(branch, record));
+                    let mut text = stored.expect("a record of texts and numbers is JSON");
+                    text.push(b'\n');
+                    TreeEdit::Put(Mode::File, buffer.write_blob(&text)?)
+                }
+                None => TreeEdit::Remove,
+            };
+            edits.insert(file_of(branch), edit);
+        }
+        buffer.edit_tree(self.tree.unwrap_or_else(|| buffer.empty_tree_id()), &edits).map(Some)
+    }
+}
+
+/// The name of the file of a branch: one level, so that no branch is in the way of another.
+fn file_of(branch: &BranchName) -> String {
+    format!("{}.json", branch.as_str().replace('%', "%25").replace('/', "%2F"))
+}
+
+fn read_file(blob: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<(BranchName, BranchRecord), Error> {
+    let doing = || format!("reading the record {blob} of {RECORDS_REF}");
+    let stored: Stored = serde_json::from_slice(&buffer.blob(blob)?).map_err(|error| Error::new(doing(), error))?;
+    stored.read().ok_or_else(|| Error::message(doing()))
+}
+
+/// How many commits of others may stand on top of ours for it to be found where there is no record.
+const STRANGERS_MAX: usize = 16;
+
+/// The commit of hydration that a branch ends with, below those that others put on top of it, and what it says of itself.
+/// That proves nothing.
+pub(super) fn hydrated_below(tip: ObjectId, buffer: &ObjectBuffer<'_>) -> Option<(Commit, Trailers)> {
+    let mut here = tip;
+    for _ in 0..=STRANGERS_MAX {
+        let commit = buffer.commit(here).ok()?;
+        if let Some(trailers) = Trailers::read(&commit.message) {
+            return Some((commit, trailers));
+        }
+        here = *commit.parents.first()?;
+    }
+    None
+}
+
+/// Which revision of the engine made which commit, as the whole history of the records has it.
+#[derive(Debug, Default)]
+pub(super) struct Engines {
+    made: BTreeMap<ObjectId, u32>,
+    /// The tips of branches that were older than the records when they were recorded first; none without records.
+    older: Option<Vec<ObjectId>>,
+}
+
+impl Engines {
+    /// Reads the history of [`RECORDS_REF`], as far back as it is here.
+    pub fn read(tip: Option<ObjectId>, buffer: &ObjectBuffer<'_>) -> Result<Self, Error> {
+        let Some(tip) = tip else { return Ok(Self::default()) };
+        let (mut made, mut oldest, mut seen) = (BTreeMap::new(), BTreeMap::new(), HashSet::new());
+        let mut next = Some(tip);
+        while let Some(id) = next {
+            let commit = buffer.commit(id)?;
+            for entry in buffer.tree(commit.tree)? {
+                if seen.insert(entry.id) {
+                    let (branch, record) = read_file(entry.id, buffer)?;
+                    made.extend(record.made.iter().chain([&record.tip]).map(|made| (*made, record.engine)));
+                    oldest.insert(branch, record);
+                }
+            }
+            next = commit.parents.first().copied().filter(|parent| buffer.repository().has(*parent));
+        }
+        let older = oldest.into_values().filter(|record| record.made.is_empty()).map(|record| record.tip);
+        Ok(Self { made, older: Some(older.collect()) })
+    }
+
+    /// The revision that made a commit, if a record names the commit.
+    pub fn of(&self, commit: ObjectId) -> Option<u32> {
+        self.made.get(&commit).copied()
+    }
+
+    /// Whether a commit was there before its branch was recorded first.
+    pub fn is_older(&self, commit: ObjectId, repository: &Repository) -> bool {
+        self.older.as_ref().is_none_or(|tips| tips.iter().any(|tip| repository.is_ancestor(commit, *tip)))
+    }
+}

@@ -1,0 +1,90 @@
+//! Which branches are dry: a setting, found once where nobody set it.
+//!
+//! What decides is what the repository held when it was hydrated first. So it is written down then: neither a new `HEAD`
+//! nor a branch that somebody pushes later turns another branch into a dry one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::branch_records::BranchRecords;
+use super::heads::RefNames;
+use super::rules::{Rules, settings_files};
+use super::{HydrateError, Wake};
+use crate::application::BranchName;
+use crate::git::{Mode, NewCommit, ObjectBuffer, ObjectId, Refs, TreeEdit};
+use crate::metadata::Time;
+use crate::settings::{FILES, SETTINGS_REF, Settings, edit};
+
+/// The dry branches of a repository in which the setting names none.
+#[derive(Debug)]
+pub(super) struct DryBranches;
+
+impl DryBranches {
+    /// The dry branches, the default one first, and whether the setting names them. None at all when nothing tells.
+    ///
+    /// Without the setting: those from which branches were hydrated; else the one that `HEAD` names, if it exists; else
+    /// the only branch that was pushed.
+    pub fn find(
+        wake: &Wake,
+        names: &RefNames,
+        refs: &Refs,
+        settings: &Settings,
+        records: &BranchRecords,
+    ) -> (Vec<BranchName>, bool) {
+        if !settings.dry_branches.is_empty() {
+            return (settings.dry_branches.clone(), true);
+        }
+        let head = names.head(refs).filter(|head| names.tip(refs, head).is_some());
+        let hydrated = records.iter().flat_map(|(_, record)| record.others.keys().chain([&record.dry_branch]));
+        let hydrated: BTreeSet<&BranchName> = hydrated.collect();
+        if !hydrated.is_empty() {
+            let mut hydrated: Vec<BranchName> = hydrated.into_iter().cloned().collect();
+            hydrated.sort_by_key(|branch| head.as_ref() != Some(branch));
+            return (hydrated, false);
+        }
+        let only = || match wake {
+            Wake::Commit { branch, .. } => Some(branch.clone()),
+            Wake::Pushed(pushed) => match &pushed[..] {
+                [only] => BranchName::new(only).ok(),
+                _ => None,
+            },
+            Wake::Everything => None,
+        };
+        (head.or_else(only).into_iter().collect(), false)
+    }
+}
+
+/// The settings of a repository with the dry branches written into them, as a commit in the buffer.
+///
+/// It is the same commit wherever the same settings get the same dry branches, so that a clone foresees its id.
+/// Errors: the settings cannot be read.
+pub(super) fn settings_with(
+    dry_branches: &[BranchName],
+    refs: &Refs,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<ObjectId, HydrateError> {
+    let (_, mut files) = settings_files(refs, buffer)?;
+    let name = FILES[0];
+    let text = String::from_utf8_lossy(files.get(name).map(Vec::as_slice).unwrap_or_default()).into_owned();
+    let names: Vec<&str> = dry_branches.iter().map(BranchName::as_str).collect();
+    let text = edit::set(&text, "dryBranches", Some(names.clone().into()))?;
+    let blob = buffer.write_blob(text.as_bytes())?;
+    files.insert(name.to_owned(), text.into_bytes());
+    let rules = Rules::of(&files)?;
+    let old = refs.get(SETTINGS_REF);
+    let parent = old.map(|old| buffer.commit(old)).transpose()?;
+    let base = parent.as_ref().map_or(buffer.empty_tree_id(), |parent| parent.tree);
+    let edits = BTreeMap::from([(name.to_owned(), TreeEdit::Put(Mode::File, blob))]);
+    let signature = rules.writer.signature(Time::default(), parent.as_ref().map(|parent| &parent.committer));
+    let commit = NewCommit {
+        tree: buffer.edit_tree(base, &edits)?,
+        parents: old.into_iter().collect(),
+        author: signature.clone(),
+        committer: signature,
+        message: format!(
+            "Set dryBranches to {}\n\nFound by the first hydration. This commit is the same in every repository where\n\
+             hydration finds the same, so it has no date of its own.\n",
+            names.join(", ")
+        ),
+    };
+    Ok(buffer.write_commit(&commit)?)
+}

@@ -1,0 +1,251 @@
+//! Who owns a branch: hydration takes its own records for evidence, and never what pushed commits say of themselves.
+
+use serde_json::Value;
+
+use crate::push::{application, config_map, dry, healthy, note, note_of, tip};
+use crate::support::{Lab, Repo};
+
+const DEV: &str = "environments/dev";
+const PROD: &str = "environments/prod";
+const RECORDS: &str = "refs/hydrate/branches";
+
+fn record(server: &Repo, branch: &str) -> Value {
+    let text = server.git(&["show", &format!("{RECORDS}:{}.json", branch.replace('/', "%2F"))]);
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn has(repo: &Repo, name: &str) -> bool {
+    repo.run("git", &["rev-parse", "--quiet", "--verify", name]).code == Some(0)
+}
+
+/// Pushes an orphan branch with the files and messages of an attacker, newest last.
+fn seed(clone: &Repo, branch: &str, messages: &[&str], files: &[(&str, &str)]) {
+    clone.git(&["checkout", "-q", "--orphan", "seed"]);
+    clone.git(&["rm", "-q", "-r", "--force", "."]);
+    for (index, message) in messages.iter().enumerate() {
+        clone.commit(message, if index == 0 { files } else { &[] });
+    }
+    clone.git(&["push", "-q", "origin", &format!("seed:refs/heads/{branch}")]);
+    clone.git(&["checkout", "-q", "--force", "main"]);
+    clone.git(&["branch", "-q", "-D", "seed"]);
+}
+
+/// As a version without records left the repository.
+fn forget_records(server: &Repo) {
+    server.git(&["update-ref", "-d", RECORDS]);
+    server.git(&["update-ref", "-d", "refs/hydrate/config"]);
+    std::fs::remove_dir_all(server.path.join("hydrate")).expect("a cache");
+}
+
+#[test]
+fn what_is_hydrated_is_recorded_in_the_same_transaction() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    let told = clone.push().success();
+    let note = "note: dryBranches is now set to main; to change it: git hydrate config set dryBranches";
+    assert!(told.remote().join(" ").contains(note), "{told:?}");
+    assert_eq!(server.hydrate(&["config", "get", "dryBranches"]).success().stdout, "main\n");
+    for branch in [DEV, PROD] {
+        let record = record(&server, branch);
+        assert_eq!(record["tip"], tip(&server, branch).as_str());
+        assert_eq!(record["made"].as_array().expect("a list").len(), 1, "{record}");
+        assert_eq!(
+            (record["dryBranch"].as_str(), record["drySha"].as_str()),
+            (Some("main"), Some(&*tip(&server, "main")))
+        );
+    }
+    let before = server.git(&["rev-parse", RECORDS]);
+    let told = clone.push();
+    assert!(!told.stderr.contains("dryBranches"), "it is told once: {told:?}");
+    clone.commit("docs", &[("NOTES", "text")]);
+    clone.push().success();
+    assert_eq!(server.git(&["rev-parse", RECORDS]), before, "a push that changes no branch writes no record");
+    // A branch that nothing asks for any more and that is gone leaves no record.
+    clone.git(&["rm", "-q", "applications/prod/web.yaml"]);
+    clone.commit("drop prod\n\nHydrate-Allow-Removal: environments/prod", &[]);
+    clone.push().success();
+    server.git(&["update-ref", "-d", &format!("refs/heads/{PROD}")]);
+    clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);
+    clone.push().success();
+    assert!(!server.git(&["ls-tree", "--name-only", RECORDS]).contains("prod"));
+}
+
+#[test]
+fn a_branch_that_a_pusher_seeded_is_not_taken_over_and_others_hydrate() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    let id = clone.git(&["rev-parse", "HEAD"]);
+    clone.push().success();
+    let metadata = format!("{{\"drySha\":\"{id}\"}}\n");
+    let evil = [("evil/manifest.yaml", "kind: Pod\n"), ("hydrator.metadata", metadata.as_str())];
+    let forged = |branch: &str| {
+        format!("x\n\nHydrate-Branch: {branch}\nHydrate-Dry: {id}\nHydrate-Dry-Branch: main\nHydrate-Engine: 1")
+    };
+    let forged: [String; 3] = ["environments/t0", "environments/t1", "environments/t2"].map(forged);
+    let rows: [(&str, Vec<&str>); 3] = [
+        ("environments/t0", vec!["metadata alone"]),
+        ("environments/t1", vec![&forged[1]]),
+        ("environments/t2", [vec![&*forged[2]], vec!["on top"; 17]].concat()),
+    ];
+    for (branch, messages) in &rows {
+        seed(&clone, branch, messages, &evil);
+    }
+    // One that looks as if Argo CD's own hydrator had made it.
+    clone.git(&["-c", "user.name=Argo CD", "checkout", "-q", "-b", "argo"]);
+    let mut files = Vec::new();
+    for (index, (branch, _)) in rows.iter().enumerate() {
+        let (file, text) = application("web", &format!("t{index}"));
+        assert!(text.contains(branch), "{text}");
+        files.push((file, text));
+        files.push((format!("apps/web/t{index}/config.yaml"), config_map("web", "t")));
+    }
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    clone.git(&["checkout", "-q", "main"]);
+    let before: Vec<String> = rows.iter().map(|(branch, _)| tip(&server, branch)).collect();
+    clone.commit("more environments", &[&files[..], &[("apps/web/dev/config.yaml", &config_map("web", "2"))]].concat());
+    let told = clone.push().success();
+    for ((branch, _), before) in rows.iter().zip(&before) {
+        let text = told.remote().join(" ");
+        assert!(text.contains(&format!("`{branch}` was not made by hydration, so it is not overwritten")), "{text}");
+        assert_eq!(tip(&server, branch), *before, "{branch}");
+    }
+    assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")), "other branches hydrate");
+    // The admin sees what is on it, and decides.
+    let listed = server.hydrate(&["adopt"]).success().stdout;
+    assert!(listed.contains("environments/t1  1 files that no Application makes\n  evil/manifest.yaml\n"), "{listed}");
+    let told = server.hydrate(&["adopt", "environments/t1"]).exits(1).stdout;
+    assert!(
+        told.contains(
+            "`environments/t1` has files that no Application makes, which stay as they are: evil/manifest.yaml"
+        ),
+        "{told}"
+    );
+    assert_eq!(note(&server, "environments/t1"), note_of(&tip(&server, "main")));
+    assert_eq!(server.git(&["show", "environments/t1:evil/manifest.yaml"]), "kind: Pod");
+    server.hydrate(&["adopt", "environments/dev"]).exits(2);
+    server.hydrate(&["adopt", "--all"]).success();
+    assert_eq!(server.hydrate(&["adopt", "--all"]).success().stdout, "nothing to hand over\n");
+    healthy(&server);
+}
+
+#[test]
+fn a_repository_from_before_records_goes_on_and_nobody_adopts() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev", "prod"]);
+    clone.push().success();
+    clone.commit("dev only", &[("apps/web/dev/config.yaml", &config_map("web", "2"))]);
+    clone.push().success();
+    let (dev, prod) = (tip(&server, DEV), tip(&server, PROD));
+    let id = tip(&server, "main");
+    forget_records(&server);
+    // Neither trailers without a note nor a note's commit under another name make a branch ours.
+    server.git(&["branch", "environments/test", &prod]);
+    clone.commit("dev again", &[("apps/api/dev/config.yaml", &config_map("api", "2"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(
+        told.contains("note: 2 branches hydrated by an earlier version now recorded in refs/hydrate/branches"),
+        "{told}"
+    );
+    assert_eq!(server.git(&["rev-parse", &format!("{DEV}~1")]), dev);
+    assert_eq!(tip(&server, PROD), prod, "an untouched branch keeps its commit");
+    assert_eq!(record(&server, PROD)["tip"], prod.as_str());
+    assert!(!has(&server, &format!("{RECORDS}:environments%2Ftest.json")));
+    assert_ne!(tip(&server, "main"), id);
+    server.hydrate(&["verify"]).success();
+    // An install does the same before the first push.
+    forget_records(&server);
+    let told = server.hydrate(&["install", "--server"]).success().stdout;
+    assert!(told.contains("2 branches hydrated by an earlier version"), "{told}");
+    assert!(told.contains("dryBranches is now set to main"), "{told}");
+    assert_eq!(record(&server, PROD)["tip"], prod.as_str());
+}
+
+#[test]
+fn a_sync_branch_outside_of_the_allowed_ones_is_not_made() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.hydrate(&["config", "set", "branches", "environments/*"]).success();
+    let clone = dry(&server, &["web"], &["dev"]);
+    let (file, text) = application("api", "dev");
+    let staged = text.replace("targetBranch: environments/dev", "targetBranch: colleague/feature");
+    let staged = staged.trim_end().to_owned() + "\n    hydrateTo:\n      targetBranch: environments/next\n";
+    clone.commit("staged", &[(&file, &staged), ("apps/api/dev/config.yaml", &config_map("api", "1"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("colleague/feature"), "{told}");
+    assert!(!has(&server, "refs/heads/colleague/feature") && !has(&server, "refs/heads/environments/next"), "{told}");
+    assert!(has(&server, &format!("refs/heads/{DEV}")), "{told}");
+}
+
+#[test]
+fn a_feature_branch_that_is_pushed_first_or_a_new_head_makes_no_dry_branch() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let dev = tip(&server, DEV);
+    clone.git(&["checkout", "-q", "-b", "feature"]);
+    let (file, text) = application("web", "prod");
+    let text = text.replace("targetRevision: main", "targetRevision: feature");
+    clone.commit("mine", &[(&file, &text), ("apps/web/prod/config.yaml", &config_map("web", "evil"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("`feature` is not a dry branch"), "{told}");
+    assert!(told.contains("git hydrate config add dryBranches feature"), "{told}");
+    server.git(&["symbolic-ref", "HEAD", "refs/heads/feature"]);
+    clone.commit("more", &[("apps/web/dev/config.yaml", &config_map("web", "evil"))]);
+    clone.push().success();
+    server.hydrate(&["catch-up"]).success();
+    assert!(!has(&server, &format!("refs/heads/{PROD}")));
+    assert_eq!(tip(&server, DEV), dev);
+    server.hydrate(&["config", "add", "dryBranches", "feature"]).success();
+    assert!(has(&server, &format!("refs/heads/{PROD}")));
+}
+
+#[test]
+fn the_dry_branch_is_the_only_one_pushed_where_head_does_not_exist() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.git(&["symbolic-ref", "HEAD", "refs/heads/trunk"]);
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.git(&["branch", "-q", "other"]);
+    let told = clone.run("git", &["push", "origin", "HEAD:main", "other"]).success().remote().join("\n");
+    assert!(told.contains("nothing is hydrated: which branch is the dry one cannot be determined"), "{told}");
+    assert!(!has(&server, &format!("refs/heads/{DEV}")));
+    clone.commit("again", &[]);
+    clone.run("git", &["push", "origin", "HEAD:main"]).success();
+    assert!(has(&server, &format!("refs/heads/{DEV}")));
+    assert_eq!(server.hydrate(&["config", "get", "dryBranches"]).success().stdout, "main\n");
+}
+
+#[test]
+fn branches_that_are_named_or_reserved_are_closed_before_they_exist() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.git(&["branch", "-q", "mine"]);
+    clone.run("git", &["push", "-q", "origin", "mine:refs/heads/live", "main"]).success();
+    let (file, text) = application("api", "dev");
+    let staged = text.replace("targetBranch: environments/dev", "targetBranch: live");
+    let staged = staged.trim_end().to_owned() + "\n    hydrateTo:\n      targetBranch: live-next\n";
+    clone.commit("staged", &[(&file, &staged), ("apps/api/dev/config.yaml", &config_map("api", "1"))]);
+    // In the push that brings the Application, and ever after; whether the branch is there already or not.
+    let refused = |args: &[&str]| {
+        let told = clone.run("git", &[&["push", "origin"], args].concat()).exits(1).stderr;
+        assert!(told.contains("is hydrated from `main`"), "{told}");
+    };
+    clone.git(&["checkout", "-q", "mine"]);
+    clone.commit("by hand", &[("api/manifest.yaml", "kind: Pod\n")]);
+    clone.git(&["checkout", "-q", "main"]);
+    refused(&["main", "mine:refs/heads/live"]);
+    refused(&["main", "mine:refs/heads/live-next"]);
+    clone.push().success();
+    refused(&["--force", "mine:refs/heads/live"]);
+    refused(&["--force", "mine:refs/heads/live-next"]);
+    clone.git(&["push", "-q", "origin", "mine:refs/heads/stage/qa"]);
+    server.hydrate(&["config", "set", "branches", "live*", "stage/*", "environments/*"]).success();
+    refused(&["--force", "main:refs/heads/stage/qa"]);
+    refused(&["main:refs/heads/stage/prod"]);
+    clone.git(&["push", "-q", "origin", "mine:refs/heads/topic"]);
+}
