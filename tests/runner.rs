@@ -12,6 +12,7 @@ mod faults;
 mod garbage;
 mod guard;
 mod helm;
+mod helm_methods;
 mod hostile;
 mod incremental;
 mod init;

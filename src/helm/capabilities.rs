@@ -147,11 +147,22 @@ static CAPABILITIES: StructType = StructType {
     name: "common.Capabilities",
     pointer: Some("*common.Capabilities"),
     fields: &[Field::plain("KubeVersion"), Field::plain("APIVersions"), Field::plain("HelmVersion")],
-    methods: Methods::NONE,
+    methods: Methods::of(|| &CAPABILITIES_METHODS),
     has_pointer_methods: false,
     string: None,
     json: None,
+    is_same: None,
 };
+
+static CAPABILITIES_METHODS: LazyLock<Functions> = LazyLock::new(|| {
+    let mut methods = Functions::new();
+    // Another pointer, which `eq` tells from the first.
+    methods.add("Copy", |capabilities: Value| match capabilities {
+        Value::Struct(fields) => Struct::new(&CAPABILITIES, fields.fields().map(|(_, value)| value).collect()).into(),
+        other => other,
+    });
+    methods
+});
 
 static KUBE_VERSION: StructType = StructType {
     name: "common.KubeVersion",
@@ -164,8 +175,9 @@ static KUBE_VERSION: StructType = StructType {
     ],
     methods: Methods::of(|| &KUBE_VERSION_METHODS),
     has_pointer_methods: true,
-    string: Some(Stringer { run: |version| field(version, "normalizedVersion"), on_pointer: true }),
+    string: Some(Stringer { run: kube_version_text, on_pointer: true }),
     json: None,
+    is_same: None,
 };
 
 static KUBE_VERSION_METHODS: LazyLock<Functions> = LazyLock::new(|| {
@@ -175,9 +187,18 @@ static KUBE_VERSION_METHODS: LazyLock<Functions> = LazyLock::new(|| {
     };
     let mut methods = Functions::new();
     methods.add("GitVersion", move |version: Value| get(&version, "Version"));
-    methods.add("String", move |version: Value| get(&version, "normalizedVersion"));
+    methods.add("String", |version: Value| match &version {
+        Value::Struct(version) => kube_version_text(version),
+        _ => Text::default(),
+    });
     methods
 });
+
+/// The numbers alone; a copy that `deepCopy` made has only the version as a whole.
+fn kube_version_text(version: &Struct) -> Text {
+    let normalized = field(version, "normalizedVersion");
+    if normalized.is_empty() { field(version, "Version") } else { normalized }
+}
 
 static VERSION_SET: ListType =
     ListType { name: "common.VersionSet", element: Element::String, methods: Methods::of(|| &VERSION_SET_METHODS) };
@@ -194,16 +215,17 @@ static BUILD_INFO: StructType = StructType {
     name: "version.BuildInfo",
     pointer: None,
     fields: &[
-        Field { name: "Version", json: "version", omit_empty: true },
-        Field { name: "GitCommit", json: "git_commit", omit_empty: true },
-        Field { name: "GitTreeState", json: "git_tree_state", omit_empty: true },
-        Field { name: "GoVersion", json: "go_version", omit_empty: true },
-        Field { name: "KubeClientVersion", json: "kube_client_version", omit_empty: false },
+        Field { name: "Version", json: "version", omit_empty: true, held: None },
+        Field { name: "GitCommit", json: "git_commit", omit_empty: true, held: None },
+        Field { name: "GitTreeState", json: "git_tree_state", omit_empty: true, held: None },
+        Field { name: "GoVersion", json: "go_version", omit_empty: true, held: None },
+        Field { name: "KubeClientVersion", json: "kube_client_version", omit_empty: false, held: None },
     ],
     methods: Methods::NONE,
     has_pointer_methods: false,
     string: None,
     json: None,
+    is_same: None,
 };
 
 fn field(version: &Struct, name: &str) -> Text {

@@ -94,7 +94,7 @@ impl Converter {
         }
         let mut entries = yaml::Mapping::new();
         for (key, value) in json_fields(fields) {
-            entries.insert(super::text::to_str(key).into_owned(), self.convert(value, depth + 1)?);
+            entries.insert(super::text::to_str(key).into_owned(), self.convert(&value, depth + 1)?);
         }
         Ok(yaml::Value::Mapping(entries))
     }

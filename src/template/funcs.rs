@@ -20,6 +20,8 @@ mod strings;
 mod toml;
 mod url;
 
+pub use formats::marshal_yaml;
+
 use super::function::Functions;
 
 impl Functions {

@@ -15,7 +15,7 @@ use super::exec::Call;
 use super::operand::Operand;
 use super::value::{IntType, UintType, Value};
 
-pub use signature::{Handler, Int, Param, Rest, Return, Signature, Uint32};
+pub use signature::{Handler, Int, NoWriter, Param, Rest, Return, Signature, Uint32};
 
 /// Go's static type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,14 +40,20 @@ pub enum Type {
     Map,
     /// `[]interface {}`, nil too.
     List,
+    /// `[]uint8`, nil too.
+    Bytes,
     /// `time.Duration`
     Duration,
     /// `time.Time`
     Time,
+    /// `*time.Location`, nil too.
+    Location,
     /// `sprig.certificate`
     Certificate,
-    /// `*semver.Version`; as a receiver the struct itself too.
+    /// `*semver.Version`, nil too; as a receiver the struct itself too.
     Semver,
+    /// `io.Writer`, nil too, and nothing else, because no value of a template is one.
+    Writer,
 }
 
 impl Type {
@@ -64,16 +70,37 @@ impl Type {
             Type::String => "string",
             Type::Map => "map[string]interface {}",
             Type::List => "[]interface {}",
+            Type::Bytes => "[]uint8",
             Type::Duration => "time.Duration",
             Type::Time => "time.Time",
+            Type::Location => "*time.Location",
             Type::Certificate => "sprig.certificate",
             Type::Semver => "*semver.Version",
+            Type::Writer => "io.Writer",
         }
     }
 
     /// Whether nil, and nothing at all, may be passed.
     pub fn can_be_nil(self) -> bool {
-        matches!(self, Type::Any | Type::Reflect | Type::Map | Type::List)
+        match self {
+            Type::Any
+            | Type::Reflect
+            | Type::Map
+            | Type::List
+            | Type::Bytes
+            | Type::Location
+            | Type::Semver
+            | Type::Writer => true,
+            Type::Bool
+            | Type::Int
+            | Type::Int64
+            | Type::Uint32
+            | Type::Float64
+            | Type::String
+            | Type::Duration
+            | Type::Time
+            | Type::Certificate => false,
+        }
     }
 
     /// Whether a value may be passed as it is.
@@ -90,7 +117,10 @@ impl Type {
             (Type::Map, Value::Map(map)) => map.ty().element == super::map::Element::Any,
             (Type::List, Value::List(list)) => list.ty().element == super::map::Element::Any,
             (Type::Time, Value::Time(_)) => true,
-            (Type::Certificate | Type::Semver, Value::Struct(value)) => value.type_name() == self.name(),
+            (Type::Bytes, Value::Bytes(_)) => true,
+            (Type::Certificate | Type::Location | Type::Semver, Value::Struct(value)) => {
+                value.type_name() == self.name()
+            }
             _ => false,
         }
     }
@@ -120,6 +150,8 @@ pub(super) enum Form {
     Or,
     /// `call`: the first argument's text is part of the message.
     Call,
+    /// A method with results that templates can't take: arguments are counted, then it fails with this.
+    Uncallable(&'static str),
 }
 
 impl Function {
@@ -127,6 +159,11 @@ impl Function {
     pub fn new<M>(name: &'static str, function: impl Handler<M>) -> Self {
         let Signature { params, variadic, run } = function.signature();
         Self { name, params, variadic, form: Form::Plain, run }
+    }
+
+    /// A method of Go that templates reach and can't call, by a function that has its parameters; `why` is Go's message.
+    pub(super) fn uncallable<M>(name: &'static str, function: impl Handler<M>, why: &'static str) -> Self {
+        Self::new(name, function).with_form(Form::Uncallable(why))
     }
 
     pub(super) fn with_form(mut self, form: Form) -> Self {

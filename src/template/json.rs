@@ -1,5 +1,7 @@
 //! JSON as `encoding/json` writes it, straight from values: wrong bytes in strings become `\ufffd`.
 
+use std::borrow::Borrow;
+
 use super::error::{Failure, Limit};
 use super::limits::VALUE_DEPTH_MAX;
 use super::structure::Struct;
@@ -70,14 +72,18 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    fn object<'v>(&mut self, entries: impl Iterator<Item = (&'v [u8], &'v Value)>, depth: u32) -> Result<(), Failure> {
+    fn object<'k>(
+        &mut self,
+        entries: impl Iterator<Item = (&'k [u8], impl Borrow<Value>)>,
+        depth: u32,
+    ) -> Result<(), Failure> {
         self.out.push('{');
         let mut count = 0;
         for (key, value) in entries {
             self.entry(count, depth);
             self.string(key);
             self.out.push_str(if self.options.indent.is_some() { ": " } else { ":" });
-            self.value(value, depth + 1)?;
+            self.value(value.borrow(), depth + 1)?;
             count += 1;
         }
         self.close('}', count == 0, depth);
@@ -121,7 +127,7 @@ impl Encoder<'_> {
 }
 
 /// The fields that JSON shows, with their keys.
-pub(super) fn json_fields(fields: &Struct) -> impl Iterator<Item = (&[u8], &Value)> {
+pub(super) fn json_fields(fields: &Struct) -> impl Iterator<Item = (&'static [u8], Value)> {
     fields
         .fields()
         .filter(|(field, value)| {

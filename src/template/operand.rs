@@ -17,6 +17,27 @@ pub enum Operand {
     Concrete(Value),
     /// A struct that is a field of something held by a pointer, so that methods of its pointer type apply to it.
     Place(Value),
+    /// A value in an interface that has a name, nil or not: what some methods return.
+    Held(Held, Value),
+}
+
+/// The interfaces with a name that methods return.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    /// `error`, whose nil prints as `<nil>`, and is no missing value.
+    Error,
+    /// `driver.Value`, which has no methods, so that the next stage of a pipeline takes the value out.
+    DriverValue,
+}
+
+impl Held {
+    /// As messages have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Held::Error => "error",
+            Held::DriverValue => "driver.Value",
+        }
+    }
 }
 
 impl Operand {
@@ -24,23 +45,27 @@ impl Operand {
     pub fn into_value(self) -> Value {
         match self {
             Operand::Invalid => Value::Nil,
-            Operand::Interface(value) | Operand::Concrete(value) | Operand::Place(value) => value,
+            Operand::Interface(value) | Operand::Concrete(value) | Operand::Place(value) | Operand::Held(_, value) => {
+                value
+            }
         }
     }
 
     /// The value, unless there is nothing or nil.
     pub fn value(&self) -> Option<&Value> {
         match self {
-            Operand::Invalid | Operand::Interface(Value::Nil) | Operand::Concrete(Value::Nil) => None,
-            Operand::Interface(value) | Operand::Concrete(value) | Operand::Place(value) => Some(value),
+            Operand::Invalid => None,
+            Operand::Interface(value) | Operand::Concrete(value) | Operand::Place(value) | Operand::Held(_, value) => {
+                (!matches!(value, Value::Nil)).then_some(value)
+            }
         }
     }
 
     /// Taken out of its interface, as at the end of each stage of a pipeline: nil becomes nothing.
     pub fn settled(self) -> Self {
         match self {
-            Operand::Interface(Value::Nil) => Operand::Invalid,
-            Operand::Interface(value) => Operand::Concrete(value),
+            Operand::Interface(Value::Nil) | Operand::Held(Held::DriverValue, Value::Nil) => Operand::Invalid,
+            Operand::Interface(value) | Operand::Held(Held::DriverValue, value) => Operand::Concrete(value),
             other => other,
         }
     }
@@ -50,6 +75,7 @@ impl Operand {
         match self {
             Operand::Invalid | Operand::Interface(_) => "interface {}",
             Operand::Concrete(value) | Operand::Place(value) => value.type_name(),
+            Operand::Held(held, _) => held.name(),
         }
     }
 

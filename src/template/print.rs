@@ -224,7 +224,7 @@ impl Printer {
         for (index, (field, value)) in fields.fields().enumerate() {
             self.separate(index);
             self.field_name(field.name);
-            self.value(value, verb, depth + 1)?;
+            self.value(&value, verb, depth + 1)?;
         }
         self.out.push(b'}');
         Ok(())

@@ -1,10 +1,12 @@
 //! Go's structs and pointers to them: what a host hands to templates beside plain data.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
 use super::function::Methods;
+use super::operand::Held;
 use super::text::Text;
 use super::value::{Kind, Value};
 
@@ -26,6 +28,22 @@ pub struct StructType {
     pub string: Option<Stringer>,
     /// Go's `MarshalJSON` method, if there is one: what is encoded instead of the fields.
     pub json: Option<fn(&Struct) -> Value>,
+    /// Whether two pointers are one to Go, for a value that is made anew here whenever it is asked for.
+    pub is_same: Option<fn(&Struct, &Struct) -> bool>,
+}
+
+impl StructType {
+    /// A struct without methods, to be filled in.
+    pub const PLAIN: StructType = StructType {
+        name: "",
+        pointer: None,
+        fields: &[],
+        methods: Methods::NONE,
+        has_pointer_methods: false,
+        string: None,
+        json: None,
+        is_same: None,
+    };
 }
 
 /// A field of a struct.
@@ -37,6 +55,8 @@ pub struct Field {
     pub json: &'static str,
     /// Left out of JSON when empty.
     pub omit_empty: bool,
+    /// The interface that holds it, when the field's type is one with a name.
+    pub held: Option<Held>,
 }
 
 /// Go's `String` method of a struct.
@@ -58,12 +78,12 @@ impl fmt::Debug for Stringer {
 impl Field {
     /// A field whose key in JSON is its name.
     pub const fn plain(name: &'static str) -> Self {
-        Self { name, json: name, omit_empty: false }
+        Self { name, json: name, omit_empty: false, held: None }
     }
 
     /// A field that only printing shows.
     pub const fn hidden(name: &'static str) -> Self {
-        Self { name, json: "", omit_empty: false }
+        Self { name, json: "", omit_empty: false, held: None }
     }
 
     /// Whether template code can name it.
@@ -75,14 +95,14 @@ impl Field {
 /// A struct, or a pointer to one, with the values of its fields and whatever its methods need besides.
 pub struct Struct {
     ty: &'static StructType,
-    fields: Vec<Value>,
+    fields: RefCell<Vec<Value>>,
     inner: Option<Rc<dyn Any>>,
 }
 
 impl Struct {
     /// A struct; `fields` in the order of the type.
     pub fn new(ty: &'static StructType, fields: Vec<Value>) -> Self {
-        Self { ty, fields, inner: None }
+        Self { ty, fields: RefCell::new(fields), inner: None }
     }
 
     /// The same with something for its methods that templates can't see.
@@ -107,13 +127,19 @@ impl Struct {
     }
 
     /// The fields with their values, in order.
-    pub fn fields(&self) -> impl Iterator<Item = (&'static Field, &Value)> {
-        self.ty.fields.iter().zip(&self.fields)
+    pub fn fields(&self) -> impl Iterator<Item = (&'static Field, Value)> {
+        self.ty.fields.iter().zip(self.fields.borrow().clone())
     }
 
     /// The field `name`, exported or not.
-    pub fn field(&self, name: &str) -> Option<(&'static Field, &Value)> {
-        self.fields().find(|(field, _)| field.name == name)
+    pub fn field(&self, name: &str) -> Option<(&'static Field, Value)> {
+        let at = self.ty.fields.iter().position(|field| field.name == name)?;
+        Some((self.ty.fields.get(at)?, self.fields.borrow().get(at)?.clone()))
+    }
+
+    /// Gives the fields other values, for every holder of this pointer: what methods that read do with their receiver.
+    pub(super) fn assign(&self, fields: Vec<Value>) {
+        *self.fields.borrow_mut() = fields;
     }
 
     /// What was put in by [`Struct::with_inner`], when it is a `T`.

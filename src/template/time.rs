@@ -1,13 +1,15 @@
 //! Go's `time`: instants with a zone, layouts and durations.
 //!
-//! The local zone is UTC, whatever the machine's.
+//! The local zone is UTC, whatever the machine's, as with `TZ=UTC`: another place in memory, which `eq` tells from UTC.
 
 mod duration;
 mod format;
+mod location;
 mod methods;
 mod parse;
 
 use std::fmt;
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 use jiff::tz::{TimeZone, TimeZoneDatabase};
@@ -32,9 +34,20 @@ pub struct Time {
 #[derive(Debug, Clone)]
 pub(super) enum Zone {
     Utc,
-    /// An offset that was read from text, in seconds east, with the name that stood there, if any.
-    Fixed(i32, String),
+    /// `time.Local`
+    Local,
+    /// An offset that was read from text.
+    Fixed(Rc<Fixed>),
     Named(TimeZone),
+}
+
+/// `time.FixedZone`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fixed {
+    /// In seconds east.
+    pub offset: i32,
+    /// Empty when the text had none.
+    pub name: String,
 }
 
 impl Zone {
@@ -47,6 +60,43 @@ impl Zone {
                 // Names are files to Go, so their case counts.
                 BUNDLED.get(name).ok().filter(|zone| zone.iana_name() == Some(name)).map(Zone::Named)
             }
+        }
+    }
+
+    /// An offset in seconds east, with a name that may be empty.
+    pub(super) fn fixed(offset: i32, name: impl Into<String>) -> Self {
+        Zone::Fixed(Rc::new(Fixed { offset, name: name.into() }))
+    }
+
+    /// Whether both are one `*time.Location`. Go keeps those of whole hours without a name, and TOML its own three.
+    fn is_same(&self, other: &Zone) -> bool {
+        match (self, other) {
+            (Zone::Utc, Zone::Utc) | (Zone::Local, Zone::Local) => true,
+            (Zone::Fixed(one), Zone::Fixed(two)) => {
+                let is_kept = match one.name.as_str() {
+                    "" => one.offset % 3600 == 0 && (-12..=14).contains(&(one.offset / 3600)),
+                    name => name.ends_with("-local"),
+                };
+                Rc::ptr_eq(one, two) || is_kept && one == two
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether two locations are equal all the way down.
+    fn is_alike(&self, other: &Zone) -> bool {
+        match (self, other) {
+            (Zone::Fixed(one), Zone::Fixed(two)) => one == two,
+            _ => self.is_same(other),
+        }
+    }
+
+    /// As `Location.String` has it.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Zone::Utc | Zone::Local => "UTC",
+            Zone::Fixed(zone) => &zone.name,
+            Zone::Named(zone) => zone.iana_name().unwrap_or_default(),
         }
     }
 }
@@ -108,6 +158,16 @@ impl Time {
         (self.seconds, self.nanoseconds) == (other.seconds, other.nanoseconds)
     }
 
+    /// Go's `==`: the same instant, shown in the one zone.
+    pub(super) fn is_same(&self, other: &Time) -> bool {
+        self.is_same_instant(other) && self.zone.is_same(&other.zone)
+    }
+
+    /// `reflect.DeepEqual`: the same instant, shown in zones that are alike.
+    pub(super) fn is_alike(&self, other: &Time) -> bool {
+        self.is_same_instant(other) && self.zone.is_alike(&other.zone)
+    }
+
     /// Later by a duration; stays at the ends of time.
     pub(super) fn plus(&self, nanoseconds: i64) -> Self {
         let total = i64::from(self.nanoseconds) + nanoseconds.rem_euclid(1_000_000_000);
@@ -126,8 +186,8 @@ impl Time {
     /// What clocks and calendars of the zone show.
     pub(super) fn civil(&self) -> Civil {
         let (offset, zone) = match &self.zone {
-            Zone::Utc => (0, "UTC".to_owned()),
-            Zone::Fixed(offset, name) => (*offset, name.clone()),
+            Zone::Utc | Zone::Local => (0, "UTC".to_owned()),
+            Zone::Fixed(zone) => (zone.offset, zone.name.clone()),
             Zone::Named(zone) => {
                 let end = if self.seconds < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
                 let info = zone.to_offset_info(jiff::Timestamp::from_second(self.seconds).unwrap_or(end));
@@ -160,13 +220,13 @@ impl Time {
             .then(|| self.format("2006-01-02T15:04:05.999999999Z07:00"))
     }
 
-    /// What `%#v` prints.
+    /// What `%#v` and `GoString` print.
     pub(super) fn go_string(&self) -> String {
         let civil = self.civil();
         let location = match &self.zone {
             Zone::Utc => "time.UTC".to_owned(),
-            Zone::Fixed(..) => "time.Location(\"\")".to_owned(),
-            Zone::Named(zone) => format!("time.Location(\"{}\")", zone.iana_name().unwrap_or_default()),
+            Zone::Local => "time.Local".to_owned(),
+            zone @ (Zone::Fixed(_) | Zone::Named(_)) => format!("time.Location({})", crate::yaml::quote(zone.name())),
         };
         format!(
             "time.Date({}, time.{}, {}, {}, {}, {}, {}, {location})",

@@ -202,6 +202,21 @@ impl Value {
         }
     }
 
+    /// The zero value of its type, for what can be a field of a struct; nil for what is none.
+    pub(super) fn zero(&self) -> Self {
+        match self {
+            Value::Bool(_) => Value::Bool(false),
+            Value::Int(ty, _) => Value::Int(*ty, 0),
+            Value::Uint(ty, _) => Value::Uint(*ty, 0),
+            Value::Float(_) => Value::Float(0.0),
+            Value::String(_) => Value::from(""),
+            Value::List(list) => Value::List(List::nil(list.ty())),
+            Value::Map(map) => Value::Map(Map::nil(map.ty())),
+            Value::Time(_) => Value::from(Time::zero()),
+            Value::Nil | Value::Bytes(_) | Value::Struct(_) => Value::Nil,
+        }
+    }
+
     /// What `if` makes of it: false, zero, nil and everything empty are false; structs are true.
     pub fn is_true(&self) -> bool {
         match self {

@@ -30,6 +30,9 @@ impl<'f> Frame<'f> {
         } else if count != fixed.len() {
             return self.error(format!("wrong number of args for {name}: want {} got {count}", fixed.len()));
         }
+        if let Form::Uncallable(why) = function.form() {
+            return self.error(why);
+        }
         let type_of = |index: usize| fixed.get(index).copied().or(function.variadic()).unwrap_or(Type::Any);
         self.sink()?;
         if let Form::And | Form::Or = function.form() {

@@ -166,10 +166,12 @@ impl<'f> Frame<'f> {
         let is_place = matches!(receiver, Operand::Place(_));
         let value = match receiver {
             Operand::Invalid => return Ok(Operand::Invalid),
-            Operand::Interface(Value::Nil) => {
+            Operand::Interface(Value::Nil) | Operand::Held(_, Value::Nil) => {
                 return self.error(format!("nil pointer evaluating {type_name}.{name}"));
             }
-            Operand::Interface(value) | Operand::Concrete(value) | Operand::Place(value) => value,
+            Operand::Interface(value) | Operand::Concrete(value) | Operand::Place(value) | Operand::Held(_, value) => {
+                value
+            }
         };
         if let Some(method) = methods(&value, is_place).get(name) {
             return self.eval_call(dot, method, node, name, Some(value), args, last);
@@ -187,9 +189,12 @@ impl<'f> Frame<'f> {
                     return self.error(format!("{name} has arguments but cannot be invoked as function"));
                 }
                 let is_place = is_place || fields.ty().pointer.is_some();
-                Ok(match found {
-                    Value::Struct(inner) if is_place && inner.ty().pointer.is_none() => Operand::Place(found.clone()),
-                    found => Operand::from(found.clone()),
+                Ok(match (field.held, found) {
+                    (Some(held), found) => Operand::Held(held, found),
+                    (None, Value::Struct(inner)) if is_place && inner.ty().pointer.is_none() => {
+                        Operand::Place(Value::Struct(inner))
+                    }
+                    (None, found) => Operand::from(found),
                 })
             }
             Value::Map(map) => {
@@ -264,7 +269,17 @@ impl<'f> Frame<'f> {
             (Type::String, _) => "string",
             (Type::Float64, _) => "float",
             (Type::Int | Type::Int64 | Type::Duration, _) => "integer",
-            (Type::Map | Type::List | Type::Time | Type::Certificate | Type::Semver, _) => {
+            (
+                Type::Map
+                | Type::List
+                | Type::Bytes
+                | Type::Time
+                | Type::Location
+                | Type::Certificate
+                | Type::Semver
+                | Type::Writer,
+                _,
+            ) => {
                 return self.error(format!("can't handle {} for arg of type {}", term as &dyn Spot, ty.name()));
             }
         };
@@ -280,7 +295,10 @@ impl<'f> Frame<'f> {
             Operand::Interface(Value::Nil) if !matches!(ty, Type::Any | Type::Reflect) => {
                 self.error(format!("wrong type for value; expected {}; got interface {{}}", ty.name()))
             }
-            Operand::Interface(value) | Operand::Concrete(value) | Operand::Place(value) => {
+            Operand::Held(held, Value::Nil) if !matches!(ty, Type::Any | Type::Reflect) => {
+                self.error(format!("wrong type for value; expected {}; got {}", ty.name(), held.name()))
+            }
+            Operand::Interface(value) | Operand::Concrete(value) | Operand::Place(value) | Operand::Held(_, value) => {
                 if ty.accepts(value) {
                     return Ok(operand);
                 }

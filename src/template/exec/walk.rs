@@ -59,8 +59,9 @@ impl<'f> Frame<'f> {
     fn print(&mut self, operand: &Operand) -> Result<(), Failure> {
         match operand {
             Operand::Invalid => self.write(b"<no value>"),
+            Operand::Held(_, Value::Nil) => self.write(b"<nil>"),
             Operand::Concrete(Value::String(text)) => self.write(text),
-            Operand::Interface(value) | Operand::Concrete(value) | Operand::Place(value) => {
+            Operand::Interface(value) | Operand::Concrete(value) | Operand::Place(value) | Operand::Held(_, value) => {
                 let text = match (value, operand) {
                     (Value::Struct(fields), _) if fields.ty().pointer.is_some() && fields.ty().string.is_none() => {
                         // Printed as what the pointer leads to.
@@ -116,6 +117,7 @@ impl<'f> Frame<'f> {
             Ok(flow != Flow::Break)
         };
         match value.value() {
+            None if matches!(value, Operand::Held(..)) => return self.error("range can't iterate over <nil>"),
             None => {}
             Some(Value::Int(ty, count)) => {
                 if branch.pipe.variables.len() > 1 {

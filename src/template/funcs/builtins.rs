@@ -1,11 +1,14 @@
 //! Go's own: logic, comparison, indexing, printing and escaping.
 
+use std::rc::Rc;
+
 use super::super::error::Failure;
 use super::super::exec::Call;
 use super::super::function::{Form, Function, Functions, Int, Rest};
 use super::super::map::Element;
 use super::super::operand::Operand;
 use super::super::print::{sprint, sprintf, sprintln};
+use super::super::structure::Struct;
 use super::super::text::{Text, decode};
 use super::super::value::{Kind, Value};
 use crate::yaml::is_print;
@@ -114,14 +117,14 @@ fn equal_others(one: Option<&Value>, two: Option<&Value>) -> Result<bool, Failur
         return Ok(first.is_nil() && second.is_nil());
     }
     match (first, second) {
-        (Value::Time(one), Value::Time(two)) => Ok(one.is_same_instant(two)),
-        (Value::Struct(one), Value::Struct(two)) if second.kind() == Kind::Pointer => Ok(std::rc::Rc::ptr_eq(one, two)),
+        (Value::Time(one), Value::Time(two)) => Ok(one.is_same(two)),
+        (Value::Struct(one), Value::Struct(two)) if second.kind() == Kind::Pointer => Ok(is_same_pointer(one, two)),
         (Value::Struct(one), Value::Struct(two)) => {
             if one.type_name() != two.type_name() {
                 return Ok(false);
             }
             for ((_, one), (_, two)) in one.fields().zip(two.fields()) {
-                if !equal(&one.clone().into(), &two.clone().into())? {
+                if !equal(&one.into(), &two.into())? {
                     return Ok(false);
                 }
             }
@@ -129,6 +132,11 @@ fn equal_others(one: Option<&Value>, two: Option<&Value>) -> Result<bool, Failur
         }
         _ => Err(message("non-comparable type %s: %v", &[second.clone(), second.type_name().into()])),
     }
+}
+
+/// Whether two pointers lead to one place.
+fn is_same_pointer(one: &Rc<Struct>, two: &Rc<Struct>) -> bool {
+    Rc::ptr_eq(one, two) || one.ty().is_same.is_some_and(|is_same| is_same(one, two))
 }
 
 fn less(one: &Operand, two: &Operand) -> Result<bool, Failure> {
@@ -157,23 +165,27 @@ fn less_or_equal(one: &Operand, two: &Operand) -> Result<bool, Failure> {
 fn len(item: Operand) -> Result<Int, Failure> {
     let length = match &item {
         Operand::Invalid => return Err(Failure::message("reflect: call of reflect.Value.Type on zero Value")),
-        Operand::Interface(Value::Nil) => return Err(Failure::message("len of nil pointer")),
-        Operand::Interface(value) | Operand::Concrete(value) | Operand::Place(value) => match value {
-            Value::String(text) => text.len(),
-            Value::Bytes(bytes) => bytes.len(),
-            Value::List(list) => list.len(),
-            Value::Map(map) => map.len(),
-            Value::Nil
-            | Value::Bool(_)
-            | Value::Int(..)
-            | Value::Uint(..)
-            | Value::Float(_)
-            | Value::Time(_)
-            | Value::Struct(_) => {
-                let name = value.type_name();
-                return Err(Failure::message(format!("len of type {}", name.strip_prefix('*').unwrap_or(name))));
+        Operand::Interface(Value::Nil) | Operand::Held(_, Value::Nil) => {
+            return Err(Failure::message("len of nil pointer"));
+        }
+        Operand::Interface(value) | Operand::Concrete(value) | Operand::Place(value) | Operand::Held(_, value) => {
+            match value {
+                Value::String(text) => text.len(),
+                Value::Bytes(bytes) => bytes.len(),
+                Value::List(list) => list.len(),
+                Value::Map(map) => map.len(),
+                Value::Nil
+                | Value::Bool(_)
+                | Value::Int(..)
+                | Value::Uint(..)
+                | Value::Float(_)
+                | Value::Time(_)
+                | Value::Struct(_) => {
+                    let name = value.type_name();
+                    return Err(Failure::message(format!("len of type {}", name.strip_prefix('*').unwrap_or(name))));
+                }
             }
-        },
+        }
     };
     Ok(Int(length as i64))
 }

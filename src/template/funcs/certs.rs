@@ -77,6 +77,7 @@ static CERTIFICATE: StructType = StructType {
     has_pointer_methods: false,
     string: None,
     json: None,
+    is_same: None,
 };
 
 impl From<Certificate> for Value {

@@ -136,13 +136,13 @@ fn equal_at(call: &mut Call<'_>, one: &Value, two: &Value, depth: u32) -> Result
             }
             true
         }
-        (Value::Time(one), Value::Time(two)) => one.is_same_instant(two),
+        (Value::Time(one), Value::Time(two)) => one.is_alike(two),
         (Value::Struct(one), Value::Struct(two)) => {
             if one.type_name() != two.type_name() {
                 return Ok(false);
             }
             for ((_, one), (_, two)) in one.fields().zip(two.fields()) {
-                if !equal_at(call, one, two, depth + 1)? {
+                if !equal_at(call, &one, &two, depth + 1)? {
                     return Ok(false);
                 }
             }

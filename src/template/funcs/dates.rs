@@ -50,7 +50,7 @@ fn time_of(now: jiff::Timestamp) -> Time {
         Ok(nanoseconds) => (now.as_second(), nanoseconds),
         Err(_) => (now.as_second() - 1, (nanoseconds + SECOND as i32) as u32),
     };
-    Time::unix(seconds, nanoseconds)
+    Time::unix(seconds, nanoseconds).with_zone(Zone::Local)
 }
 
 /// What is no time and no integer means now.

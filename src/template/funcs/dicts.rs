@@ -8,6 +8,7 @@ use super::super::function::{Functions, Rest};
 use super::super::limits::VALUE_DEPTH_MAX;
 use super::super::list::List;
 use super::super::map::{Element, Entries, Map, MapType};
+use super::super::structure::{Field, Struct};
 use super::super::text::Text;
 use super::super::value::Value;
 use super::common::{is_empty, text_of};
@@ -108,7 +109,9 @@ fn not_converted(value: &Value, wanted: &str) -> Failure {
     Failure::message(format!("interface conversion: interface {{}} is {found}, not {wanted}"))
 }
 
-/// A copy that shares nothing, of the same types.
+/// A copy that shares nothing, of the same types. Of a struct it has the exported fields only: a copied version is 0.0.0.
+///
+/// Reference: mitchellh/copystructure 1.2.0, which cannot set the others.
 fn deep_copy(call: &mut Call<'_>, value: &Value, depth: u32) -> Result<Value, Failure> {
     if depth > VALUE_DEPTH_MAX {
         return Err(Limit::ValueDepth(VALUE_DEPTH_MAX).into());
@@ -136,8 +139,14 @@ fn deep_copy(call: &mut Call<'_>, value: &Value, depth: u32) -> Result<Value, Fa
         | Value::Float(_)
         | Value::String(_)
         | Value::Bytes(_)
-        | Value::Time(_)
-        | Value::Struct(_) => value.clone(),
+        | Value::Time(_) => value.clone(),
+        Value::Struct(fields) => {
+            let copy = |(field, value): (&Field, Value)| match field.is_exported() {
+                true => deep_copy(call, &value, depth + 1),
+                false => Ok(value.zero()),
+            };
+            Value::Struct(Rc::new(Struct::new(fields.ty(), fields.fields().map(copy).collect::<Result<_, _>>()?)))
+        }
     })
 }
 

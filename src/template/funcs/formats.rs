@@ -81,12 +81,18 @@ fn encodable(call: &mut Call<'_>, value: &Value) -> Result<yaml::Value, Failure>
 const NODE_BYTES: usize = 16;
 
 fn to_yaml(call: &mut Call<'_>, value: &Value) -> Result<String, Failure> {
+    marshal_yaml(call, value).map(without_last_break)
+}
+
+/// `sigs.k8s.io/yaml`'s `Marshal`: with the last line break. Takes what it makes from the budget.
+///
+/// Fails with Go's text ([`Cause::Function`]) for what JSON lacks, and when the budget is used up.
+pub fn marshal_yaml(call: &mut Call<'_>, value: &Value) -> Result<String, Failure> {
     let value = encodable(call, value).map_err(|failure| match failure.cause() {
         Cause::Function(_) => failure.within("error marshaling into JSON: "),
         _ => failure,
     })?;
-    let text = yaml::sigs::marshal(&value).map_err(|error| Failure::message(error.to_string()))?;
-    Ok(without_last_break(text))
+    yaml::sigs::marshal(&value).map_err(|error| Failure::message(error.to_string()))
 }
 
 /// By go-yaml v3, which sees the values themselves: floats stay floats.

@@ -2,15 +2,18 @@
 
 use std::cmp::Ordering;
 use std::rc::Rc;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use super::super::error::Failure;
 use super::super::function::{Functions, Int, Methods, Param, Type};
-use super::super::operand::Operand;
-use super::super::semver::{Range, Version};
+use super::super::go_error::GoError;
+use super::super::operand::{Held, Operand};
+use super::super::semver::{Range, Version, VersionError};
 use super::super::structure::{Field, Stringer, Struct, StructType};
 use super::super::text::Text;
 use super::super::value::Value;
+use super::common::NIL_DEREFERENCE;
+use crate::yaml;
 
 pub(super) fn add(table: &mut Functions) {
     table.add("semver", |text: Text| version(&text).map(|version| to_value(version, &POINTER))).add(
@@ -51,25 +54,66 @@ const PARTS: StructType = StructType {
     has_pointer_methods: false,
     string: Some(STRINGER),
     json: Some(|value| version_of(value).to_string().into()),
+    is_same: None,
 };
 
 fn to_value(version: Version, ty: &'static StructType) -> Value {
-    let fields = vec![
+    Struct::new(ty, fields(version)).into()
+}
+
+fn fields(version: Version) -> Vec<Value> {
+    vec![
         version.major.into(),
         version.minor.into(),
         version.patch.into(),
-        version.pre.clone().into(),
-        version.metadata.clone().into(),
-        version.original.clone().into(),
-    ];
-    Struct::new(ty, fields).with_inner(Rc::new(version)).into()
+        version.pre.into(),
+        version.metadata.into(),
+        version.original.into(),
+    ]
 }
 
-fn version_of(value: &Struct) -> &Version {
-    value.inner().expect("only `to_value` makes values of these types")
+/// The version that a value holds; a copy that `deepCopy` made holds none, which is 0.0.0.
+fn version_of(value: &Struct) -> Version {
+    let text = |name| match value.field(name) {
+        Some((_, Value::String(text))) => text.to_str().into_owned(),
+        _ => String::new(),
+    };
+    let number = |name| match value.field(name) {
+        Some((_, Value::Uint(_, number))) => number,
+        _ => 0,
+    };
+    Version {
+        major: number("major"),
+        minor: number("minor"),
+        patch: number("patch"),
+        pre: text("pre"),
+        metadata: text("metadata"),
+        original: text("original"),
+    }
 }
 
-/// A receiver or argument.
+/// An argument; none for nil.
+struct Other(Option<Rc<Struct>>);
+
+impl Other {
+    /// Fails for nil as Go does, which looks into it.
+    fn version(&self) -> Result<Version, Failure> {
+        self.0.as_deref().map(version_of).ok_or_else(|| Failure::message(NIL_DEREFERENCE))
+    }
+}
+
+impl Param for Other {
+    const TYPE: Type = Type::Semver;
+
+    fn take(args: &mut std::vec::IntoIter<Operand>) -> Self {
+        match args.next().map(Operand::into_value) {
+            Some(Value::Struct(value)) => Other(Some(value)),
+            _ => Other(None),
+        }
+    }
+}
+
+/// A receiver.
 struct Receiver(Rc<Struct>);
 
 impl Param for Receiver {
@@ -96,18 +140,32 @@ fn value_methods() -> &'static Functions {
 fn pointer_methods() -> &'static Functions {
     static TABLE: LazyLock<Functions> = LazyLock::new(|| {
         let compared = |is_wanted: fn(Ordering) -> bool| {
-            move |one: Receiver, two: Receiver| is_wanted(version_of(&one.0).cmp(version_of(&two.0)))
+            move |one: Receiver, two: Other| Ok::<_, Failure>(is_wanted(version_of(&one.0).cmp(&two.version()?)))
         };
         let mut table = Functions::new();
         add_value_methods(&mut table);
         table
             .add("Original", |one: Receiver| version_of(&one.0).original.clone())
-            .add("Compare", |one: Receiver, two: Receiver| Int(version_of(&one.0).cmp(version_of(&two.0)) as i64))
-            .add("Equal", compared(Ordering::is_eq))
+            .add("Compare", |one: Receiver, two: Other| {
+                Ok::<_, Failure>(Int(version_of(&one.0).cmp(&two.version()?) as i64))
+            })
+            .add("Equal", |one: Receiver, two: Other| two.0.is_some_and(|two| version_of(&one.0) == version_of(&two)))
             .add("LessThan", compared(Ordering::is_lt))
             .add("LessThanEqual", compared(Ordering::is_le))
             .add("GreaterThan", compared(Ordering::is_gt))
-            .add("GreaterThanEqual", compared(Ordering::is_ge));
+            .add("GreaterThanEqual", compared(Ordering::is_ge))
+            .add("Scan", |one: Receiver, value: Value| match value {
+                Value::String(text) => read_into(&one, &text),
+                Value::Bytes(text) => read_into(&one, &Text::from(text)),
+                Value::Nil => GoError::result(Some(GoError::Plain("cannot scan nil into Version".to_owned()))),
+                other => GoError::result(Some(GoError::Plain(format!("unsupported Scan type {}", other.type_name())))),
+            })
+            .add("UnmarshalText", |one: Receiver, text: Option<Arc<[u8]>>| {
+                read_into(&one, &Text::from(text.unwrap_or_default()))
+            })
+            .add("UnmarshalJSON", |one: Receiver, json: Option<Arc<[u8]>>| {
+                unmarshal_json(&one, &json.unwrap_or_default())
+            });
         table
     });
     &TABLE
@@ -121,12 +179,19 @@ fn add_value_methods(table: &mut Functions) {
         .add("Prerelease", |one: Receiver| version_of(&one.0).pre.clone())
         .add("Metadata", |one: Receiver| version_of(&one.0).metadata.clone())
         .add("String", |one: Receiver| version_of(&one.0).to_string())
-        .add("IncMajor", |one: Receiver| next(&one, |version| (version.major.checked_add(1), Some(0), Some(0))))
+        .add("MarshalText", |one: Receiver| Value::Bytes(version_of(&one.0).to_string().into_bytes().into()))
+        .add("MarshalJSON", |one: Receiver| Value::Bytes(format!("\"{}\"", version_of(&one.0)).into_bytes().into()))
+        .add("Value", |one: Receiver| Operand::Held(Held::DriverValue, version_of(&one.0).to_string().into()))
+        .add("SetPrerelease", |one: Receiver, pre: Text| with_text(&one, &pre, &PRERELEASE))
+        .add("SetMetadata", |one: Receiver, metadata: Text| with_text(&one, &metadata, &METADATA))
+        .add("IncMajor", |one: Receiver| {
+            next(&one, "major", |version| (version.major.checked_add(1), Some(0), Some(0)))
+        })
         .add("IncMinor", |one: Receiver| {
-            next(&one, |version| (Some(version.major), version.minor.checked_add(1), Some(0)))
+            next(&one, "minor", |version| (Some(version.major), version.minor.checked_add(1), Some(0)))
         })
         .add("IncPatch", |one: Receiver| {
-            next(&one, |version| {
+            next(&one, "patch", |version| {
                 let patch = if version.pre.is_empty() { version.patch.checked_add(1) } else { Some(version.patch) };
                 (Some(version.major), Some(version.minor), patch)
             })
@@ -136,14 +201,80 @@ fn add_value_methods(table: &mut Functions) {
 /// The release that follows, with a `v` when there was one.
 fn next(
     of: &Receiver,
+    part: &str,
     numbers: impl Fn(&Version) -> (Option<u64>, Option<u64>, Option<u64>),
 ) -> Result<Value, Failure> {
     let version = version_of(&of.0);
-    let (Some(major), Some(minor), Some(patch)) = numbers(version) else {
-        return Err(Failure::message("version increment would overflow uint64"));
+    let (Some(major), Some(minor), Some(patch)) = numbers(&version) else {
+        return Err(Failure::message(format!("{part} version increment would overflow uint64")));
     };
-    let v = if version.original.starts_with('v') { "v" } else { "" };
-    let original = format!("{v}{major}.{minor}.{patch}");
+    let original = format!("{}{major}.{minor}.{patch}", v_of(&version));
     let next = Version { major, minor, patch, pre: String::new(), metadata: String::new(), original };
     Ok(to_value(next, &VALUE))
+}
+
+/// The `v` that a version was read with.
+fn v_of(version: &Version) -> &'static str {
+    if version.original.starts_with('v') { "v" } else { "" }
+}
+
+/// A part of a version that is text, and what Go says of a wrong one.
+struct Part {
+    set: fn(&mut Version, String),
+    wrong: &'static str,
+    may_start_with_zero: bool,
+}
+
+const PRERELEASE: Part =
+    Part { set: |version, text| version.pre = text, wrong: "invalid prerelease string", may_start_with_zero: false };
+const METADATA: Part =
+    Part { set: |version, text| version.metadata = text, wrong: "invalid metadata string", may_start_with_zero: true };
+
+/// The version with another text in a part.
+///
+/// Reference: semver 3.5.0 `SetPrerelease`, `SetMetadata`.
+fn with_text(of: &Receiver, text: &Text, part: &Part) -> Result<Value, Failure> {
+    let text = text.to_str();
+    for identifier in text.split('.').filter(|_| !text.is_empty()) {
+        let is_number = !identifier.is_empty() && identifier.bytes().all(|byte| byte.is_ascii_digit());
+        if identifier.is_empty() || !identifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+            return Err(Failure::message(part.wrong));
+        }
+        if is_number && identifier.len() > 1 && identifier.starts_with('0') && !part.may_start_with_zero {
+            return Err(Failure::message(VersionError::LeadingZero.to_string()));
+        }
+    }
+    let mut version = version_of(&of.0);
+    (part.set)(&mut version, text.into_owned());
+    version.original = format!("{}{version}", v_of(&version));
+    Ok(to_value(version, &VALUE))
+}
+
+/// Puts the version that a text is in the place of the receiver's.
+fn read_into(receiver: &Receiver, text: &Text) -> Operand {
+    GoError::result(match Version::new(&text.to_str()) {
+        Ok(version) => {
+            receiver.0.assign(fields(version));
+            None
+        }
+        Err(VersionError::TooLarge(text)) => {
+            let whole = VersionError::TooLarge(text.clone()).to_string();
+            Some(GoError::Wrapped(whole, Box::new(GoError::Number { text, reason: "value out of range" })))
+        }
+        Err(error) => Some(GoError::Plain(error.to_string())),
+    })
+}
+
+fn unmarshal_json(receiver: &Receiver, json: &[u8]) -> Operand {
+    let found = match yaml::json::decode(json, &yaml::Limits::default()) {
+        Ok(yaml::Value::String(text)) => return read_into(receiver, &text.into()),
+        // Null changes nothing in Go's string, which is empty.
+        Ok(yaml::Value::Null) => return read_into(receiver, &Text::default()),
+        Ok(yaml::Value::Bool(_)) => "bool",
+        Ok(yaml::Value::Int(_) | yaml::Value::Uint(_) | yaml::Value::Float(_)) => "number",
+        Ok(yaml::Value::Sequence(_)) => "array",
+        Ok(yaml::Value::Mapping(_)) => "object",
+        Err(error) => return GoError::result(Some(GoError::JsonSyntax(error.to_string()))),
+    };
+    GoError::result(Some(GoError::JsonNoString(found)))
 }

@@ -65,6 +65,7 @@ params! {
     f64, Type::Float64, arg => Value::Float(value) => value;
     Text, Type::String, arg => Value::String(text) => text;
     Map, Type::Map, arg => Value::Map(map) => map.cast(&MapType::ANY), Value::Nil => Map::nil(&MapType::ANY);
+    Option<Arc<[u8]>>, Type::Bytes, arg => Value::Bytes(bytes) => Some(bytes), Value::Nil => None;
     List, Type::List, arg => Value::List(list) => list.cast(&ListType::ANY), Value::Nil => List::nil(&ListType::ANY);
 }
 
@@ -73,6 +74,19 @@ impl Param for Operand {
 
     fn take(args: &mut IntoIter<Operand>) -> Self {
         args.next().unwrap_or_default()
+    }
+}
+
+/// Go's `io.Writer`, as a parameter: always nil.
+#[derive(Debug, Clone, Copy)]
+pub struct NoWriter;
+
+impl Param for NoWriter {
+    const TYPE: Type = Type::Writer;
+
+    fn take(args: &mut IntoIter<Operand>) -> Self {
+        args.next();
+        Self
     }
 }
 

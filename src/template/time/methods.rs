@@ -1,14 +1,15 @@
 //! The methods of times, durations, months and weekdays that templates may call.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use super::super::error::Failure;
-use super::super::function::{Functions, Int, Methods, Param, Type};
+use super::super::function::{Function, Functions, Int, Methods, Param, Type};
 use super::super::operand::Operand;
 use super::super::print::sprint_one;
 use super::super::text::Text;
 use super::super::value::{IntType, Value};
-use super::{Civil, DAY, Time, Zone, duration_string, round_duration, seconds_of_civil};
+use super::location::{Location, location};
+use super::{Civil, DAY, Time, YEAR_ONE, Zone, duration_string, round_duration, seconds_of_civil};
 
 pub(in crate::template) const TIME_METHODS: Methods = Methods::of(time_methods);
 pub(in crate::template) const DURATION_METHODS: Methods = Methods::of(duration_methods);
@@ -68,7 +69,7 @@ fn time_methods() -> &'static Functions {
             .add("Weekday", |time: Time| Value::Int(IntType::Weekday, time.civil().weekday.into()))
             .add("YearDay", |time: Time| Int(time.civil().year_day.into()))
             .add("UTC", |time: Time| time.with_zone(Zone::Utc))
-            .add("Local", |time: Time| time.with_zone(Zone::Utc))
+            .add("Local", |time: Time| time.with_zone(Zone::Local))
             .add("IsZero", |time: Time| time.is_same_instant(&Time::zero()))
             .add("Equal", |time: Time, other: Time| time.is_same_instant(&other))
             .add("Before", |time: Time, other: Time| time.since(&other) < 0)
@@ -76,10 +77,118 @@ fn time_methods() -> &'static Functions {
             .add("Compare", |time: Time, other: Time| Int(time.since(&other).signum()))
             .add("Add", |time: Time, duration: Duration| time.plus(duration.0))
             .add("Sub", |time: Time, other: Time| Duration(time.since(&other)))
-            .add("AddDate", add_date);
+            .add("AddDate", add_date)
+            .add("GoString", |time: Time| time.go_string())
+            .add("Location", |time: Time| location(time.zone))
+            .add("In", shown_in)
+            .add("IsDST", |time: Time| time.is_dst())
+            .add("Round", |time: Time, multiple: Duration| time.rounded(multiple.0, false))
+            .add("Truncate", |time: Time, multiple: Duration| time.rounded(multiple.0, true));
+        add_encoders(&mut table);
+        add_uncallable(&mut table);
         table
     });
     &TABLE
+}
+
+/// What writes a time as bytes, alone or behind others.
+fn add_encoders(table: &mut Functions) {
+    type Bytes = Option<Arc<[u8]>>;
+    let behind =
+        |before: Bytes, bytes: &[u8]| Value::Bytes([before.as_deref().unwrap_or_default(), bytes].concat().into());
+    table
+        .add("AppendFormat", move |time: Time, before: Bytes, layout: Text| {
+            behind(before, &Text::from(time.format(&layout.to_str())))
+        })
+        .add("AppendText", move |time: Time, before: Bytes| {
+            time.strict("Time.AppendText").map(|text| behind(before, text.as_bytes()))
+        })
+        .add("AppendBinary", move |time: Time, before: Bytes| time.binary().map(|bytes| behind(before, &bytes)))
+        .add("MarshalBinary", move |time: Time| time.binary().map(|bytes| behind(None, &bytes)))
+        .add("GobEncode", move |time: Time| time.binary().map(|bytes| behind(None, &bytes)))
+        .add("MarshalText", move |time: Time| time.strict("Time.MarshalText").map(|text| behind(None, text.as_bytes())))
+        .add("MarshalJSON", move |time: Time| {
+            time.strict("Time.MarshalJSON").map(|text| behind(None, format!("\"{text}\"").as_bytes()))
+        });
+}
+
+/// Methods whose results templates can't take.
+fn add_uncallable(table: &mut Functions) {
+    let nothing = |_: Time| Value::Nil;
+    for (name, why) in [
+        ("Clock", "function Clock has 3 return values; should be 1 or 2"),
+        ("Date", "function Date has 3 return values; should be 1 or 2"),
+        ("ISOWeek", "invalid function signature for ISOWeek: second return value should be error; is int"),
+        ("Zone", "invalid function signature for Zone: second return value should be error; is int"),
+        ("ZoneBounds", "invalid function signature for ZoneBounds: second return value should be error; is time.Time"),
+    ] {
+        table.insert(Function::uncallable(name, nothing, why));
+    }
+}
+
+fn shown_in(time: Time, location: Location) -> Result<Time, Failure> {
+    match location.zone() {
+        Some(Some(zone)) => Ok(time.with_zone(zone)),
+        Some(None) => Err(Failure::message("a copy of a time's location is not supported; use the location itself")),
+        None => Err(Failure::message("time: missing Location in call to Time.In")),
+    }
+}
+
+impl Time {
+    /// Whether the zone shows summer time.
+    fn is_dst(&self) -> bool {
+        match &self.zone {
+            Zone::Named(zone) => {
+                jiff::Timestamp::from_second(self.seconds).is_ok_and(|at| zone.to_offset_info(at).dst().is_dst())
+            }
+            Zone::Utc | Zone::Local | Zone::Fixed(_) => false,
+        }
+    }
+
+    /// To a multiple of a duration since the year 1: the nearest, a half going up, or the one before.
+    fn rounded(self, multiple: i64, is_down: bool) -> Self {
+        if multiple <= 0 {
+            return self;
+        }
+        let since = (i128::from(self.seconds) - i128::from(YEAR_ONE)) * 1_000_000_000 + i128::from(self.nanoseconds);
+        let multiple = i128::from(multiple);
+        let rest = since.rem_euclid(multiple);
+        let shift = if is_down || rest + rest < multiple { -rest } else { multiple - rest };
+        self.plus(shift as i64)
+    }
+
+    /// By RFC 3339, with nanoseconds; `what` is the method in the message for a time that it has no form for.
+    fn strict(&self, what: &str) -> Result<String, Failure> {
+        let civil = self.civil();
+        let wrong = if !(0..10_000).contains(&civil.year) {
+            "year outside of range [0,9999]"
+        } else if civil.offset.unsigned_abs() >= DAY as u32 {
+            "timezone hour outside of range [0,23]"
+        } else {
+            return Ok(self.format("2006-01-02T15:04:05.999999999Z07:00"));
+        };
+        Err(Failure::message(format!("{what}: {wrong}")))
+    }
+
+    /// As `MarshalBinary` writes it: a version, the seconds since the year 1, nanoseconds, the offset in minutes.
+    fn binary(&self) -> Result<Vec<u8>, Failure> {
+        let offset = self.civil().offset;
+        let (minutes, seconds) = (offset / 60, offset % 60);
+        // Minus one minute is how UTC is written.
+        let minutes = match (&self.zone, i16::try_from(minutes)) {
+            (Zone::Utc, _) => -1,
+            (_, Ok(minutes)) if minutes != -1 => minutes,
+            _ => return Err(Failure::message("Time.MarshalBinary: unexpected zone offset")),
+        };
+        let mut bytes = vec![if seconds == 0 { 1 } else { 2 }];
+        bytes.extend((self.seconds.wrapping_sub(YEAR_ONE)).to_be_bytes());
+        bytes.extend(self.nanoseconds.to_be_bytes());
+        bytes.extend(minutes.to_be_bytes());
+        if seconds != 0 {
+            bytes.push(seconds as i8 as u8);
+        }
+        Ok(bytes)
+    }
 }
 
 fn unix(time: &Time, per_second: i64) -> i64 {

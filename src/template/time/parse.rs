@@ -310,13 +310,13 @@ impl Fields {
         let time = |offset: i32, zone| Time::unix(seconds - i64::from(offset), self.nanosecond).with_zone(zone);
         Ok(match (self.is_utc, self.offset) {
             (true, _) => time(0, Zone::Utc),
-            (false, Some(0)) if matches!(self.zone_name.as_str(), "" | "UTC") => time(0, Zone::Utc),
-            (false, Some(offset)) => time(offset, Zone::Fixed(offset, self.zone_name.clone())),
-            (false, None) if self.zone_name.is_empty() => time(0, Zone::Utc),
+            (false, Some(0)) if matches!(self.zone_name.as_str(), "" | "UTC") => time(0, Zone::Local),
+            (false, Some(offset)) => time(offset, Zone::fixed(offset, &*self.zone_name)),
+            (false, None) if self.zone_name.is_empty() => time(0, Zone::Local),
             (false, None) => {
                 // A name alone says nothing of the offset, but for GMT+3 and its like, whose clock is still UTC's.
                 let hours = self.zone_name.strip_prefix("GMT").and_then(|hours| hours.parse::<i32>().ok());
-                time(0, Zone::Fixed(hours.unwrap_or(0) * 3600, self.zone_name.clone()))
+                time(0, Zone::fixed(hours.unwrap_or(0) * 3600, &*self.zone_name))
             }
         })
     }

@@ -42,7 +42,7 @@ fn entries(value: &Value) -> Option<Vec<(Text, Value)>> {
             fields
                 .fields()
                 .filter(|(field, _)| field.is_exported())
-                .map(|(field, value)| (field.name.into(), value.clone()))
+                .map(|(field, value)| (field.name.into(), value))
                 .collect(),
         ),
         _ => None,

@@ -139,7 +139,7 @@ impl Decoder<'_> {
             layouts.iter().find_map(|(layout, zone)| Some((parse_time(layout, text.as_bytes()).ok()?, layout, zone)));
         match found {
             Some((time, layout, zone)) if has_all_digits(&text, layout) => {
-                let time = if zone.is_empty() { time } else { time.with_zone(Zone::Fixed(0, (*zone).to_owned())) };
+                let time = if zone.is_empty() { time } else { time.with_zone(Zone::fixed(0, *zone)) };
                 Ok(time.into())
             }
             _ => self.error(format!("invalid datetime: {}", crate::yaml::quote(&text))),
