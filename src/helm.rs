@@ -41,6 +41,7 @@ mod split;
 mod thaw;
 mod tree;
 mod values;
+mod values_type;
 
 use std::sync::Arc;
 

@@ -12,8 +12,9 @@ use super::files::Unreadable;
 use super::functions::{SET_NAME, functions, without_no_value};
 use super::objects::{Roots, template_object};
 use super::output::RenderedFile;
+use super::report;
 use super::tree::{ChartId, Tree};
-use super::{objects, report};
+use super::values_type::VALUES;
 use crate::template::{self, Parsed, RefusedCall, Runtime, Set, Text};
 use crate::view::ViewError;
 
@@ -129,7 +130,7 @@ pub fn render(
             host.unreadable = unreadable(tree, chart);
         }
         let text = runtime
-            .execute(&set, name, root.cast(&objects::VALUES).into())
+            .execute(&set, name, root.cast(&VALUES).into())
             .map_err(|failure| report::execution_error(&failure, &templates))?;
         let text = without_no_value(text.into());
         let text = String::from_utf8(text.to_vec()).map_err(|_| {

@@ -6,10 +6,8 @@ use super::metadata::{Dependency, Metadata};
 use super::options::Options;
 use super::thaw::thaw_value;
 use super::tree::{ChartId, Tree};
-use crate::template::{Element, List, Map, MapType, Methods, Text, Value};
-
-/// The type of `.`, `.Values` and `.Template`.
-pub static VALUES: MapType = MapType { name: "common.Values", element: Element::Any, methods: Methods::NONE };
+use super::values_type::VALUES;
+use crate::template::{List, Map, MapType, Text, Value};
 
 /// The root objects of all charts of a render, which share `.Release` and `.Capabilities`.
 pub struct Roots {
