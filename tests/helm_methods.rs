@@ -44,7 +44,7 @@ fn chart() -> MemoryFiles {
                 continue;
             }
             let name = path.strip_prefix(&root).expect("below").to_str().expect("text").to_owned();
-            files = files.file(&name, &fs::read_to_string(&path).expect("text"));
+            files = files.file(&name, fs::read_to_string(&path).expect("text"));
         }
     }
     files
@@ -52,7 +52,7 @@ fn chart() -> MemoryFiles {
 
 /// What the chart makes of a template, written as the rows are.
 fn rendered(template: &str) -> String {
-    let files = chart().file("c/templates/t.yaml", &format!("x: |\n  {template}\n"));
+    let files = chart().file("c/templates/t.yaml", format!("x: |\n  {template}\n"));
     let options = Options { release_name: "r".to_owned(), namespace: "default".to_owned(), ..Options::default() };
     let text = match helm::render(&View::new(&files), &RepoPath::new("c").expect("plain"), &options) {
         Ok(rendered) => {
