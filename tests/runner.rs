@@ -34,6 +34,7 @@ mod pushers;
 mod readme;
 mod remote;
 mod render;
+mod replaced;
 mod screen;
 mod strict;
 mod support;

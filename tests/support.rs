@@ -165,6 +165,43 @@ impl Repo {
         self.run("git", &["push", "origin", "HEAD"])
     }
 
+    /// What `git receive-pack` answers to these updates, each `<old> <new> <ref>`, with no objects: a push by hand, which
+    /// need not say where the refs are.
+    pub fn receive_pack(&self, updates: &[String], capabilities: &str) -> Answer {
+        let mut empty = self.command("git");
+        empty.args(["pack-objects", "--stdout", "-q"]).stdin(Stdio::null());
+        let mut input = Vec::new();
+        let mut end = format!("\0report-status {capabilities}");
+        for update in updates {
+            let line = format!("{update}{}", std::mem::take(&mut end));
+            input.extend(format!("{:04x}{line}", line.len() + 4).into_bytes());
+        }
+        input.extend(b"0000");
+        let null = |id: Option<&str>| id.is_some_and(|id| id.bytes().all(|byte| byte == b'0'));
+        if !updates.iter().all(|update| null(update.split(' ').nth(1))) {
+            input.extend(empty.output().expect("runs").stdout);
+        }
+        let mut command = self.command("git");
+        // Without the list of refs that it begins with.
+        command.args(["receive-pack", "--stateless-rpc", "."]);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+        let mut stdin = child.stdin.take().expect("piped");
+        std::thread::scope(|scope| {
+            // It may be refused before all of it is read.
+            scope.spawn(move || drop(stdin.write_all(&input)));
+            Answer::new(child.wait_with_output().expect("ends"))
+        })
+    }
+
+    /// The repository as it is, beside itself.
+    pub fn copy_to(&self, name: &str) -> Repo {
+        let copy = Repo { path: self.lab.path(name), lab: self.lab.clone() };
+        drop(fs::remove_dir_all(&copy.path));
+        self.run("cp", &["-R", ".", copy.path.to_str().expect("UTF-8")]).success();
+        copy
+    }
+
     /// Lets everybody in the lab push what `key` gives to names: all go by the one name of its commits.
     pub fn allow(&self, key: &str) {
         self.git(&["config", "hydrate.pusherVariable", "GIT_AUTHOR_NAME"]);

@@ -11,8 +11,9 @@ use crate::diag::Diagnostic;
 use crate::manifest::Key;
 use crate::path::RepoPath;
 
-/// The first bytes of an overlay; the last of them is the version of the format.
-const MAGIC: &[u8; 16] = b"hydrate state\0\0\x02";
+/// The first bytes of an overlay; the last of them is the version of the format. Before 3, what is remembered may have
+/// been made of replaced objects.
+const MAGIC: &[u8; 16] = b"hydrate state\0\0\x03";
 
 /// How many records an overlay may have, and one more for so many of the table: it is read and written by every push.
 const CHANGED_MAX: usize = 128;

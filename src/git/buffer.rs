@@ -264,11 +264,7 @@ impl Find for ObjectBuffer<'_> {
             *buffer = content;
             return Ok(Some(Data::new(buffer, kind, hash)));
         }
-        let found = self.repository.with(|library| {
-            let mut content = Vec::new();
-            let kind = library.objects.try_find(id, &mut content)?.map(|data| data.kind);
-            Ok::<_, gix::Error>(kind.map(|kind| (kind, content)))
-        })?;
+        let found = self.repository.find(id.to_owned()).or_raise(|| message("reading an object"))?;
         let Some((kind, content)) = found else { return Ok(None) };
         *buffer = content;
         Ok(Some(Data::new(buffer, kind, hash)))

@@ -6,7 +6,8 @@ use std::thread::Builder;
 
 use super::{Doing as _, Error};
 
-/// The `git` program at work on one repository, whatever repository the environment names.
+/// The `git` program at work on one repository, whatever repository the environment names. It reads each object by its
+/// own id: replacements below `refs/replace/` do not count.
 #[derive(Debug, Clone)]
 pub struct Git {
     git_dir: PathBuf,
@@ -22,7 +23,6 @@ const LOCAL_VARIABLES: &[&str] = &[
     "GIT_IMPLICIT_WORK_TREE",
     "GIT_GRAFT_FILE",
     "GIT_INDEX_FILE",
-    "GIT_NO_REPLACE_OBJECTS",
     "GIT_REPLACE_REF_BASE",
     "GIT_PREFIX",
     "GIT_SHALLOW_FILE",
@@ -43,6 +43,8 @@ impl Git {
         for name in LOCAL_VARIABLES {
             command.env_remove(name);
         }
+        // Whoever can push can push a replacement for any object.
+        command.env("GIT_NO_REPLACE_OBJECTS", "1");
         command.arg("--git-dir").arg(&self.git_dir).env("LC_ALL", "C").stdin(Stdio::null());
         command
     }

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use gix::objs::FindExt;
+use gix::objs::{Find as _, FindExt as _};
 use tempfile::TempDir;
 
 use super::store::{self, Kept};
@@ -18,7 +18,9 @@ pub enum Location {
 
 /// A repository that is read by any number of threads at once.
 ///
-/// What it read stays as it was: objects never change, and refs are read anew by [`Repository::refs`].
+/// What it read stays as it was: objects never change, and refs are read anew by [`Repository::refs`]. Each object is
+/// read by its own id and checked against it: `refs/replace/*` and `info/grafts`, by which git shows other content or
+/// other parents, do not count. Nor do variables of git's that lead elsewhere: `GIT_OBJECT_DIRECTORY`, `GIT_NAMESPACE`.
 pub struct Repository {
     shared: gix::ThreadSafeRepository,
     idle: Mutex<Vec<gix::Repository>>,
@@ -38,13 +40,11 @@ impl Repository {
     pub fn open(path: &Path, location: Location) -> Result<Self, Error> {
         let absolute = std::path::absolute(path).doing(|| format!("opening the repository at {}", path.display()))?;
         let repository = match location {
-            Location::Hook => {
-                let options = gix::open::Options::default().open_path_as_is(true).with(gix::sec::Trust::Full);
-                gix::ThreadSafeRepository::open_opts(absolute, options)
-                    .doing(|| format!("opening the repository at {}", path.display()))?
-            }
+            Location::Hook => gix::ThreadSafeRepository::open_opts(absolute, in_place())
+                .doing(|| format!("opening the repository at {}", path.display()))?,
             Location::Discover => {
-                let found = gix::ThreadSafeRepository::discover(absolute)
+                let mapping = gix::sec::trust::Mapping { full: options(), reduced: options() };
+                let found = gix::ThreadSafeRepository::discover_opts(absolute, Default::default(), mapping)
                     .doing(|| format!("opening the repository at {}", path.display()))?;
                 if found.to_thread_local().git_dir_trust() != gix::sec::Trust::Full {
                     return Err(Error::message(format!(
@@ -187,6 +187,11 @@ impl Repository {
         self.config("extensions.refStorage").is_some_and(|storage| storage.eq_ignore_ascii_case("reftable"))
     }
 
+    /// Whether names of refs that differ in case only are one file.
+    pub fn ignores_case(&self) -> bool {
+        self.config_bool("core.ignoreCase").unwrap_or(false) && !self.uses_reftable()
+    }
+
     /// Where new objects go.
     pub(super) fn objects_dir(&self) -> PathBuf {
         self.common_dir().join("objects")
@@ -220,23 +225,31 @@ impl Repository {
         self.with_anew(has).is_ok()
     }
 
-    /// The content of an object of any kind.
+    /// The content of an object of any kind: what its id stands for, or an error.
     pub fn object(&self, id: ObjectId) -> Result<(ObjectKind, Vec<u8>), Error> {
-        self.with_anew(|repository| {
+        let (kind, content) = self.with_anew(|repository| {
             let mut buffer = Vec::new();
             let kind = repository.objects.find(&id, &mut buffer).map_err(|error| reading("object", id, error))?.kind;
             Ok((kind, buffer))
-        })
+        })?;
+        checked(id, kind, content)
     }
 
-    /// The content of a blob: what its id stands for, or an error.
+    /// The same for one that need not be there.
+    pub(super) fn find(&self, id: ObjectId) -> Result<Option<(ObjectKind, Vec<u8>)>, Error> {
+        let found = self.with(|repository| {
+            let mut buffer = Vec::new();
+            let found = repository.objects.try_find(&id, &mut buffer).map_err(|error| reading("object", id, error))?;
+            let kind = found.map(|data| data.kind);
+            Ok(kind.map(|kind| (kind, buffer)))
+        })?;
+        found.map(|(kind, content)| checked(id, kind, content)).transpose()
+    }
+
+    /// The content of a blob.
     pub fn blob(&self, id: ObjectId) -> Result<Vec<u8>, Error> {
         match self.object(id)? {
-            (ObjectKind::Blob, content) => {
-                let found = gix::objs::compute_hash(id.kind(), ObjectKind::Blob, &content)
-                    .doing(|| format!("hashing blob {id}"))?;
-                if found == id { Ok(content) } else { Err(Error::message(format!("blob {id} is damaged on disk"))) }
-            }
+            (ObjectKind::Blob, content) => Ok(content),
             (kind, _) => Err(Error::message(format!("reading blob {id}: it is a {kind}"))),
         }
     }
@@ -266,26 +279,35 @@ impl Repository {
 
     /// The commit that `id` is, or that the tag `id` leads to; none when it is something else.
     pub fn peel_to_commit(&self, id: ObjectId) -> Result<Option<ObjectId>, Error> {
-        self.with_anew(|repository| {
-            let object = repository.find_object(id).map_err(|error| reading("object", id, error))?;
-            Ok(object.peel_to_kind(ObjectKind::Commit).ok().map(|commit| commit.id))
-        })
+        let (mut here, mut object) = (id, self.object(id)?);
+        loop {
+            match object {
+                (ObjectKind::Commit, _) => return Ok(Some(here)),
+                (ObjectKind::Tag, content) => {
+                    let target = gix::objs::TagRefIter::from_bytes(&content, here.kind()).target_id().ok();
+                    let Some((id, target)) = target.and_then(|id| Some((id, self.object(id).ok()?))) else {
+                        return Ok(None);
+                    };
+                    (here, object) = (id, target);
+                }
+                (ObjectKind::Tree | ObjectKind::Blob, _) => return Ok(None),
+            }
+        }
     }
 
     /// The commit that a revision names, as `git rev-parse` would find it.
     pub fn rev_parse(&self, revision: &str) -> Result<ObjectId, Error> {
-        self.with(|repository| {
+        let found = self.with(|repository| {
             let head = repository.head().ok().filter(|head| head.is_unborn() && revision == "HEAD");
             if let Some(branch) = head.as_ref().and_then(|head| head.referent_name()) {
                 let branch = branch.shorten();
                 return Err(Error::message(format!("there is no commit on `{branch}` yet")));
             }
-            // The library's own words are about its grammar, and say nothing more.
-            let unknown = || Error::message(format!("`{revision}` names no commit"));
-            let object = repository.rev_parse_single(revision).ok().and_then(|id| id.object().ok());
-            let commit = object.and_then(|object| object.peel_to_kind(ObjectKind::Commit).ok());
-            commit.map(|commit| commit.id).ok_or_else(unknown)
-        })
+            Ok(repository.rev_parse_single(revision).ok().map(|id| id.detach()))
+        })?;
+        // The library's own words are about its grammar, and say nothing more.
+        let unknown = || Error::message(format!("`{revision}` names no commit"));
+        found.and_then(|id| self.peel_to_commit(id).ok()?).ok_or_else(unknown)
     }
 
     /// Whether two commits have a common ancestor.
@@ -306,9 +328,8 @@ impl Repository {
     /// others add or repack meanwhile, and has room for no more.
     fn with_anew<T, E>(&self, read: impl Fn(&gix::Repository) -> Result<T, E>) -> Result<T, E> {
         self.with(&read).or_else(|error| {
-            let options = gix::open::Options::default().open_path_as_is(true).with(gix::sec::Trust::Full);
-            let opened = self.quarantine.is_none().then(|| gix::open_opts(&self.git_dir, options).ok());
-            let Some(anew) = opened.flatten().map(with_pack_cache) else { return Err(error) };
+            let opened = self.quarantine.is_none().then(|| gix::open_opts(&self.git_dir, in_place()).ok());
+            let Some(anew) = opened.flatten().map(prepared) else { return Err(error) };
             let result = read(&anew);
             if result.is_ok() {
                 self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(anew);
@@ -320,14 +341,31 @@ impl Repository {
     /// Hands an idle handle of the library to `read`; there are as many as threads that read at once.
     pub(super) fn with<T>(&self, read: impl FnOnce(&gix::Repository) -> T) -> T {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let handle = idle.unwrap_or_else(|| with_pack_cache(self.shared.to_thread_local()));
+        let handle = idle.unwrap_or_else(|| prepared(self.shared.to_thread_local()));
         let result = read(&handle);
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
         result
     }
 }
 
-fn with_pack_cache(mut repository: gix::Repository) -> gix::Repository {
+/// How each repository is opened: without a look at `refs/replace/`, where whoever can push can put another object in
+/// place of any, nor at variables that would have it look.
+fn options() -> gix::open::Options {
+    let mut permissions = gix::open::Permissions::all();
+    permissions.env.objects = gix::sec::Permission::Deny;
+    gix::open::Options::default().permissions(permissions).config_overrides(["core.useReplaceRefs=false"])
+}
+
+/// The same for a path that is the git directory itself, whoever owns it.
+fn in_place() -> gix::open::Options {
+    options().open_path_as_is(true).with(gix::sec::Trust::Full)
+}
+
+/// Makes a handle of the library ready: a pack cache, no replacements, and all refs whatever `GIT_NAMESPACE` says, as
+/// the git that moves ours sees them.
+fn prepared(mut repository: gix::Repository) -> gix::Repository {
+    repository.objects.ignore_replacements = true;
+    drop(repository.clear_namespace());
     repository
         .objects
         .set_pack_cache(|| Box::new(gix::odb::pack::cache::lru::MemoryCappedHashmap::new(PACK_CACHE_BYTES)));
@@ -338,6 +376,12 @@ impl std::fmt::Debug for Repository {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Repository").field("git_dir", &self.git_dir).finish_non_exhaustive()
     }
+}
+
+/// An object as it was read, unless it is another one than its id says.
+fn checked(id: ObjectId, kind: ObjectKind, content: Vec<u8>) -> Result<(ObjectKind, Vec<u8>), Error> {
+    let found = gix::objs::compute_hash(id.kind(), kind, &content).doing(|| format!("hashing {kind} {id}"))?;
+    if found == id { Ok((kind, content)) } else { Err(Error::message(format!("{kind} {id} is damaged on disk"))) }
 }
 
 /// Reads 40 or 64 hexadecimal digits.

@@ -324,3 +324,78 @@ fn what_others_write_meanwhile_is_found() {
         }
     }
 }
+
+/// Whoever can push can push `refs/replace/*`; grafts and variables are for those who have the machine.
+#[test]
+fn an_object_is_what_its_id_says_whatever_is_pushed_in_its_place() {
+    for args in [&[][..], &["--object-format=sha256"], &["--ref-format=reftable"]] {
+        let bare = Bare::new(args);
+        let buffer_of = bare.open();
+        let buffer = ObjectBuffer::new(&buffer_of);
+        let first = commit_files(&buffer, vec![], &[("a/file", "honest")]);
+        let second = commit_files(&buffer, vec![first], &[("a/more", "honest")]);
+        let other = commit_files(&buffer, vec![], &[("a/file", "forged")]);
+        drop(buffer.flush().expect("writes"));
+        bare.git(&["update-ref", "refs/heads/main", &second.to_string()]);
+        bare.git(&["update-ref", "refs/heads/other", &other.to_string()]);
+        bare.git(&["-c", "user.name=A", "-c", "user.email=a@x", "tag", "-m", "v1", "v1", "main"]);
+        let tag = bare.git(&["rev-parse", "v1"]);
+        let pairs = [("main", "other"), ("main:a", "other:a"), ("main:a/file", "other:a/file")];
+        for [of, by] in pairs.map(|(of, by)| [of, by].map(|name| bare.git(&["rev-parse", name]))) {
+            bare.git(&["update-ref", &format!("refs/replace/{of}"), &by]);
+        }
+        assert_eq!(bare.git(&["cat-file", "blob", "main:a/file"]), "forged", "so git has it");
+        for repository in [bare.open(), Repository::open(bare.path(), Location::Discover).expect("opens")] {
+            let buffer = ObjectBuffer::new(&repository);
+            let read = buffer.commit(second).expect("is there");
+            assert_eq!((read.parents.as_slice(), read.id), (&[first][..], second));
+            let (_, file) = buffer.entry(read.tree, "a/file").expect("reads").expect("is there");
+            assert_eq!(buffer.blob(file).expect("is there"), b"honest");
+            assert_eq!(repository.size(file).expect("is there"), 6);
+            let (_, dir) = repository.entry(read.tree, "a").expect("reads").expect("is there");
+            assert_eq!(repository.tree(dir).expect("is there").len(), 2);
+            assert!(repository.is_ancestor(first, second) && !repository.are_related(other, second));
+            assert_eq!(repository.rev_parse(&format!("{second}~1")).expect("is there"), first);
+            assert_eq!(repository.rev_parse(&tag).expect("is there"), second);
+            assert_eq!(repository.first_parents(first, second, 9).expect("reads"), Some(vec![second]));
+            // Trees that are edited are read in another way.
+            let edits = BTreeMap::from([("a/more".to_owned(), TreeEdit::Remove)]);
+            let edited = buffer.edit_tree(read.tree, &edits).expect("edits");
+            assert_eq!(edited, buffer.commit(first).expect("is there").tree);
+            let git = repository.git().output(&["cat-file", "blob", "main:a/file"]).expect("runs");
+            assert_eq!(git, b"honest", "git that we start");
+        }
+        std::fs::create_dir_all(bare.path().join("info")).expect("made");
+        std::fs::write(bare.path().join("info/grafts"), format!("{second}\n")).expect("written");
+        assert_eq!(bare.open().commit(second).expect("is there").parents, [first]);
+        assert!(bare.open().is_ancestor(first, second), "a graft cuts nothing off");
+    }
+}
+
+#[test]
+fn what_is_damaged_on_disk_is_no_tree_and_no_commit() {
+    let bare = Bare::new(&[]);
+    let writer = bare.open();
+    let buffer = ObjectBuffer::new(&writer);
+    let commits = ["honest", "forged"].map(|text| commit_files(&buffer, vec![], &[("a/file", text)]));
+    buffer.flush_loose().expect("writes");
+    let trees = commits.map(|id| writer.commit(id).expect("is there").tree);
+    let path = |id: ObjectId| {
+        let hex = id.to_string();
+        bare.path().join("objects").join(&hex[..2]).join(&hex[2..])
+    };
+    for [honest, forged] in [commits, trees] {
+        std::fs::remove_file(path(honest)).expect("removed");
+        std::fs::copy(path(forged), path(honest)).expect("copied");
+    }
+    let repository = bare.open();
+    let buffer = ObjectBuffer::new(&repository);
+    let damaged = |kind: &str, id: ObjectId| format!("{kind} {id} is damaged on disk");
+    let commit = repository.commit(commits[0]).expect_err("is another").chain();
+    assert_eq!(commit, damaged("commit", commits[0]));
+    assert_eq!(repository.peel_to_commit(commits[0]).expect_err("is another").chain(), commit);
+    assert_eq!(repository.first_parent(commits[0]).expect_err("is another").chain(), commit);
+    assert_eq!(repository.tree(trees[0]).expect_err("is another").chain(), damaged("tree", trees[0]));
+    assert_eq!(buffer.tree(trees[0]).expect_err("is another").chain(), damaged("tree", trees[0]));
+    assert_eq!(buffer.entry(trees[0], "a").expect_err("is another").chain(), damaged("tree", trees[0]));
+}
