@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{HydrateError, Report};
 use crate::git::{
-    Error, Expected, ObjectBuffer, Quarantine, RefEdit, Repository, TransactionError, object_id, update_refs,
+    Error, Expected, ObjectBuffer, Quarantine, RefEdit, Refs, Repository, TransactionError, object_id, update_refs,
 };
 
 /// What makes the bytes of hydrated commits and the words of reports.
@@ -33,15 +33,15 @@ fn file(repository: &Repository) -> PathBuf {
     repository.common_dir().join("hydrate.foreseen")
 }
 
-/// Hands over what was made for the refs as `repository` shows them: the objects go where those of the push are.
+/// Hands over what was made for just these refs: the objects go where those of the push are.
 pub(super) fn hand_over(
-    repository: &Repository,
     quarantine: &Quarantine,
     buffer: &ObjectBuffer<'_>,
+    refs: &Refs,
     edits: &[RefEdit],
     report: Report,
 ) -> Result<(), HydrateError> {
-    let refs = repository.refs()?.fingerprint();
+    let (repository, refs) = (buffer.repository(), refs.fingerprint());
     let pack = if buffer.is_empty() { None } else { Some(buffer.flush_quarantined(quarantine)?.to_string()) };
     let edit = |edit: &RefEdit| {
         let expected = match edit.expected {

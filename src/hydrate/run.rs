@@ -50,6 +50,8 @@ pub(super) struct Rehearsal<'a> {
 /// A hydration that only has to be written: objects in memory, and the refs that shall move.
 pub(super) struct Prepared<'a> {
     pub buffer: ObjectBuffer<'a>,
+    /// The refs that it was made for.
+    pub refs: Refs,
     pub edits: Vec<RefEdit>,
     pub branches: BTreeMap<BranchName, Branch>,
     pub report: Report,
@@ -183,8 +185,8 @@ impl<'a> Run<'a> {
         self.hydrate_heads()?;
         let edits = self.ref_edits()?;
         let dry_branches = self.heads_of(&Wake::Pushed(Vec::new())).into_iter().map(|head| head.branch).collect();
-        let Self { buffer, branches, report, trees, rules, memory, .. } = self;
-        Ok(Prepared { buffer, edits, branches, report, trees, dry_branches, settings: rules.settings, memory })
+        let Self { buffer, refs, branches, report, trees, rules, memory, .. } = self;
+        Ok(Prepared { buffer, refs, edits, branches, report, trees, dry_branches, settings: rules.settings, memory })
     }
 
     /// Hydrates the tips alone and moves nothing: what it made stands in the buffer.

@@ -63,9 +63,9 @@ pub fn judge(push: &Push<'_>) -> Result<Vec<Diagnostic>, HydrateError> {
     if refusals.is_empty()
         && let Some(quarantine) = push.quarantine
     {
-        let Prepared { buffer, edits, mut report, branches, memory, .. } = made;
+        let Prepared { buffer, refs, edits, mut report, branches, memory, .. } = made;
         report.branches = branches.into_values().map(Branch::into_report).collect();
-        foreseen::hand_over(push.after.repository, quarantine, &buffer, &edits, report)?;
+        foreseen::hand_over(quarantine, &buffer, &refs, &edits, report)?;
         // Should the push not go in for another reason, the next run finds that this does not hold.
         if let Some(memory) = memory {
             memory.write();
