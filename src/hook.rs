@@ -13,3 +13,12 @@ pub use pre_receive::pre_receive;
 
 /// How much of standard input is read: a line of 200 bytes for each of 300,000 refs.
 const STDIN_BYTES_MAX: u64 = 64 << 20;
+
+/// Below what the refs of a push stand that a hook is told of: nothing, unless the server gives the push a namespace.
+///
+/// Reference: git 2.47 environment.c `expand_namespace`.
+fn namespace() -> String {
+    let namespace = std::env::var("GIT_NAMESPACE").unwrap_or_default();
+    let components = namespace.split('/').filter(|component| !component.is_empty());
+    components.map(|component| format!("refs/namespaces/{component}/")).collect()
+}

@@ -53,7 +53,7 @@ pub use explain::{
 };
 pub use failures::{FAILURES_REF, Failure, Failures};
 pub use foreseen::fulfil;
-pub use guard::{Access, RefUpdate, guard};
+pub use guard::{Access, RefUpdate, guard, stale};
 pub use heads::{REMOTE, RefNames, dry_branches, dry_remote, hydrated_branches};
 pub use history::{Dry, Entry, History, ObjectCounts, PathChange, Selection, SkippedDry, is_hydrated};
 pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};

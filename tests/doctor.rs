@@ -23,7 +23,7 @@ fn a_new_installation_is_in_good_order() {
 #[test]
 fn what_is_broken_is_found() {
     type Break = fn(&Lab, &Repo);
-    let rows: [(&str, Break, &str, &str); 20] = [
+    let rows: [(&str, Break, &str, &str); 22] = [
         (
             "no hook",
             |_, repo| fs::remove_file(repo.path.join(HOOK)).expect("removed"),
@@ -54,7 +54,7 @@ fn what_is_broken_is_found() {
         (
             "not hidden",
             |_, repo| drop(repo.git(&["config", "--unset-all", "receive.hideRefs"])),
-            "advice   only the pre-receive hook guards refs/notes/hydrator.metadata, refs/hydrate/failures",
+            "advice   only the pre-receive hook guards refs/notes/hydrator.metadata, refs/hydrate/failures, refs/replace",
             "git hydrate install --server REPO",
         ),
         (
@@ -158,6 +158,21 @@ fn what_is_broken_is_found() {
             },
             "bad      refs/hydrate is in the way of refs/hydrate/config",
             "git -C 'REPO' update-ref -d refs/hydrate",
+        ),
+        (
+            "another object in place of one",
+            |_, repo| drop(repo.git(&["update-ref", &format!("refs/replace/{}", "1".repeat(40)), "main"])),
+            "advice   1 object is replaced below refs/replace: git shows ",
+            "git -C 'REPO' replace -l --format=long; to delete one: git -C 'REPO' replace -d 1111111111",
+        ),
+        (
+            "other parents",
+            |_, repo| {
+                let main = repo.git(&["rev-parse", "main"]);
+                fs::write(repo.path.join("info/grafts"), format!("{main}\n")).expect("written");
+            },
+            "advice   info/grafts gives commits other parents: git follows it, hydration does not",
+            "look at it; if nothing needs it: rm 'REPO/info/grafts'",
         ),
         (
             "no reflogs",

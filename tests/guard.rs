@@ -1,7 +1,7 @@
 //! Nobody but hydration moves what hydration owns, whatever a push tries; who is named by the admin may add to it.
 
 use crate::push::{application, config_map, dry, healthy, note, note_of, tip};
-use crate::support::{Lab, Repo};
+use crate::support::{Answer, Lab, Repo};
 
 const PROD: &str = "environments/prod";
 
@@ -23,7 +23,7 @@ fn refs(repo: &Repo) -> String {
 
 #[test]
 fn what_hydration_owns_is_closed_to_every_kind_of_push() {
-    let rows: [(&str, &[&str]); 14] = [
+    let rows: [(&str, &[&str]); 18] = [
         ("a commit on top", &["edited:environments/prod"]),
         ("other commits", &["--force", "main:environments/prod"]),
         ("a rewind", &["--force", "refs/server/heads/environments/prod~1:refs/heads/environments/prod"]),
@@ -38,12 +38,20 @@ fn what_hydration_owns_is_closed_to_every_kind_of_push() {
         ("more records", &["main:refs/hydrate/more"]),
         ("in the way of the notes", &["main:refs/notes/hydrator.metadata/x"]),
         ("a branch that Applications name", &["main:refs/heads/environments/test"]),
+        ("below a branch that Applications name", &["main:refs/heads/environments/test/x"]),
+        ("in the way of a branch that Applications name", &["main:refs/heads/staging"]),
+        ("another object in place of one", &["main:refs/replace/1111111111111111111111111111111111111111"]),
+        ("in the way of replacements", &["main:refs/replace/x/y"]),
     ];
     let lab = Lab::new();
     let (server, clone) = guarded(&lab);
     let (file, text) = application("web", "test");
+    let (staging_file, staging) = application("web", "staging");
+    let staging = staging.replace("environments/staging", "staging/web");
     let bad = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n\tname: web\n";
-    clone.commit("an Application that fails", &[(&file, &text), ("apps/web/test/config.yaml", bad)]);
+    let files = [(file.as_str(), text.as_str()), ("apps/web/test/config.yaml", bad)];
+    let staging = [(staging_file.as_str(), staging.as_str()), ("apps/web/staging/config.yaml", bad)];
+    clone.commit("Applications that fail", &[files, staging].concat());
     clone.push().success();
     clone.git(&["checkout", "-q", "-b", "edited", &format!("refs/server/heads/{PROD}")]);
     clone.commit("edit by hand", &[("web/manifest.yaml", "kind: ConfigMap\n")]);
@@ -189,4 +197,59 @@ fn what_cannot_be_judged_does_not_go_in() {
     assert!(told.remote().join(" ").contains("hydrate.promoted: the pattern `[a` can't be read"), "{told:?}");
     server.git(&["config", "hydrate.guard", "false"]);
     clone.push().success();
+}
+
+#[test]
+fn a_file_system_that_ignores_case_opens_no_other_way() {
+    let lab = Lab::new();
+    let (server, clone) = guarded(&lab);
+    // As `git init` finds it on such a file system.
+    server.git(&["config", "core.ignoreCase", "true"]);
+    let (file, text) = application("web", "test");
+    let bad = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n\tname: web\n";
+    clone.commit("an Application that fails", &[(&file, &text), ("apps/web/test/config.yaml", bad)]);
+    clone.push().success();
+    let before = refs(&server);
+    for name in [
+        "refs/heads/Environments/prod",
+        "refs/heads/environments/Test",
+        "refs/heads/ENVIRONMENTS/test/x",
+        "refs/heads/environments/PROD/x",
+        "refs/heads/Environments",
+        "refs/Hydrate/config",
+        "refs/notes/Hydrator.metadata",
+        "refs/Replace/1111111111111111111111111111111111111111",
+    ] {
+        let told = clone.run("git", &["push", "origin", &format!("main:{name}")]).exits(1);
+        assert!(told.remote().first().is_some_and(|line| line.starts_with("error: ")), "{name}: {told:?}");
+    }
+    assert_eq!(refs(&server), before);
+    clone.git(&["push", "-q", "origin", "main:refs/heads/Feature/x"]);
+}
+
+#[test]
+fn a_push_in_a_namespace_is_about_the_refs_of_the_namespace() {
+    let lab = Lab::new();
+    let (server, clone) = guarded(&lab);
+    let before = ["main", "environments/dev"].map(|branch| tip(&server, branch));
+    clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);
+    let mut push = clone.command("git");
+    let told = push.env("GIT_NAMESPACE", "team").args(["push", "origin", "main"]).output().expect("runs");
+    Answer::new(told).success();
+    assert_eq!(server.git(&["rev-parse", "refs/namespaces/team/refs/heads/main"]), tip(&clone, "main"));
+    assert_eq!(["main", "environments/dev"].map(|branch| tip(&server, branch)), before);
+    assert_eq!(
+        server.git(&[
+            "for-each-ref",
+            "refs/namespaces/team/refs/heads/environments",
+            "refs/namespaces/team/refs/notes"
+        ]),
+        ""
+    );
+    // A link of the namespace leads to no guarded branch.
+    server.git(&["symbolic-ref", "refs/namespaces/team/refs/heads/link", "refs/heads/environments/prod"]);
+    let mut push = clone.command("git");
+    push.env("GIT_NAMESPACE", "team").args(["push", "--force", "origin", "main:refs/heads/link"]);
+    let told = Answer::new(push.output().expect("runs")).exits(1);
+    assert!(told.remote()[0].contains("`environments/prod` is hydrated from `main`"), "{told:?}");
 }

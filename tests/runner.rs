@@ -11,6 +11,7 @@ mod explain;
 mod faults;
 mod garbage;
 mod guard;
+mod guard_race;
 mod helm;
 mod helm_methods;
 mod hostile;

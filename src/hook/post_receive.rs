@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::{Options, STDIN_BYTES_MAX};
+use super::{Options, STDIN_BYTES_MAX, namespace};
 use crate::diag::{chain, printable};
 use crate::git::{Error, Location, Lock, Refs, Repository};
 use crate::hydrate::{self, HydrateError, RefNames, Report, Setup, Silent, Wake};
@@ -53,8 +53,10 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     // Bytes that are no text are no ref that we know; the wake-up counts all the same.
     drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));
     let repository = Repository::open(git_dir, Location::Hook)?;
-    let names = lines.lines().filter_map(|line| line.splitn(3, ' ').nth(2));
-    let pushed = pushed_branches(names, &repository.refs()?);
+    let namespace = namespace();
+    let names = lines.lines().filter_map(|line| Some(format!("{namespace}{}", line.splitn(3, ' ').nth(2)?)));
+    let names: Vec<String> = names.collect();
+    let pushed = pushed_branches(names.iter().map(String::as_str), &repository.refs()?);
     let options = Options::read(&repository);
     let asked = Instant::now();
     let Some(_lock) = lock(&repository, options.lock_wait, console)? else {

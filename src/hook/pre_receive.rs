@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::post_receive::pushed_branches;
-use super::{Options, STDIN_BYTES_MAX, Strict, UnknownWord, access};
+use super::{Options, STDIN_BYTES_MAX, Strict, UnknownWord, access, namespace};
 use crate::application::PatternError;
 use crate::diag::{Diagnostic, chain};
 use crate::git::{Error, Location, Quarantine, Repository, object_id};
@@ -74,7 +74,7 @@ fn run(
     if !guard && strict.is_none() {
         return Ok(Vec::new());
     }
-    let updates = updates(stdin)?;
+    let updates = updates(stdin, &namespace())?;
     let renderers = Renderers::from_config(&repository, machine)?;
     let before = setup(&repository, Wake::Pushed(Vec::new()), &renderers, &|| false);
     let branches = updates.iter().filter(|update| update.name.starts_with("refs/heads/") && update.new.is_some());
@@ -86,12 +86,15 @@ fn run(
         pushed = pushed_branches(updates.iter().map(|update| update.name.as_str()), &moved.refs()?);
         after = Some(moved);
     }
-    if guard {
+    let refusals = if guard {
         let after = after.as_ref().map(|after| setup(after, Wake::Pushed(pushed.clone()), &renderers, &|| false));
-        let refusals = hydrate::guard(&before, after.as_ref(), &updates, &access(&repository)?)?;
-        if !refusals.is_empty() {
-            return Ok(refusals);
-        }
+        hydrate::guard(&before, after.as_ref(), &updates, &access(&repository)?)?
+    } else {
+        let refs = repository.refs()?;
+        updates.iter().filter_map(|update| hydrate::stale(&refs, update)).collect()
+    };
+    if !refusals.is_empty() {
+        return Ok(refusals);
     }
     let (Some(strict), Some(after)) = (strict, after) else { return Ok(Vec::new()) };
     let judged = judge(&before, &after, pushed, quarantine.as_ref(), &strict);
@@ -147,8 +150,8 @@ fn undecided(error: &HydrateError, strict: &Strict, console: &mut Console) -> Re
     Ok(Vec::new())
 }
 
-/// What git says would be updated.
-fn updates(stdin: impl Read) -> std::io::Result<Vec<RefUpdate>> {
+/// What git says would be updated, below `namespace`.
+fn updates(stdin: impl Read, namespace: &str) -> std::io::Result<Vec<RefUpdate>> {
     let mut lines = Vec::new();
     stdin.take(STDIN_BYTES_MAX + 1).read_to_end(&mut lines)?;
     if lines.len() as u64 > STDIN_BYTES_MAX {
@@ -156,9 +159,10 @@ fn updates(stdin: impl Read) -> std::io::Result<Vec<RefUpdate>> {
     }
     let update = |line: &[u8]| {
         let line = String::from_utf8_lossy(line);
-        let mut words = line.splitn(3, ' ').skip(1);
-        let (new, name) = (words.next()?, words.next()?.to_owned());
-        Some(RefUpdate { name, new: object_id(new).filter(|id| !id.is_null()) })
+        let mut words = line.splitn(3, ' ');
+        let (old, new, name) = (words.next()?, words.next()?, format!("{namespace}{}", words.next()?));
+        let id = |text| object_id(text).filter(|id| !id.is_null());
+        Some(RefUpdate { name, old: id(old), new: id(new) })
     };
     Ok(lines.split(|byte| *byte == b'\n').filter_map(update).collect())
 }
@@ -172,10 +176,16 @@ mod tests {
         let (zeros, id) = ("0".repeat(40), "1".repeat(40));
         let input =
             format!("{zeros} {id} refs/heads/main\n{id} {zeros} refs/heads/a b\n{zeros} {id} refs/heads/\u{fc}");
-        let found = updates(input.as_bytes()).expect("short");
-        let found: Vec<_> = found.iter().map(|update| (update.name.as_str(), update.new.is_some())).collect();
-        assert_eq!(found, [("refs/heads/main", true), ("refs/heads/a b", false), ("refs/heads/\u{fc}", true)]);
+        let found = updates(input.as_bytes(), "").expect("short");
+        let found: Vec<_> =
+            found.iter().map(|update| (update.name.as_str(), update.old.is_some(), update.new.is_some())).collect();
+        let expected =
+            [("refs/heads/main", false, true), ("refs/heads/a b", true, false), ("refs/heads/\u{fc}", false, true)];
+        assert_eq!(found, expected);
         let input = b"0 1 refs/heads/\xff\n";
-        assert_eq!(updates(&input[..]).expect("short").len(), 1);
+        assert_eq!(
+            updates(&input[..], "refs/namespaces/a/").expect("short")[0].name,
+            "refs/namespaces/a/refs/heads/\u{fffd}"
+        );
     }
 }

@@ -1,9 +1,14 @@
 //! Who may push what hydration owns: nobody, but for those whom an admin names.
 //!
 //! Ours are the branches that hydration recorded, that Applications name or the settings give to it, the notes, and
-//! everything below `refs/hydrate/`. A promoter may add to the branches, and nobody rewinds or deletes one by a push: an admin
-//! does that on the server.
+//! everything below `refs/hydrate/`. A promoter may add to the branches, and nobody rewinds or deletes one by a push: an
+//! admin does that on the server. Nobody replaces an object (`refs/replace/`).
+//!
+//! Between this look at the refs and the moment when git moves them, others move them too. So what counts is the old value
+//! that git will check then: it stands in the push, and whoever pushes can write anything there. A branch of which the
+//! push says something else than we see here is not taken.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +27,9 @@ use crate::settings::SETTINGS_REF;
 pub struct RefUpdate {
     /// Its full name, as pushed.
     pub name: String,
+    /// What it must point at when git moves it, as the push says; none when it must not be there. A deletion with an id
+    /// that is no object, or none, is not checked by git.
+    pub old: Option<ObjectId>,
     /// What it would point at; none deletes it.
     pub new: Option<ObjectId>,
 }
@@ -65,19 +73,23 @@ pub fn guard(
     let guard = Guard::new(before, after, &refs, access)?;
     let mut refusals = Vec::new();
     for update in updates {
-        let name = refs.resolve(&update.name);
-        if update.new.is_some() && update.new == refs.get(name) {
-            continue;
+        // git moves it from there to there, or not at all.
+        if update.new.is_none() || update.new != update.old {
+            refusals.extend(guard.update(update)?);
         }
-        let refusal = match name.strip_prefix("refs/heads/").map(BranchName::new) {
-            Some(Ok(branch)) => guard.branch(&branch, update.new)?,
-            // Hydration writes no branch of such a name.
-            Some(Err(_)) => None,
-            None => guard.record(name),
-        };
-        refusals.extend(refusal);
     }
     Ok(refusals)
+}
+
+/// Why a branch must not be moved by an update that is judged by `refs`: it says that the branch is elsewhere. Should it be
+/// there when git looks, it is not what was judged.
+pub fn stale(refs: &Refs, update: &RefUpdate) -> Option<Diagnostic> {
+    let branch = refs.resolve(&update.name).strip_prefix("refs/heads/")?;
+    let is_known = update.old == refs.branch(branch) && (update.old.is_some() || update.new.is_some());
+    let refusal = || {
+        Diagnostic::error(format!("`{branch}` has changed since this push began")).hint("git fetch, then push again")
+    };
+    (!is_known).then(refusal)
 }
 
 struct Guard<'a> {
@@ -92,7 +104,10 @@ struct Guard<'a> {
     reserved: Option<Patterns>,
     /// The branches that Applications name, each with its dry branch.
     named: OnceCell<BTreeMap<BranchName, BranchName>>,
+    /// Whether names that differ in case only are one.
+    ignores_case: bool,
     survey: OnceCell<Option<Survey>>,
+    taken: OnceCell<BTreeMap<String, BTreeSet<String>>>,
 }
 
 impl<'a> Guard<'a> {
@@ -109,8 +124,20 @@ impl<'a> Guard<'a> {
         let settings = rules.as_ref().map(|rules| rules.settings.clone()).unwrap_or_default();
         let (dry_branches, _) = DryBranches::find(&setup.wake, &setup.refs, refs, &settings, &records);
         let reserved = rules.map(|rules| rules.allowed).filter(|_| !settings.branches.is_empty());
-        let (named, survey) = (OnceCell::new(), OnceCell::new());
-        Ok(Self { setup, after, refs, buffer, access, records, dry_branches, reserved, named, survey })
+        Ok(Self {
+            setup,
+            after,
+            refs,
+            buffer,
+            access,
+            records,
+            dry_branches,
+            reserved,
+            named: OnceCell::new(),
+            ignores_case: setup.repository.ignores_case(),
+            survey: OnceCell::new(),
+            taken: OnceCell::new(),
+        })
     }
 
     /// The dry branch that a branch is hydrated from, or would be; none for a branch that is not hydration's.
@@ -140,6 +167,75 @@ impl<'a> Guard<'a> {
         Ok(self.named.get_or_init(|| named))
     }
 
+    fn update(&self, update: &RefUpdate) -> Result<Option<Diagnostic>, HydrateError> {
+        let name = self.refs.resolve(&update.name);
+        for name in self.same_file(name)? {
+            let refusal = match name.strip_prefix("refs/heads/").map(BranchName::new) {
+                Some(Ok(branch)) => self.branch(&branch, update.old, update.new)?,
+                // Hydration writes no branch of such a name.
+                Some(Err(_)) => None,
+                None => self.record(&name),
+            };
+            if refusal.is_some() {
+                return Ok(refusal);
+            }
+        }
+        match stale(self.refs, update) {
+            None => self.in_the_way(name, update.new),
+            refusal => Ok(refusal),
+        }
+    }
+
+    /// The name, and those that are one file with it.
+    fn same_file<'n>(&self, name: &'n str) -> Result<BTreeSet<Cow<'n, str>>, HydrateError> {
+        let mut names = BTreeSet::from([Cow::Borrowed(name)]);
+        if self.ignores_case {
+            let folded = self.folded(name);
+            let twins = match folded.strip_prefix("refs/heads/") {
+                Some(branch) => self.taken()?.get(branch).into_iter().flatten(),
+                None => None.into_iter().flatten(),
+            };
+            names.extend(twins.map(|branch| Cow::Owned(format!("refs/heads/{branch}"))));
+            names.insert(Cow::Owned(folded.into_owned()));
+        }
+        Ok(names)
+    }
+
+    fn folded<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        if self.ignores_case { name.to_lowercase().into() } else { name.into() }
+    }
+
+    /// The branches that Applications name, and where git cannot tell it from theirs any other, by [`Guard::folded`] name.
+    fn taken(&self) -> Result<&BTreeMap<String, BTreeSet<String>>, HydrateError> {
+        if self.taken.get().is_none() {
+            let recorded = self.records.iter().map(|(branch, _)| branch);
+            let named = self.named()?.keys().chain(recorded).map(BranchName::as_str);
+            let existing = self.refs.below("refs/heads/").map(|(branch, _)| branch).filter(|_| self.ignores_case);
+            let mut taken: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+            for branch in named.chain(existing) {
+                taken.entry(self.folded(branch).into_owned()).or_default().insert(branch.to_owned());
+            }
+            drop(self.taken.set(taken));
+        }
+        Ok(self.taken.get().expect("it was set"))
+    }
+
+    /// A new branch whose name is a directory of one that hydration is to write, or the other way round, would keep it
+    /// from being made.
+    fn in_the_way(&self, name: &str, new: Option<ObjectId>) -> Result<Option<Diagnostic>, HydrateError> {
+        let Some(branch) = name.strip_prefix("refs/heads/").filter(|_| new.is_some() && self.refs.get(name).is_none())
+        else {
+            return Ok(None);
+        };
+        let (taken, folded) = (self.taken()?, self.folded(branch));
+        let above = folded.match_indices('/').find_map(|(at, _)| taken.get(&folded[..at]));
+        let dir = format!("{folded}/");
+        let below = taken.range(dir.clone()..).next().filter(|(name, _)| name.starts_with(&dir)).map(|(_, name)| name);
+        let Some(other) = above.or(below).and_then(BTreeSet::first) else { return Ok(None) };
+        let hint = "choose another name: git cannot keep both";
+        Ok(Some(Diagnostic::error(format!("the branch `{branch}` would be in the way of `{other}`")).hint(hint)))
+    }
+
     /// Notes, settings and failures.
     fn record(&self, name: &str) -> Option<Diagnostic> {
         let is_at = |top: &str| name.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -150,6 +246,10 @@ impl<'a> Guard<'a> {
             let hint = "change them on the server with `git hydrate config`, or have its admin name you: \
                         `git config --add hydrate.settingsPusher NAME`";
             return Some(Diagnostic::error(format!("the settings in {name} are the admin's")).hint(hint));
+        }
+        if is_at("refs/replace") {
+            let hint = "leave it out of the push: hydration reads each object as it is";
+            return Some(Diagnostic::error(format!("{name} would replace an object")).hint(hint));
         }
         let what = if is_at(NOTES_REF) {
             "the notes of hydrated commits"
@@ -162,11 +262,17 @@ impl<'a> Guard<'a> {
         Some(Diagnostic::error(format!("{name}: hydration alone writes {what}")).hint(hint))
     }
 
-    fn branch(&self, branch: &BranchName, new: Option<ObjectId>) -> Result<Option<Diagnostic>, HydrateError> {
+    /// `pushed_old` is what git will check; whose branch it is shows what it points at now.
+    fn branch(
+        &self,
+        branch: &BranchName,
+        pushed_old: Option<ObjectId>,
+        new: Option<ObjectId>,
+    ) -> Result<Option<Diagnostic>, HydrateError> {
         let Some(dry_branch) = self.dry_branch_of(branch)? else { return Ok(None) };
         let old = self.refs.branch(branch.as_str());
         if self.access.is_one_of(&self.access.promoters) && self.access.promoted.matches(branch.as_str()) {
-            let adds = match (old, new) {
+            let adds = match (pushed_old, new) {
                 (_, None) => false,
                 (None, Some(_)) => true,
                 (Some(old), Some(new)) => self.setup.repository.is_ancestor(old, new),

@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use super::client::fetched;
 use super::config::Config;
-use super::guard::{GUARD, HIDE, is_hidden};
+use super::guard::{GUARD, HIDE, REPLACE, is_hidden};
 use super::hook::{CLIENT_HOOKS, SERVER_HOOKS};
 use super::{Error, Io as _, Version, is_executable};
 use crate::application::BranchName;
@@ -113,6 +113,7 @@ impl<'a> Doctor<'a> {
         self.locks()?;
         self.modes()?;
         self.refs()?;
+        self.replacements()?;
         self.names()?;
         match survey {
             Ok(survey) => {
@@ -140,6 +141,7 @@ impl<'a> Doctor<'a> {
             self.hook(hook)?;
         }
         self.locks()?;
+        self.replacements()?;
         let install = format!("git hydrate install --client --remote {remote}");
         for (key, value) in fetched(remote) {
             if self.config.get(&key).contains(&value) {
@@ -206,7 +208,7 @@ impl<'a> Doctor<'a> {
         let again = format!("git hydrate install --server {dir}");
         let hidden = |name: &String| is_hidden(name, &values);
         let shut: Vec<String> = open.filter(hidden).collect();
-        let records = [NOTES_REF, FAILURES_REF].map(str::to_owned).into_iter();
+        let records = [NOTES_REF, FAILURES_REF, REPLACE].map(str::to_owned).into_iter();
         let bare: Vec<String> =
             records.chain(closed.into_iter().map(BranchName::ref_name)).filter(|name| !hidden(name)).collect();
         if !shut.is_empty() {

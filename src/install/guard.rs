@@ -15,9 +15,12 @@ pub(super) const GUARD: &str = "hydrate.guard";
 /// The list.
 pub(super) const HIDE: &str = "receive.hideRefs";
 
+/// Where git looks for other objects in place of those that are asked for.
+pub(super) const REPLACE: &str = "refs/replace";
+
 /// The values of [`HIDE`] that close what nobody may push; `branches` are those that hydration writes.
 pub(super) fn hidden(access: &Access, branches: &BTreeSet<BranchName>) -> Vec<String> {
-    let mut values = vec![NOTES_REF.to_owned(), "refs/hydrate".to_owned()];
+    let mut values = [NOTES_REF, "refs/hydrate", REPLACE].map(str::to_owned).to_vec();
     if !access.settings_pushers.is_empty() {
         values.push(format!("!{SETTINGS_REF}"));
     }
@@ -80,7 +83,7 @@ mod tests {
     #[test]
     fn who_may_push_finds_the_branch_open() {
         let branches: BTreeSet<_> = ["dev", "prod"].map(|name| BranchName::new(name).expect("a name")).into();
-        let records = ["refs/notes/hydrator.metadata", "refs/hydrate"].map(str::to_owned);
+        let records = ["refs/notes/hydrator.metadata", "refs/hydrate", "refs/replace"].map(str::to_owned);
         let nobody = Access::default();
         let closed = ["refs/heads/dev", "refs/heads/prod"].map(str::to_owned);
         assert_eq!(hidden(&nobody, &branches), [&records[..], &closed[..]].concat());

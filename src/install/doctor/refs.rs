@@ -6,6 +6,7 @@ use std::path::Path;
 use super::Doctor;
 use crate::git::{Error, ObjectBuffer, ObjectId, Refs, object_id};
 use crate::hydrate::{FAILURES_REF, RECORDS_REF};
+use crate::install::guard::REPLACE;
 use crate::metadata::NOTES_REF;
 use crate::settings::SETTINGS_REF;
 
@@ -29,6 +30,29 @@ impl Doctor<'_> {
                 let remedy = self.restore(&name, &refs, &buffer);
                 self.bad(format!("{name} cannot be read: {}", crate::diag::chain(&error)), remedy);
             }
+        }
+        Ok(())
+    }
+
+    /// Objects that git shows other content for, or commits other parents, than hydration reads.
+    pub(super) fn replacements(&mut self) -> Result<(), Error> {
+        let refs = self.repository.refs()?;
+        let top = self.repository.common_dir();
+        let git = format!("git -C '{}'", top.display());
+        let replace = format!("{REPLACE}/");
+        let replaced: Vec<(&str, ObjectId)> = refs.below(&replace).collect();
+        if let Some((id, other)) = replaced.first() {
+            let count = match replaced.len() {
+                1 => "1 object is".to_owned(),
+                count => format!("{count} objects are"),
+            };
+            let what = format!("{count} replaced below {REPLACE}: git shows {other} for {id}, hydration reads {id}");
+            let remedy = format!("{git} replace -l --format=long; to delete one: {git} replace -d {id}");
+            self.advise(what, remedy);
+        }
+        if fs::metadata(top.join("info/grafts")).is_ok_and(|file| file.len() > 0) {
+            let what = "info/grafts gives commits other parents: git follows it, hydration does not";
+            self.advise(what, format!("look at it; if nothing needs it: rm '{}'", top.join("info/grafts").display()));
         }
         Ok(())
     }
