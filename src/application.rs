@@ -18,6 +18,7 @@ mod field;
 mod located;
 mod mistake;
 mod name;
+mod near;
 mod object;
 mod options;
 mod read;
@@ -44,7 +45,7 @@ pub use options::{
     Directory, FileParameter, Helm, HelmParameter, Jsonnet, JsonnetVariable, Kustomize, Options, Patch, PatchTarget,
     Plugin, PluginParameter, PluginVariable, Replicas,
 };
-pub use read::{File, is_marked, read, read_too_large};
+pub use read::{File, Misspelt, is_marked, read, read_too_large};
 pub use search::{
     PatternError, Patterns, is_excluded, is_inside_chart, is_kustomization, may_hold_applications, patches,
 };

@@ -111,6 +111,16 @@ pub enum Refusal {
     Unsupported,
 }
 
+/// A key that is no field of an Application, where one stands that hydration reads.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct UnknownField {
+    /// The key as it is written.
+    pub name: String,
+    /// The field that it is a near miss of, if it is one: two edits away, or other in case only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub near: Option<String>,
+}
+
 /// One mistake of a dry commit.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Diagnostic {
@@ -133,6 +143,9 @@ pub struct Diagnostic {
     /// Why this is not rendered, when the tools might render it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<Refusal>,
+    /// The key that is not a field, when that is what is wrong.
+    #[serde(default, rename = "unknownField", skip_serializing_if = "Option::is_none")]
+    pub unknown_field: Option<Box<UnknownField>>,
 }
 
 impl Diagnostic {
@@ -146,6 +159,7 @@ impl Diagnostic {
             application: None,
             hint: None,
             refusal: None,
+            unknown_field: None,
         }
     }
 
@@ -182,6 +196,21 @@ impl Diagnostic {
     pub fn refused(mut self, refusal: Option<Refusal>) -> Self {
         self.refusal = refusal;
         self
+    }
+
+    /// The same as an error, whatever it was.
+    pub fn as_error(&self) -> Self {
+        Self { severity: Severity::Error, ..self.clone() }
+    }
+
+    /// Whether it is about an unknown field of one of these names.
+    pub fn is_of_field(&self, names: &[String]) -> bool {
+        self.unknown_field.as_ref().is_some_and(|field| names.contains(&field.name))
+    }
+
+    /// Whether a key is a near miss of a field: somebody meant the field, and it has no effect.
+    pub fn is_near_miss(&self) -> bool {
+        self.unknown_field.as_ref().is_some_and(|field| field.near.is_some())
     }
 
     /// Whether this stops the environment branches that it touches.

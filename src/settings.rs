@@ -50,6 +50,9 @@ pub struct Settings {
     /// Globs of the branches that hydration may write; every branch while it is empty.
     #[serde(deserialize_with = "one_or_many", skip_serializing_if = "Vec::is_empty")]
     pub branches: Vec<String>,
+    /// Names of fields that other programs read: as unknown fields of an Application they are passed over without a word.
+    #[serde(deserialize_with = "one_or_many", skip_serializing_if = "Vec::is_empty")]
+    pub known_fields: Vec<String>,
     /// Branches that hydration may take over although somebody else made them.
     #[serde(deserialize_with = "branches", skip_serializing_if = "Vec::is_empty")]
     pub adopt: Vec<BranchName>,
@@ -353,6 +356,7 @@ repoURL: https://git.example.com/dry.git
 applications: [applications/**]
 dryBranches: [main, release]
 branches: [environments/*]
+knownFields: [costCenter]
 adopt: [environments/old]
 activePaths:
   environments/dev: [team-a, team-b/x]

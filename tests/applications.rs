@@ -148,6 +148,9 @@ const SPOILT: &[(&str, &str)] = &[
     // Beside the hydrator.
     ("  project: shop", "  source: {repoURL: https://git.example.com/shop/config, path: apps/web}"),
     ("  project: shop", "  sources: []"),
+    ("  sourceHydrator:", "  sourceHydrater:"),
+    ("  sourceHydrator:", "  sourcehydrator:"),
+    ("  sourceHydrator:", "  sourceHydrater: {}\n  sourceHydrator:"),
     // drySource.
     (
         "    drySource:\n      repoURL: https://git.example.com/shop/config\n      targetRevision: main\n      path: apps/web\n",
@@ -169,6 +172,8 @@ const SPOILT: &[(&str, &str)] = &[
     ("path: apps/web", "path: [apps, web]"),
     ("      path: apps/web", "      path: apps/web\n      chart: nginx"),
     ("      path: apps/web", "      path: apps/web\n      ref: values"),
+    ("      path: apps/web", "      path: apps/web\n      costCenter: 7"),
+    ("      path: apps/web", "      path: apps/web\n      'cost $(center)': 7"),
     ("    drySource:\n", "    drySource: main\n    dry:\n"),
     // Options.
     ("      path: apps/web", "      path: apps/web\n      helm: {}\n      kustomize: {}"),

@@ -230,6 +230,30 @@ impl Dry {
     }
 }
 
+impl Dry {
+    /// A slip in an Application, or the correction of all of them.
+    fn slip(&mut self, random: &mut Random) {
+        let (n, what) = (random.below(12), random.below(8));
+        let file = format!("applications/app-{n}.yaml");
+        let correct = |text: &str| {
+            let text = text.replace("sourceHydrater", "sourceHydrator");
+            text.lines().filter(|line| !line.contains("slip")).map(|line| format!("{line}\n")).collect::<String>()
+        };
+        let with = |text: &str, line: &str| text.replace("    syncSource:", &format!("{line}\n    syncSource:"));
+        match self.0.get(&file).map(|text| (what, text.clone())) {
+            Some((0, text)) => self.put(&file, text.replace("sourceHydrator", "sourceHydrater")),
+            Some((1 | 2, text)) => self.put(&file, with(&text, "    syncSorce: slip")),
+            Some((3, text)) => self.put(&file, with(&text, "    costCenter: slip")),
+            Some((4, text)) => self.put(&format!("notes/{n}.yaml"), text.replace("sourceHydrator", "sourceHydrater")),
+            Some((5, text)) => self.put(&file, correct(&text)),
+            _ => {
+                self.0.retain(|path, _| !path.starts_with("notes/"));
+                self.0.values_mut().for_each(|text| *text = correct(text));
+            }
+        }
+    }
+}
+
 /// Does to a cache what disks, crashes and people do.
 fn damage(dir: &Path, random: &mut Random) {
     let how = random.below(4);
@@ -299,4 +323,38 @@ fn incremental_is_from_scratch() {
     let [with, without] = servers.map(|server| server.rendered.0.load(Ordering::Relaxed));
     assert!(with * 2 < without, "{with} renders with what is remembered, {without} without");
     assert!(warm.refs().contains_key("heads/environments/dev"), "nothing was hydrated");
+}
+
+#[test]
+fn slips_are_told_alike_with_a_cache_and_without() {
+    let lab = Lab::new();
+    let warm = Server::new(&lab, "warm.git", "");
+    let cold = Server::new(&lab, "cold.git", "[hydrate]\n\tcache = false\n");
+    let mut random = Random(38);
+    let mut dry = Dry::start();
+    let (mut seconds, mut tip, mut near, mut other) = (1_700_000_000, None, 0, 0);
+    for round in 0..40 {
+        if round > 0 && random.below(2) == 0 {
+            dry.slip(&mut random);
+        } else if round > 0 {
+            dry.edit(&mut random);
+        }
+        if round == 25 {
+            let files = BTreeMap::from([("settings.yaml".to_owned(), "knownFields: [costCenter]\n".to_owned())]);
+            for server in [&warm, &cold] {
+                server.commit("refs/hydrate/config", None, &files, seconds);
+            }
+        }
+        seconds += 60;
+        let parent = tip;
+        tip = [&warm, &cold].map(|server| server.commit("refs/heads/main", parent, &dry.0, seconds)).first().copied();
+        let [with, without] = [&warm, &cold].map(|server| server.hydrate("main"));
+        assert_eq!(with, without, "round {round}");
+        assert_eq!(warm.refs(), cold.refs(), "round {round}");
+        let unknown = with.warnings.iter().filter(|warning| warning.unknown_field.is_some());
+        let (slips, fields): (Vec<_>, Vec<_>) = unknown.partition(|warning| warning.is_near_miss());
+        (near, other) = (near + slips.len(), other + fields.len());
+        assert!(round < 25 || fields.is_empty(), "round {round}: {fields:?}");
+    }
+    assert!(near > 10 && other > 3, "{near} slips and {other} other fields were told");
 }

@@ -9,6 +9,7 @@ mod diff;
 mod doctor;
 mod explain;
 mod faults;
+mod fields;
 mod garbage;
 mod guard;
 mod guard_race;

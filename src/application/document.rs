@@ -74,6 +74,7 @@ fn application(root: &Object<'_>, place: &Place, document: &mut Document) -> Opt
             root.add(Mistake::SourceToo { field }, &entry.key_place);
         }
     }
+    spec.near_misses("sourceHydrator");
     let hydrator = spec.required_object("sourceHydrator")?;
     let dry_entry = hydrator.required("drySource");
     let dry = dry_entry.and_then(|entry| dry_source(root, &hydrator, entry));

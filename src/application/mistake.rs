@@ -2,7 +2,7 @@
 
 use super::field::Place;
 use super::{AppName, NameError};
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Span, UnknownField};
 use crate::path::{PathError, RepoPath};
 
 /// Why an Application or its source can't be used, or what is odd about it. Each is a mistake of the dry commit.
@@ -33,8 +33,10 @@ pub(super) enum Mistake {
     Type { field: String, expected: &'static str, found: &'static str },
     #[error("`{field}` is given twice")]
     Twice { field: String },
-    #[error("`{field}` is unknown and has no effect")]
-    Unknown { field: String, close: Option<&'static str> },
+    #[error("unknown field `{key}`{}", inside(parent))]
+    Unknown { key: String, parent: String, near: Option<&'static str> },
+    #[error("unknown field `{key}` in `spec`, so this Application is not hydrated")]
+    NotHydrated { key: String, near: &'static str },
     #[error("`{field}` stands beside `spec.sourceHydrator`")]
     SourceToo { field: &'static str },
     #[error("`{text}` can't be the name of {of}: {reason}")]
@@ -85,6 +87,7 @@ impl Mistake {
         let message = one_line(&self.to_string());
         let mut diagnostic = if self.is_error() { Diagnostic::error(message) } else { Diagnostic::warning(message) };
         diagnostic.hint = self.hint().map(|hint| one_line(&hint));
+        diagnostic.unknown_field = self.unknown_field();
         diagnostic.at(span)
     }
 
@@ -95,9 +98,19 @@ impl Mistake {
             Mistake::ApplicationSet
                 | Mistake::OtherKind(_)
                 | Mistake::Unknown { .. }
+                | Mistake::NotHydrated { .. }
                 | Mistake::Fixed { .. }
                 | Mistake::VariableUnknown { .. }
         )
+    }
+
+    fn unknown_field(&self) -> Option<Box<UnknownField>> {
+        let (key, near) = match self {
+            Mistake::Unknown { key, near, .. } => (key, *near),
+            Mistake::NotHydrated { key, near } => (key, Some(*near)),
+            _ => return None,
+        };
+        Some(Box::new(UnknownField { name: one_line(key), near: near.map(str::to_owned) }))
     }
 
     /// How to mend it.
@@ -121,8 +134,10 @@ impl Mistake {
             Mistake::Type { expected: "a text", found: "a number" | "a boolean", .. } => "quote it".to_owned(),
             Mistake::Type { .. } => return None,
             Mistake::Twice { .. } => "keep one of them: Kubernetes reads the last and forgets the others".to_owned(),
-            Mistake::Unknown { close: Some(close), .. } => format!("did you mean `{close}`?"),
-            Mistake::Unknown { field, close: None } => return not_here(field).map(str::to_owned),
+            Mistake::Unknown { near: Some(near), .. } | Mistake::NotHydrated { near, .. } => {
+                format!("did you mean `{near}`?")
+            }
+            Mistake::Unknown { key, parent, near: None } => return unknown(key, parent),
             Mistake::SourceToo { field } => format!("take `{field}` away: Argo CD does not look at it"),
             Mistake::Branch { text, reason: NameError::FullRef } => match text.strip_prefix("refs/heads/") {
                 Some(name) if !name.is_empty() => format!("write `{name}`"),
@@ -183,12 +198,27 @@ pub(super) fn one_line(text: &str) -> String {
     line
 }
 
-/// What to do instead of a field that other sources have.
-fn not_here(field: &str) -> Option<&'static str> {
-    Some(match field {
-        "drySource.chart" => "a chart is hydrated from `drySource.path`: commit one that depends on it",
-        "drySource.ref" | "drySource.name" => "there is one source only: values files come from the same repository",
-        _ => return None,
+/// Where an unknown field is.
+fn inside(parent: &str) -> String {
+    if parent.is_empty() { String::new() } else { format!(" in `{parent}`") }
+}
+
+/// What to do about a field that is like no other: what stands for one that other sources have, or how to silence the
+/// warning, which nothing does in an override file.
+fn unknown(key: &str, parent: &str) -> Option<String> {
+    Some(match (parent, key) {
+        ("spec.sourceHydrator.drySource", "chart") => {
+            "a chart is hydrated from `drySource.path`: commit one that depends on it".to_owned()
+        }
+        ("spec.sourceHydrator.drySource", "ref" | "name") => {
+            "there is one source only: values files come from the same repository".to_owned()
+        }
+        _ if !parent.starts_with("spec.") => return None,
+        // What is put into a command must be a word to any shell.
+        _ if key.bytes().all(|b| b.is_ascii_alphanumeric()) => {
+            format!("it has no effect; if another program reads it: git hydrate config add knownFields {key}")
+        }
+        _ => "it has no effect; if another program reads it, add it to the setting `knownFields`".to_owned(),
     })
 }
 

@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 
 use super::field::{Content, Entry, Field, Place};
 use super::mistake::{Mistake, Mistakes};
+use super::near::near;
 use crate::yaml::Value;
 
 /// A mapping that is being read. What was never asked for is unknown, and [`Object::finish`] says so.
 pub(super) struct Object<'a> {
     /// What its fields are called in messages, with a dot at its end; empty at the top.
     name: String,
+    /// Which mapping of its file it is: the keys that lead to it, with a dot between them; empty at the top.
+    path: String,
     /// Where to point at what is missing.
     place: &'a Place,
     entries: &'a [Entry],
@@ -32,7 +35,15 @@ impl<'a> Object<'a> {
             let mistake = Mistake::Twice { field: format!("{name}{}", entry.key) };
             mistakes.borrow_mut().add(mistake, &entry.key_place);
         }
-        Some(Self { name, place, entries, known: RefCell::default(), mistakes })
+        let path = name.strip_suffix('.').unwrap_or_default().to_owned();
+        Some(Self { name, path, place, entries, known: RefCell::default(), mistakes })
+    }
+
+    /// Reads `field` as [`Object::new`] does; it is reached from this mapping by `step`.
+    fn inner(&self, field: &'a Field, name: &str, place: &'a Place, step: &str) -> Option<Object<'a>> {
+        let dot = if self.path.is_empty() { "" } else { "." };
+        let path = format!("{}{dot}{step}", self.path);
+        Some(Object { path, ..Object::new(field, name, place, self.mistakes)? })
     }
 
     /// Where the mapping stands.
@@ -62,12 +73,12 @@ impl<'a> Object<'a> {
     /// A mapping inside of this one.
     pub fn object(&self, key: &'static str) -> Option<Object<'a>> {
         let entry = self.entry(key)?;
-        Object::new(&entry.field, &self.called(key), &entry.key_place, self.mistakes)
+        self.inner(&entry.field, &self.called(key), &entry.key_place, key)
     }
 
     /// A mapping inside of this one whose fields are called after it alone.
     pub fn object_called(&self, entry: &'a Entry, name: &str) -> Option<Object<'a>> {
-        Object::new(&entry.field, name, &entry.key_place, self.mistakes)
+        self.inner(&entry.field, name, &entry.key_place, &entry.key)
     }
 
     /// A mapping that must be there.
@@ -115,8 +126,8 @@ impl<'a> Object<'a> {
 
     /// The mappings of a list, each read by `read`.
     pub fn objects<T>(&self, key: &'static str, mut read: impl FnMut(&Object<'a>) -> T) -> Vec<T> {
-        let objects = self.list(key).filter_map(|(name, field)| {
-            let object = Object::new(field, &name, &field.place, self.mistakes)?;
+        let objects = self.list(key).enumerate().filter_map(|(index, (name, field))| {
+            let object = self.inner(field, &name, &field.place, &format!("{key}[{index}]"))?;
             let value = read(&object);
             object.finish();
             Some(value)
@@ -162,14 +173,27 @@ impl<'a> Object<'a> {
         format!("{}{key}", self.name)
     }
 
-    /// Warns of the fields that were never asked for.
+    /// Warns of the fields that were never asked for; when there are very many, of near misses first.
     pub fn finish(&self) {
         let known = self.known.borrow();
         let unknown = self.entries.iter().filter(|entry| !known.contains(&entry.key.as_str()));
-        for entry in unknown.take(UNKNOWN_MAX) {
-            let mistake = Mistake::Unknown { field: self.called(&entry.key), close: closest(&entry.key, &known) };
-            self.add(mistake, &entry.key_place);
+        let (near, far): (Vec<_>, Vec<_>) =
+            unknown.map(|entry| (entry, near(&entry.key, &known))).partition(|(_, near)| near.is_some());
+        for (entry, near) in near.into_iter().chain(far).take(UNKNOWN_MAX) {
+            self.unknown(entry, near);
         }
+    }
+
+    /// Warns of the fields that are near misses of `name`, and of no others.
+    pub fn near_misses(&self, name: &'static str) {
+        let near = |entry: &'a Entry| Some((entry, near(&entry.key, &[name])?));
+        for (entry, name) in self.entries.iter().filter_map(near).take(UNKNOWN_MAX) {
+            self.unknown(entry, Some(name));
+        }
+    }
+
+    fn unknown(&self, entry: &Entry, near: Option<&'static str>) {
+        self.add(Mistake::Unknown { key: entry.key.clone(), parent: self.path.clone(), near }, &entry.key_place);
     }
 
     fn list(&self, key: &'static str) -> impl Iterator<Item = (String, &'a Field)> + use<'a> {
@@ -190,14 +214,3 @@ impl<'a> Object<'a> {
 
 /// How many unknown fields of one mapping are told.
 const UNKNOWN_MAX: usize = 20;
-
-/// The known field that was meant: the same but for case, or at most a third of its letters away.
-fn closest(key: &str, known: &[&'static str]) -> Option<&'static str> {
-    if key.len() > 100 {
-        return None;
-    }
-    let lower = key.to_lowercase();
-    let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
-    let near = known.iter().map(|&name| (distance(name), name)).min()?;
-    (near.0 <= near.1.len().div_ceil(3).min(3)).then_some(near.1)
-}

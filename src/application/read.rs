@@ -1,15 +1,25 @@
 //! Finds the Applications of one file.
 
+use std::ops::RangeInclusive;
+
 use super::document::{Document, document};
-use super::field::{Content, Field, Place};
+use super::field::{Content, Entry, Field, Place};
 use super::located;
 use super::mistake::Mistake;
+use super::near::near;
 use super::{AppName, Application};
 use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
 
 /// The field that makes an Application ours; a file without the word has none.
 const MARK: &str = "sourceHydrator";
+
+/// The group of Argo CD's kinds.
+const GROUP: &str = "argoproj.io";
+
+/// How many characters a near miss of [`MARK`] may have more or less, or others, and how many bytes it takes then.
+const EDITS_MAX: usize = 2;
+const WORD_BYTES: RangeInclusive<usize> = MARK.len() - EDITS_MAX..=MARK.len() + EDITS_MAX * 4;
 
 /// How deep lists may stand in lists, and how many Applications in a file.
 const LIST_DEPTH_MAX: u32 = 8;
@@ -24,8 +34,19 @@ pub struct File {
     pub documents: Vec<Document>,
     /// What is wrong with the file as a whole: with an error, it is not known which Applications it holds.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whether the word `sourceHydrator` is in it. Without it, nothing else was looked at.
+    /// The Applications that are not hydrated by mistake. What is said of them stands among the `diagnostics`.
+    pub misspelt: Vec<Misspelt>,
+    /// Whether the word `sourceHydrator` is in it, or one that was meant to be. Without it, nothing else was looked at.
     pub holds_source_hydrator: bool,
+}
+
+/// An Application that is not hydrated because its `sourceHydrator` is misspelt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Misspelt {
+    /// Its namespace and name, when they can be read.
+    pub application: Option<(Option<AppName>, AppName)>,
+    /// A warning at the key.
+    pub diagnostic: Diagnostic,
 }
 
 impl File {
@@ -65,26 +86,48 @@ pub fn read_too_large(path: &RepoPath, bytes: &[u8]) -> Option<File> {
                 .hint("divide it, or leave it out by the setting `applications` if it holds none")
                 .at(Span::file(path.clone())),
         ],
+        misspelt: Vec::new(),
         holds_source_hydrator: true,
     })
 }
 
-/// Whether the word `sourceHydrator` is in a file. One without it holds no Application of ours.
+/// Whether the word `sourceHydrator` is in a file, or one that was meant to be. One without it holds no Application of
+/// ours.
 pub fn is_marked(bytes: &[u8]) -> bool {
-    located::text(bytes).contains(MARK)
+    let text = located::text(bytes);
+    text.contains(MARK) || has_near_miss(&text)
+}
+
+/// Whether a text that may hold an Application has a near miss of the word `sourceHydrator`.
+///
+/// Asked of every file of a dry tree: one that does not name Argo CD's group costs one search.
+fn has_near_miss(text: &str) -> bool {
+    let is_between = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_');
+    memchr::memmem::find(text.as_bytes(), GROUP.as_bytes()).is_some()
+        && text.split(is_between).any(|word| is_like(word) && near(word, &[MARK]).is_some())
+}
+
+/// Whether a word has the length and the letters that a near miss of [`MARK`] may have: what this leaves is rare.
+fn is_like(word: &str) -> bool {
+    let is_other = |c: &char| !MARK.chars().any(|known| known.eq_ignore_ascii_case(c));
+    WORD_BYTES.contains(&word.len()) && word.chars().filter(is_other).nth(EDITS_MAX).is_none()
 }
 
 /// Reads the Applications with `spec.sourceHydrator` out of a file, as Kubernetes reads YAML. JSON is read as the YAML
 /// that it is.
 ///
 /// Several documents, and items of lists (`kind: List` and any `…List`). All other objects are passed over; with a
-/// warning those that may have been meant. A file without the word `sourceHydrator` is not parsed.
+/// warning those that may have been meant. A file without the word `sourceHydrator`, or a near miss of it, is not parsed.
 ///
 /// Errors: none of its own. A file that has the word and can't be parsed has an error in [`File::diagnostics`].
 pub fn read(path: &RepoPath, bytes: &[u8]) -> File {
-    let mut file =
-        File { path: path.clone(), documents: Vec::new(), diagnostics: Vec::new(), holds_source_hydrator: false };
-    file.holds_source_hydrator = is_marked(bytes);
+    let mut file = File {
+        path: path.clone(),
+        documents: Vec::new(),
+        diagnostics: Vec::new(),
+        misspelt: Vec::new(),
+        holds_source_hydrator: is_marked(bytes),
+    };
     if !file.holds_source_hydrator {
         return file;
     }
@@ -114,6 +157,8 @@ pub(super) fn single_document(path: &RepoPath, bytes: &[u8]) -> Result<Option<Fi
 /// What an object is, by its head and by where a `sourceHydrator` is in it.
 enum Kind<'a> {
     Application,
+    /// An Application with a near miss of `sourceHydrator`.
+    Misspelt(&'a Entry),
     /// With the place of its kind.
     ApplicationSet(&'a Place),
     List(&'a [Field]),
@@ -129,11 +174,25 @@ impl File {
         }
     }
 
+    fn misspelt(&mut self, object: &Field, entry: &Entry) {
+        if self.misspelt.len() == APPLICATIONS_MAX {
+            return self.too_many(object);
+        }
+        let name = |key| {
+            let text = object.get("metadata").and_then(|metadata| metadata.get(key)).and_then(Field::as_str);
+            text.and_then(|text| AppName::new(text).ok())
+        };
+        let diagnostic = Mistake::NotHydrated { key: entry.key.clone(), near: MARK }.at(entry.key_place.span());
+        self.diagnostics.push(diagnostic.clone());
+        self.misspelt.push(Misspelt { application: name("name").map(|of| (name("namespace"), of)), diagnostic });
+    }
+
     /// Takes in one object. `item_kind` is the kind that items of the list around have, if that tells.
     fn visit(&mut self, object: &Field, item_kind: Option<&str>, depth: u32) {
         match kind(object, item_kind) {
             Kind::Application if self.documents.len() == APPLICATIONS_MAX => self.too_many(object),
             Kind::Application => self.documents.push(document(object, self.documents.len(), item_kind.is_some())),
+            Kind::Misspelt(entry) => self.misspelt(object, entry),
             Kind::List(items) if depth < LIST_DEPTH_MAX => {
                 let list_kind = object.get("kind").and_then(Field::as_str);
                 let item_kind = list_kind.and_then(|kind| kind.strip_suffix("List")).filter(|kind| !kind.is_empty());
@@ -158,10 +217,11 @@ fn kind<'a>(object: &'a Field, item_kind: Option<&str>) -> Kind<'a> {
     let text = |key| object.get(key).and_then(|field| Some((field.as_str()?, &field.place)));
     let hydrated = |object: &Field| object.get("spec").is_some_and(|spec| spec.get(MARK).is_some());
     let group = text("apiVersion").map(|(version, _)| version.split('/').next().unwrap_or_default());
-    let argo = group.is_none_or(|group| group == "argoproj.io");
+    let argo = group.is_none_or(|group| group == GROUP);
     let template = object.get("spec").and_then(|spec| spec.get("template"));
     match (text("kind").map(|(kind, _)| kind).or(item_kind), text("kind")) {
         (Some("Application"), _) if argo && hydrated(object) => Kind::Application,
+        (Some("Application"), _) if argo => misspelt(object).map_or(Kind::Other, Kind::Misspelt),
         (Some("ApplicationSet"), Some((_, place))) if argo && template.is_some_and(hydrated) => {
             Kind::ApplicationSet(place)
         }
@@ -169,9 +229,15 @@ fn kind<'a>(object: &'a Field, item_kind: Option<&str>) -> Kind<'a> {
             Some(Content::List(items)) => Kind::List(items),
             _ => Kind::Other,
         },
-        (_, found) if group == Some("argoproj.io") && hydrated(object) => Kind::Unclear(found),
+        (_, found) if group == Some(GROUP) && hydrated(object) => Kind::Unclear(found),
         _ => Kind::Other,
     }
+}
+
+/// The key of `spec` that was meant to be `sourceHydrator`; one without a value is none.
+fn misspelt(object: &Field) -> Option<&Entry> {
+    let Content::Mapping(entries) = &object.get("spec")?.content else { return None };
+    entries.iter().find(|entry| !entry.field.is_null() && near(&entry.key, &[MARK]).is_some())
 }
 
 #[cfg(test)]

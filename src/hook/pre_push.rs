@@ -3,7 +3,7 @@ use std::io::{IsTerminal as _, Read};
 use super::STDIN_BYTES_MAX;
 use super::options::PrePush;
 use crate::application::BranchName;
-use crate::diag::chain;
+use crate::diag::{Diagnostic, chain};
 use crate::git::{Error, ObjectBuffer, ObjectId, Repository, object_id};
 use crate::hydrate::{self, Against, FAILURES_REF, Failures, HydrateError, RefNames, Setup, Wake};
 use crate::render::{Machine, Renderers};
@@ -88,7 +88,8 @@ fn check(
         progress.clear();
         let preview = preview?;
         let is_dry = dry_branches.contains(&branch) || names.head(&refs).as_ref() == Some(&branch);
-        if preview.environments.is_empty() && (preview.problems.is_empty() || !is_dry) {
+        let is_told = !preview.problems.is_empty() || preview.warnings.iter().any(Diagnostic::is_near_miss);
+        if preview.environments.is_empty() && !(is_told && is_dry) {
             continue;
         }
         let changes = Changes::new(preview, false);

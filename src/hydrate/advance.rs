@@ -17,6 +17,7 @@ use super::run::{BACKLOG_MAX, Run};
 use super::{HydrateError, Stopped};
 use crate::application::{self, Application, BranchName};
 use crate::cache::{self, Record, State};
+use crate::diag::Diagnostic;
 use crate::git::{ObjectId, object_id};
 use crate::metadata::DryCommit;
 use crate::path::RepoPath;
@@ -193,13 +194,15 @@ impl Run<'_> {
         if !self.rules.applications.matches(file.path.as_str()) {
             return Ok(Vec::new());
         }
-        let sound = |file: &application::File| {
-            file.diagnostics.is_empty() && file.documents.iter().all(|document| document.diagnostics.is_empty())
-        };
+        let known_fields = &self.rules.settings.known_fields;
+        let sound = |file: &application::File| file.all_diagnostics().all(|told| told.is_of_field(known_fields));
+        // An unknown field in another file is told as before, whatever this one says.
+        let is_apart = |warning: &Diagnostic| warning.unknown_field.is_some();
         let (Some(before), Some(after)) = (before, after) else { return Err(Stopped::Unknown) };
         let mut records = state.of_file(&file.path)?;
         let counts = [before.applications().count(), after.applications().count(), records.len()];
-        let odd = !sound(before) || !sound(after) || state.is_patch(&file.path)? || !state.head.warnings.is_empty();
+        let odd =
+            !sound(before) || !sound(after) || state.is_patch(&file.path)? || !state.head.warnings.iter().all(is_apart);
         if odd || counts != [after.documents.len(); 3] {
             return Err(Stopped::Unknown);
         }

@@ -184,7 +184,8 @@ pub fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) ->
     let below = tree.repository.map(|(_, names)| names.read.as_str()).unwrap_or_default();
     let head = tree.repository.and_then(|(_, names)| names.head(&refs));
     let discovered = Discovery::default().discover(tree.files, &rules.applications, rules.settings.limits.applications);
-    let discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree: {why}")))?;
+    let mut discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree: {why}")))?;
+    discovered.silence(&rules.settings.known_fields);
     let dry_branch = tree.dry_branch.clone().unwrap_or_else(|| usual_branch(&discovered, head.as_ref()));
     let view = View::new(tree.files);
     let branches = refs.below(below).filter_map(|(name, _)| BranchName::new(name).ok());

@@ -108,7 +108,7 @@ pub fn preview(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateE
         environment.against = None;
     }
     // No branch was looked at, so what is said of their names is not true.
-    preview.warnings.clear();
+    preview.warnings.retain(|warning| warning.unknown_field.is_some());
     Ok(preview)
 }
 

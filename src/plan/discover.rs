@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use super::reader::{Found, ReadError, Reader, too_many_applications};
-use crate::application::{self, Application, BranchName, Document, Patterns};
+use crate::application::{self, Application, BranchName, Document, Misspelt, Patterns};
 use crate::diag::Diagnostic;
 use crate::path::RepoPath;
 use crate::shares::in_shares;
@@ -17,6 +17,8 @@ pub struct Discovered {
     pub mistakes: Vec<(Option<BranchName>, Diagnostic)>,
     /// Files that cannot be read, although they seem to hold Applications.
     pub broken: Vec<Broken>,
+    /// Applications that are not hydrated because their `sourceHydrator` is misspelt; `mistakes` has the warnings too.
+    pub misspelt: Vec<Misspelt>,
     /// The files that kustomizations name as patches.
     pub patches: BTreeSet<RepoPath>,
 }
@@ -83,6 +85,14 @@ impl Discovered {
         Self { broken: vec![broken], ..Self::default() }
     }
 
+    /// Forgets what is said of unknown fields with these names: the setting `knownFields`.
+    pub fn silence(&mut self, known_fields: &[String]) {
+        if !known_fields.is_empty() {
+            self.mistakes.retain(|(_, mistake)| !mistake.is_of_field(known_fields));
+            self.misspelt.retain(|misspelt| !misspelt.diagnostic.is_of_field(known_fields));
+        }
+    }
+
     /// Why the tree as a whole was not searched, if it was not.
     pub fn unsearched(&self) -> Option<&Diagnostic> {
         self.broken.iter().find(|broken| broken.file.is_root()).map(|broken| &broken.diagnostic)
@@ -134,6 +144,7 @@ impl Discovery {
             let (errors, warnings): (Vec<_>, Vec<_>) = file.diagnostics.iter().cloned().partition(Diagnostic::is_error);
             discovered.broken.extend(errors.into_iter().map(|diagnostic| Broken { file: path.clone(), diagnostic }));
             discovered.mistakes.extend(warnings.into_iter().map(|warning| (None, warning)));
+            discovered.misspelt.extend(file.misspelt.iter().cloned());
             for Document { environment_branch, application, diagnostics, .. } in &file.documents {
                 discovered.applications.extend(application.clone());
                 let mistakes = diagnostics.iter().map(|mistake| (environment_branch.clone(), mistake.clone()));

@@ -80,16 +80,18 @@ pub fn diagnostics<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> String {
     text
 }
 
-/// Each mistake once, with all the Applications that failed by it; errors first.
+/// Each mistake once, with all the Applications that failed by it; errors first. One that is an error for a branch, and a
+/// warning for all that read the same file, is an error.
 pub(super) fn merged<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<Diagnostic> {
     let mut found: Vec<(Diagnostic, Vec<String>)> = Vec::new();
     let mut known: HashMap<Diagnostic, (usize, HashSet<String>)> = HashMap::new();
     for diagnostic in all {
-        let alone = Diagnostic { application: None, ..diagnostic.clone() };
+        let alone = Diagnostic { application: None, ..diagnostic.as_error() };
         let (index, names) = known.entry(alone).or_insert_with_key(|alone| {
-            found.push((alone.clone(), Vec::new()));
+            found.push((Diagnostic { severity: diagnostic.severity, ..alone.clone() }, Vec::new()));
             (found.len() - 1, HashSet::new())
         });
+        found[*index].0.severity = found[*index].0.severity.max(diagnostic.severity);
         found[*index].1.extend(diagnostic.application.clone().filter(|name| names.insert(name.clone())));
     }
     let with_applications = |(diagnostic, applications): (Diagnostic, Vec<String>)| match &applications[..] {

@@ -352,3 +352,147 @@ fn hostile_files_are_answered_soon() {
     let long = GOOD.replace("targetBranch: dev", &format!("targetBranch: {}", "a ".repeat(500_000)));
     assert!(file(long).documents[0].diagnostics[0].message.len() < 1000);
 }
+
+/// Every field that the CustomResourceDefinition of Argo CD 3.6 has below `spec.sourceHydrator`
+/// (manifests/crds/application-crd.yaml), by the tool that may be given with it.
+const CRD: [(&str, &str); 4] = [
+    (
+        "helm",
+        "{apiVersions: [v1], fileParameters: [{name: a, path: b}], ignoreMissingValueFiles: true, kubeVersion: '1.33', \
+         namespace: a, parameters: [{forceString: true, name: a, value: b}], passCredentials: true, releaseName: a, \
+         skipCrds: true, skipSchemaValidation: true, skipTests: true, valueFiles: [a], values: a, \
+         valuesObject: {valueFile: a}, version: v3}",
+    ),
+    (
+        "kustomize",
+        "{apiVersions: [v1], commonAnnotations: {image: a}, commonAnnotationsEnvsubst: true, commonLabels: {image: a}, \
+         components: [a], forceCommonAnnotations: true, forceCommonLabels: true, ignoreMissingComponents: true, images: [a], \
+         kubeVersion: '1.33', labelIncludeTemplates: true, labelWithoutSelector: true, namePrefix: a, nameSuffix: a, \
+         namespace: a, patches: [{options: {allowNameChanges: true}, patch: a, path: a, target: {annotationSelector: a, \
+         group: a, kind: a, labelSelector: a, name: a, namespace: a, version: a}}], replicas: [{count: 1, name: a}], version: v5}",
+    ),
+    (
+        "directory",
+        "{disableExtensionFilter: true, exclude: a, include: a, jsonnet: {extVars: [{code: true, name: a, value: b}], \
+         libs: [a], tlas: [{code: true, name: a, value: b}]}, recurse: true}",
+    ),
+    (
+        "plugin",
+        "{env: [{name: a, value: b}], name: a, parameters: [{array: [a], map: {names: a}, name: a, string: a}]}",
+    ),
+];
+
+#[test]
+fn no_field_of_argo_cd_is_unknown() {
+    for (tool, options) in CRD {
+        let text = GOOD
+            .replace("path: a}", &format!("path: a, {tool}: {options}}}"))
+            .replace("path: web}\n", "path: web, repoURL: r}\n    hydrateTo: {targetBranch: next}\n");
+        assert_eq!(messages(&file(&text)), Vec::<String>::new(), "{text}");
+    }
+    // Outside of the hydrator nothing is looked at, whatever it is.
+    let beside = GOOD.replace("spec:\n", "sepc: {}\nspec:\n  destnation: {}\n  info: [{nmae: a}]\n");
+    assert_eq!(messages(&file(&beside)), Vec::<String>::new());
+}
+
+#[test]
+fn unknown_fields_and_what_was_meant() {
+    let rows: &[(&str, &str, &str, Option<&str>)] = &[
+        (
+            "path: a}",
+            "path: a, helm: {valuesFiles: [x]}}",
+            "valuesFiles` in `spec.sourceHydrator.drySource.helm`",
+            Some("valueFiles"),
+        ),
+        ("path: a}", "path: a, Helm: {}}", "Helm` in `spec.sourceHydrator.drySource`", Some("helm")),
+        ("path: a}", "path: a, chart: x}", "chart` in `spec.sourceHydrator.drySource`", None),
+        ("path: a}", "path: a, team: x}", "team` in `spec.sourceHydrator.drySource`", None),
+        (
+            "path: a}",
+            "path: a, helm: {parameters: [{name: a}, {name: a, valeu: b}]}}",
+            "valeu` in `spec.sourceHydrator.drySource.helm.parameters[1]`",
+            Some("value"),
+        ),
+        (
+            "path: a}",
+            "path: a, kustomize: {patches: [{target: {kinds: A}}]}}",
+            "kinds` in `spec.sourceHydrator.drySource.kustomize.patches[0].target`",
+            Some("kind"),
+        ),
+        (
+            "path: a}",
+            "path: a, directory: {jsonnet: {extVar: []}}}",
+            "extVar` in `spec.sourceHydrator.drySource.directory.jsonnet`",
+            Some("extVars"),
+        ),
+        ("path: a}", "path: a, plugin: {envs: []}}", "envs` in `spec.sourceHydrator.drySource.plugin`", Some("env")),
+        ("path: web}", "path: web, repoUrl: r}", "repoUrl` in `spec.sourceHydrator.syncSource`", Some("repoURL")),
+        ("path: web}", "path: web}\n    hydrateto: {}", "hydrateto` in `spec.sourceHydrator`", Some("hydrateTo")),
+        (
+            "path: web}",
+            "path: web}\n    hydrateTo: {targetBranch: next, path: web}",
+            "path` in `spec.sourceHydrator.hydrateTo`",
+            None,
+        ),
+        ("spec:\n", "spec:\n  sourceHydratro: {}\n", "sourceHydratro` in `spec`", Some("sourceHydrator")),
+    ];
+    for (from, to, message, near) in rows {
+        let file = file(GOOD.replace(from, to));
+        let found: Vec<&Diagnostic> = file.all_diagnostics().collect();
+        assert_eq!(found.len(), 1, "{to}: {found:?}");
+        assert_eq!(found[0].message, format!("unknown field `{message}"));
+        assert!(!found[0].is_error() && found[0].is_near_miss() == near.is_some(), "{to}: {found:?}");
+        let field = found[0].unknown_field.as_ref().expect("an unknown field");
+        assert!(message.starts_with(&format!("{}`", field.name)), "{field:?}");
+        assert_eq!(field.near.as_deref(), *near, "{to}");
+        if let Some(near) = near {
+            assert_eq!(found[0].hint, Some(format!("did you mean `{near}`?")));
+        }
+        assert_eq!(names(&file), ["web"], "{to}");
+    }
+    // However many there are, the near misses are told.
+    let many: String = (0..100).map(|n| format!("x{n}: x, ")).collect();
+    let file = file(GOOD.replace("path: a}", &format!("path: a, {many} targetRevison: x}}")));
+    assert!(file.all_diagnostics().any(Diagnostic::is_near_miss), "{:?}", messages(&file));
+}
+
+#[test]
+fn applications_that_are_not_hydrated_by_a_slip() {
+    let misspelt = |text: &str| {
+        let file = file(text);
+        let of = |misspelt: &Misspelt| misspelt.application.as_ref().map(|(_, name)| name.to_string());
+        (file.misspelt.iter().map(of).collect::<Vec<_>>(), file.documents.len(), messages(&file))
+    };
+    let told = |key: &str| format!("5:3 unknown field `{key}` in `spec`, so this Application is not hydrated");
+    for key in [
+        "sourceHydrater",
+        "sourcehydrator",
+        "SourceHydrator",
+        "sourceHydrato",
+        "sourceHidrater",
+        "source-hydrator",
+        "s\u{43e}urceHydrat\u{43e}r",
+        "sourceHydratorXY",
+    ] {
+        let found = misspelt(&GOOD.replace("sourceHydrator", key));
+        assert_eq!(found, (vec![Some("web".to_owned())], 0, vec![told(key)]), "{key}");
+    }
+    for text in [
+        GOOD.replace("sourceHydrator", "hydrator"),
+        GOOD.replace("sourceHydrator", "source"),
+        GOOD.replace("sourceHydrator", "sourceHidrat"),
+        GOOD.replace("sourceHydrator:\n", "sourceHydrater:\n").replace("    ", "  "),
+        GOOD.replace("argoproj.io", "example.com").replace("sourceHydrator", "sourceHydrater"),
+        GOOD.replace("kind: Application", "kind: AppProject").replace("sourceHydrator", "sourceHydrater"),
+        GOOD.replace("sourceHydrator", "source").replace("name: web", "name: source-hydrator"),
+    ] {
+        assert_eq!(misspelt(&text), (vec![], 0, vec![]), "{text}");
+    }
+    let nameless = GOOD.replace("sourceHydrator", "sourceHydrater").replace("{name: web}", "{}");
+    assert_eq!(misspelt(&nameless).0, [None]);
+    let stream = format!("{}---\n{GOOD}", GOOD.replace("sourceHydrator", "sourceHydrater"));
+    let (found, documents, _) = misspelt(&stream);
+    assert_eq!((found.len(), documents), (1, 1));
+    let utf16: Vec<u8> = [0xFF, 0xFE].into_iter().chain(nameless.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    assert!(is_marked(&utf16) && file(&utf16).misspelt.len() == 1);
+}

@@ -168,7 +168,7 @@ fn mistakes_of_override_files() {
             "helm: {skipCrds: 'no', x: z}\npath: b",
             &[
                 "a/.argocd-source.yaml:1:18 `helm.skipCrds` must be true or false, and is a text",
-                "a/.argocd-source.yaml:1:24 `helm.x` is unknown and has no effect",
+                "a/.argocd-source.yaml:1:24 unknown field `x` in `helm`",
                 "a/.argocd-source.yaml:2:1 `path` can't be changed by an override file",
             ],
         ),
@@ -195,8 +195,8 @@ fn warnings_of_override_files() {
             "a/.argocd-source.yaml:1:1 `repoURL` can't be changed by an override file",
             "a/.argocd-source.yaml:2:1 `targetRevision` can't be changed by an override file",
             "a/.argocd-source.yaml:3:1 `path` can't be changed by an override file",
-            "a/.argocd-source.yaml:4:1 `chart` is unknown and has no effect",
-            "a/.argocd-source.yaml:5:8 `helm.releasename` is unknown and has no effect",
+            "a/.argocd-source.yaml:4:1 unknown field `chart`",
+            "a/.argocd-source.yaml:5:8 unknown field `releasename` in `helm`",
         ]
     );
 }

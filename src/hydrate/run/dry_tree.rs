@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::{DryHead, HydrateError, Run, Stopped};
-use crate::application::{self, Application, BranchName, Context, Verdict};
+use crate::application::{self, Application, BranchName, Context, Misspelt, Verdict};
 use crate::diag::Diagnostic;
 use crate::git::ObjectId;
 use crate::metadata::{DryCommit, allowed_removals};
@@ -90,22 +90,36 @@ impl DryTree {
         all.filter(|diagnostic| diagnostic.is_error()).cloned().collect()
     }
 
-    /// Mistakes in documents of which nobody can tell the branch, in files that held Applications of this one.
+    /// Mistakes in documents of which nobody can tell the branch, in files that held Applications of this one; and the
+    /// near misses of `sourceHydrator` by which an Application of this branch seems to have left.
     pub fn unread(&self, branch: &BranchName, before: Option<&DryTree>) -> Vec<Diagnostic> {
         let Some(before) = before else { return Vec::new() };
         let fed = |mistake: &&Diagnostic| mistake.span.as_ref().is_some_and(|span| before.feeds(branch, &span.path));
         let loose = self.discovered.mistakes.iter().filter(|(of, _)| of.is_none()).map(|(_, mistake)| mistake);
-        loose.filter(|mistake| mistake.is_error()).filter(fed).cloned().collect()
+        let mut unread: Vec<Diagnostic> = loose.filter(|mistake| mistake.is_error()).filter(fed).cloned().collect();
+        let written: BTreeSet<&RepoPath> =
+            self.applications(branch).map(|application| &application.sync_path).collect();
+        let gone = before.applications(branch).filter(|application| !written.contains(&application.sync_path));
+        let (names, files): (BTreeSet<_>, BTreeSet<_>) =
+            gone.map(|gone| ((gone.namespace.as_ref(), &gone.name), &gone.file)).unzip();
+        let is_gone = |misspelt: &&Misspelt| match &misspelt.application {
+            Some((namespace, name)) => names.contains(&(namespace.as_ref(), name)),
+            None => misspelt.diagnostic.span.as_ref().is_some_and(|span| files.contains(&span.path)),
+        };
+        unread.extend(self.discovered.misspelt.iter().filter(is_gone).map(|misspelt| misspelt.diagnostic.as_error()));
+        unread
     }
 
-    /// What is wrong in files that belong to no branch that can be told, and what is odd. `fed` tells of a file whether
-    /// it held an Application of a branch.
+    /// What is wrong in files that belong to no branch that can be told, and what is odd, whichever branch it belongs to.
+    /// `fed` tells of a file whether it held an Application of a branch.
     pub fn problems(
         &self,
         is_known: impl Fn(&BranchName) -> bool,
         fed: impl Fn(&RepoPath) -> bool,
     ) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
-        let loose = self.discovered.mistakes.iter().filter(|(branch, _)| !branch.as_ref().is_some_and(&is_known));
+        let is_loose = |branch: &Option<BranchName>| !branch.as_ref().is_some_and(&is_known);
+        let mistakes = self.discovered.mistakes.iter();
+        let loose = mistakes.filter(|(branch, mistake)| !mistake.is_error() || is_loose(branch));
         let broken = self.discovered.broken.iter().filter(|broken| !fed(&broken.file));
         let findings = self.verdict.findings.iter().map(|finding| &finding.diagnostic);
         let all = broken.map(|broken| &broken.diagnostic).chain(loose.map(|(_, mistake)| mistake));
@@ -132,8 +146,9 @@ impl Run<'_> {
         let files = TreeFiles::new(repository, commit.tree);
         let limit = self.rules.settings.limits.applications;
         let discovered = self.discovery.discover(&files, &self.rules.applications, limit);
-        let discovered =
+        let mut discovered =
             discovered.map_err(|why| HydrateError::Machine(format!("reading the tree of {dry}: {why}")))?;
+        discovered.silence(&self.rules.settings.known_fields);
         let view = View::new(&files);
         let is_directory = |path: &RepoPath| matches!(view.kind(path), Ok(Some(Kind::Directory)));
         let verdict = self.with_context(head, heads, &is_directory, |context| {
