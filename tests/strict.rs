@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::push::{config_map, dry, healthy, note, note_of, tip};
+use crate::push::{application, config_map, dry, healthy, note, note_of, tip};
 use crate::support::{Lab, Repo};
 
 const DEV: &str = "environments/dev";
@@ -160,4 +160,53 @@ fn when_the_time_is_over_the_admin_has_decided() {
     assert!(told.remote().join(" ").contains("hydrate.strict = perhaps: must be off, touched or all"), "{told:?}");
     fs::remove_file(server.path.join("hooks/pre-receive")).expect("removed");
     clone.push().success();
+}
+
+#[test]
+fn a_mistyped_field_does_not_go_in() {
+    let lab = Lab::new();
+    let (server, clone) = strict(&lab, &[]);
+    let file = "applications/dev/web.yaml";
+    let good = application("web", "dev").1;
+    let with = |line: &str| good.replace("    syncSource:", &format!("      {line}\n    syncSource:"));
+    let before = tip(&server, "main");
+    let rows = [
+        (with("directory: {recurs: true}"), "recurs` in `spec.sourceHydrator.drySource.directory`", "recurse"),
+        (good.replace("sourceHydrator", "sourceHydrater"), "sourceHydrater` in `spec`, so this", "sourceHydrator"),
+        (good.replace("sourceHydrator", "sourcehydrator"), "sourcehydrator` in `spec`, so this", "sourceHydrator"),
+    ];
+    for (text, message, near) in &rows {
+        clone.commit("slip", &[(file, text)]);
+        let told = clone.push().exits(1);
+        let remote = told.remote();
+        assert!(remote[0].starts_with(&format!("error: unknown field `{message}")), "{told:?}");
+        let hint = format!("= hint: did you mean `{near}`?");
+        assert_eq!(remote.iter().filter(|line| **line == hint).count(), 1, "{told:?}");
+        clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    }
+    // A new file that nothing is hydrated from.
+    clone.commit("slip", &[("applications/dev/shop.yaml", &rows[1].0.replace("web", "shop"))]);
+    clone.push().exits(1);
+    clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    assert_eq!(tip(&server, "main"), before);
+    // What is like no field is only told.
+    clone.commit("another program", &[(file, &with("costCenter: shop"))]);
+    let told = clone.push().success();
+    assert!(told.stderr.contains("warning: unknown field `costCenter`"), "{told:?}");
+    // One that is there already stops those who touch its file, or everybody.
+    server.git(&["config", "hydrate.strict", "off"]);
+    clone.commit("slip", &[(file, &with("helms: {}"))]);
+    clone.push().success();
+    server.git(&["config", "hydrate.strict", "touched"]);
+    clone.commit("something else", &[(API, &config_map("api", "new"))]);
+    clone.push().success();
+    clone.commit("touch it", &[(file, &(with("helms: {}") + "# touched\n"))]);
+    clone.push().exits(1);
+    clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    server.git(&["config", "hydrate.strict", "all"]);
+    clone.commit("nothing", &[]);
+    clone.push().exits(1);
+    server.hydrate(&["config", "add", "knownFields", "helms"]).success();
+    clone.push().success();
+    healthy(&server);
 }

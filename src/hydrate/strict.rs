@@ -74,6 +74,11 @@ pub fn judge(push: &Push<'_>) -> Result<Vec<Diagnostic>, HydrateError> {
     Ok(refusals)
 }
 
+/// Whether it is a mistake here: a field that is nearly another one is a warning elsewhere.
+fn is_wrong(diagnostic: &Diagnostic) -> bool {
+    diagnostic.is_error() || diagnostic.is_near_miss()
+}
+
 struct Judge<'a> {
     push: &'a Push<'a>,
     made: &'a Prepared<'a>,
@@ -93,10 +98,11 @@ impl Judge<'_> {
                 wrong.extend(diagnostics.iter().map(|diagnostic| (Some(branch), diagnostic)));
             }
         }
-        wrong.extend(made.report.problems.iter().map(|problem| (None, problem)));
-        for (branch, diagnostic) in wrong.into_iter().filter(|(_, diagnostic)| diagnostic.is_error()) {
+        let loose = made.report.problems.iter().chain(&made.report.warnings);
+        wrong.extend(loose.map(|diagnostic| (None, diagnostic)));
+        for (branch, diagnostic) in wrong.into_iter().filter(|(_, diagnostic)| is_wrong(diagnostic)) {
             if self.push.strictness == Strictness::All || self.is_new(branch, diagnostic)? {
-                refusals.push(diagnostic.clone());
+                refusals.push(diagnostic.as_error());
             }
         }
         Ok(refusals)
@@ -138,6 +144,7 @@ impl Judge<'_> {
     fn wrong_before(&self) -> Result<Vec<Diagnostic>, HydrateError> {
         let made = Run::new(self.push.before).and_then(Run::rehearse).map_err(Stopped::into_error)?;
         let mut wrong = made.report.problems;
+        wrong.extend(made.report.warnings);
         for branch in made.branches.values() {
             if let Some(Outcome::Failed { diagnostics, .. }) = branch.failure() {
                 wrong.extend(diagnostics.iter().cloned());
