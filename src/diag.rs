@@ -279,15 +279,28 @@ pub fn shown(text: &str) -> String {
     printable(&clipped(text.to_owned()))
 }
 
-/// The text with every control character replaced, a tab by one blank: safe to send to a terminal.
+/// The text with every control character replaced, a tab by one blank: safe to send to a terminal. See
+/// [`is_unprintable`].
 pub fn printable(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '\t' => ' ',
-            c if c.is_control() => '\u{fffd}',
+            c if is_unprintable(c) => char::REPLACEMENT_CHARACTER,
             c => c,
         })
         .collect()
+}
+
+/// Whether a character makes text look like something other than what it says: one that controls the terminal (C0, DEL,
+/// C1) or the direction of text, ends a line or a paragraph, or is nothing but zero columns wide.
+///
+/// Joiners (U+200C, U+200D) are printable: emoji and several scripts need them.
+///
+/// Reference: Unicode 16 `Bidi_Control`; "Trojan Source", CVE-2021-42574.
+pub fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200b}' | '\u{2060}' | '\u{feff}')
 }
 
 /// An error and its causes on one line, [`clipped`].
@@ -342,6 +355,15 @@ mod tests {
     fn control_characters_never_reach_the_terminal() {
         let diagnostic = Diagnostic::error("bad \u{1b}[2J value\nsecond\r line");
         assert_eq!(diagnostic.to_string(), "error: bad \u{fffd}[2J value\n  second\u{fffd} line");
+    }
+
+    #[test]
+    fn text_keeps_its_direction_on_the_terminal() {
+        let span = Span::at(path("a\u{202e}lmay.txt"), 1, 1).quoting("a: \u{2066}b\u{2069}\u{200f}");
+        let shown = Diagnostic::error("x \u{202a}\u{202b}\u{202c}\u{202d}\u{61c}\u{200e}").at(span).to_string();
+        assert!(!shown.chars().any(|c| c != '\n' && is_unprintable(c)), "{shown:?}");
+        assert_eq!(printable("\u{202e}\u{2028}\u{feff}"), "\u{fffd}".repeat(3));
+        assert_eq!(printable("größe 👩\u{200d}💻 مرحبا"), "größe 👩\u{200d}💻 مرحبا");
     }
 
     #[test]

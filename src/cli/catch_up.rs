@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if json {
         output::print_json(&report)?;
     } else if !arguments.quiet {
-        output::print(summary(&report, Wording::Terminal).as_bytes())?;
+        output::print(summary(&report, Wording::Terminal))?;
     }
     Ok(if report.is_success() { Outcome::Done } else { Outcome::Found })
 }

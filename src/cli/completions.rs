@@ -20,7 +20,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
         shell => clap_complete::generate(shell, &mut command, "git-hydrate", &mut text),
     }
-    output::print(&text)?;
+    output::print_content(&text)?;
     Ok(Outcome::Done)
 }
 

@@ -173,7 +173,7 @@ fn show(repository: &Repository, files: &Files, json: bool) -> anyhow::Result<Ou
     } else if files.is_empty() {
         output::print("no settings: the defaults hold; to see them: git hydrate config edit\n")?;
     } else {
-        output::print(files.get(FILES[0]).map_or(&[][..], Vec::as_slice))?;
+        output::print_content(files.get(FILES[0]).map_or(&[][..], Vec::as_slice))?;
         for name in files.keys().filter(|name| *name != FILES[0]) {
             output::print(format!("# and {name}, which is shown by: git hydrate config get {name}\n"))?;
         }
@@ -183,7 +183,7 @@ fn show(repository: &Repository, files: &Files, json: bool) -> anyhow::Result<Ou
 
 fn get(files: &Files, key: &str, json: bool) -> anyhow::Result<Outcome> {
     if let Some(content) = files.get(key) {
-        output::print(content)?;
+        output::print_content(content)?;
         return Ok(Outcome::Done);
     }
     let Some(value) = edit::get(&yaml(files)?, key)? else { return Ok(Outcome::Found) };

@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     } else if report.is_empty() {
         output::print(NO_APPLICATION)?;
     } else {
-        output::print(summary(&report, Wording::Terminal).as_bytes())?;
+        output::print(summary(&report, Wording::Terminal))?;
     }
     Ok(if report.is_success() { Outcome::Done } else { Outcome::Found })
 }

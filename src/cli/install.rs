@@ -45,7 +45,7 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
         let names = || SERVER_HOOKS.iter().chain(CLIENT_HOOKS).map(|hook| hook.name).collect::<Vec<_>>().join(", ");
         let hook = hooks.find(|hook| hook.name == name);
         let hook = hook.ok_or_else(|| WrongUse(format!("there is no hook `{name}`; there are: {}", names())))?;
-        output::print(hook.installed(&binary()?))?;
+        output::print_content(hook.installed(&binary()?))?;
         return Ok(Outcome::Done);
     }
     let repository = match &arguments.server {

@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         pages.push((name.clone(), page(subcommand.clone().display_name(name))?));
     }
     match &arguments.directory {
-        None => output::print(&pages.swap_remove(0).1)?,
+        None => output::print_content(&pages.swap_remove(0).1)?,
         Some(directory) => {
             std::fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
             for (name, page) in pages {

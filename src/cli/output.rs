@@ -1,30 +1,43 @@
 //! Standard output and standard error, without a panic when their reader goes away.
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal as _, Write};
 
-/// Prints a result.
-pub(super) fn print(text: impl AsRef<[u8]>) -> anyhow::Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_ref()).and_then(|()| stdout.flush()) {
-        // Whoever closes the pipe has read enough.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => Ok(result?),
-    }
+use crate::report::{screened, screened_json};
+
+/// Prints a result as a person reads it: see [`screened`].
+pub(super) fn print(text: impl AsRef<str>) -> anyhow::Result<()> {
+    write(screened(text.as_ref()).as_bytes())
 }
 
-/// Prints a result as JSON: one document, on lines of its own.
+/// Prints bytes that a program may read: as they are, unless a terminal shows them.
+pub(super) fn print_content(content: impl AsRef<[u8]>) -> anyhow::Result<()> {
+    if std::io::stdout().is_terminal() {
+        return print(String::from_utf8_lossy(content.as_ref()));
+    }
+    write(content.as_ref())
+}
+
+/// Prints a result as JSON: one document, on lines of its own. What a terminal must not show is escaped.
 pub(super) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    print(&(serde_json::to_string_pretty(value)? + "\n"))
+    write((screened_json(&serde_json::to_string_pretty(value)?) + "\n").as_bytes())
 }
 
 /// Says on standard error what is odd or wrong, as a person reads it.
 pub(super) fn warn(what: &impl std::fmt::Display) {
     // Nobody is left to be told when this fails.
-    drop(std::io::stderr().lock().write_all(format!("{what}\n").as_bytes()));
+    drop(std::io::stderr().lock().write_all(screened(&format!("{what}\n")).as_bytes()));
 }
 
 /// Says on standard error that the command failed, and why.
 pub(super) fn complain(message: &str) {
-    // Nobody is left to be told when this fails.
-    drop(std::io::stderr().lock().write_all(format!("error: {message}\n").as_bytes()));
+    warn(&format!("error: {message}"));
+}
+
+fn write(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        // Whoever closes the pipe has read enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => Ok(result?),
+    }
 }

@@ -63,9 +63,9 @@ fn application(name: &str, arguments: &[&str]) -> anyhow::Result<Outcome> {
         match &single.manifest {
             Ok(manifest) => {
                 if index > 0 && !manifest.is_empty() {
-                    output::print("---\n")?;
+                    output::print_content("---\n")?;
                 }
-                output::print(manifest)?;
+                output::print_content(manifest)?;
             }
             Err(mistakes) => {
                 mistakes.iter().for_each(output::warn);
@@ -95,7 +95,7 @@ fn kustomization(arguments: &[&str]) -> anyhow::Result<Outcome> {
     for warning in &build.warnings {
         output::warn(warning);
     }
-    output::print(build.to_yaml()?)?;
+    output::print_content(build.to_yaml()?)?;
     Ok(Outcome::Done)
 }
 
@@ -111,7 +111,7 @@ fn plain(arguments: &[&str]) -> anyhow::Result<Outcome> {
     warnings.iter().for_each(output::warn);
     match rendered {
         Ok(manifests) => {
-            output::print(manifest::encode(&manifests))?;
+            output::print_content(manifest::encode(&manifests))?;
             Ok(Outcome::Done)
         }
         Err(directory::Error::Mistakes(mistakes)) => {

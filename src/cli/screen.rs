@@ -40,11 +40,11 @@ impl Screen {
     pub fn show_all(&self, parts: impl IntoIterator<Item = anyhow::Result<String>>) -> anyhow::Result<()> {
         let Some(mut pager) = self.pager.as_deref().and_then(start) else {
             let mut stdout = std::io::stdout().lock();
-            return write_all(&mut stdout, parts);
+            return write_all(&mut stdout, parts, self.paint);
         };
         // Ctrl-C is for the pager; we wait until it has given the terminal back.
         drop(signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false))));
-        let shown = pager.stdin.take().map_or(Ok(()), |mut stdin| write_all(&mut stdin, parts));
+        let shown = pager.stdin.take().map_or(Ok(()), |mut stdin| write_all(&mut stdin, parts, self.paint));
         pager.wait()?;
         shown
     }
@@ -53,9 +53,10 @@ impl Screen {
 fn write_all(
     writer: &mut dyn std::io::Write,
     parts: impl IntoIterator<Item = anyhow::Result<String>>,
+    paint: Paint,
 ) -> anyhow::Result<()> {
     for part in parts {
-        match writer.write_all(part?.as_bytes()).and_then(|()| writer.flush()) {
+        match writer.write_all(paint.screened(&part?).as_bytes()).and_then(|()| writer.flush()) {
             // Whoever leaves the pager, or closes the pipe, has read enough.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
             result => result?,

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_BRANCH, Outcome, output};
+use crate::diag::printable;
 use crate::hydrate::{BranchStatus, status};
 use crate::report::{Paint, Style};
 
@@ -35,7 +36,7 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
     for status in branches {
         let short = |id: &str| id.get(..7).unwrap_or(id).to_owned();
         let dry = status.dry_sha.as_deref().map_or_else(|| "nothing yet".to_owned(), short);
-        let from = format!("{} of {}", paint.by(Style::Id, &dry), status.dry_branch);
+        let from = format!("{} of {}", paint.by(Style::Id, &dry), printable(&status.dry_branch));
         let style = if status.is_current() { Style::Added } else { Style::Warning };
         let behind = match status.behind {
             Some(0) => "up to date".to_owned(),
@@ -44,7 +45,8 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
             None if status.tip.is_empty() => "not made yet".to_owned(),
             None => "its dry branch was rewound or is gone".to_owned(),
         };
-        let branch = paint.by(Style::Branch, &status.branch);
+        let branch = printable(&status.branch);
+        let branch = paint.by(Style::Branch, &branch);
         let _ = writeln!(text, "{branch:width$}  {from}  {}", paint.by(style, &behind));
         for failure in &status.failures {
             let failed = format!("{} failed", short(&failure.dry_sha));

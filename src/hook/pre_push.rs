@@ -93,7 +93,7 @@ fn check(
             continue;
         }
         let changes = Changes::new(preview, false);
-        console.print(&text(&changes, Detail::Environments, paint));
+        console.print_painted(&text(&changes, Detail::Environments, paint), paint);
         // What is broken on the server already, and in the same way, is not the fault of this push.
         let is_known = |environment: &&EnvironmentDiff| {
             let branch = &environment.branch;

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::Paint;
+
 /// How long a reader may leave us waiting before it counts as gone.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -34,9 +36,14 @@ impl Console {
         std::io::stderr().is_terminal()
     }
 
-    /// Writes one or more lines; the last one gets its line break.
+    /// Writes one or more lines, [`screened`](super::screened); the last one gets its line break.
     pub fn print(&mut self, text: &str) {
-        let mut bytes = text.as_bytes().to_vec();
+        self.print_painted(text, Paint::PLAIN);
+    }
+
+    /// The same for lines that this paint coloured.
+    pub fn print_painted(&mut self, text: &str, paint: Paint) {
+        let mut bytes = paint.screened(text).into_bytes();
         if !bytes.ends_with(b"\n") {
             bytes.push(b'\n');
         }

@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
+use super::screened_json;
 use crate::git::Shared;
 
 /// Appends one line of JSON to a log: when, and what. Lines of processes that write at once never mix. A new log is for
@@ -17,7 +18,7 @@ pub fn log(path: &Path, shared: Shared, what: &impl Serialize) -> std::io::Resul
         what: &'a T,
     }
     let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let mut line = serde_json::to_vec(&Line { time, what })?;
+    let mut line = screened_json(&serde_json::to_string(&Line { time, what })?).into_bytes();
     line.push(b'\n');
     let mut file = OpenOptions::new().create(true).append(true).open(path)?;
     shared.give(&file)?;

@@ -1,6 +1,7 @@
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::process::Command;
 
+use crate::diag::is_unprintable;
 use crate::git::Repository;
 
 /// What a piece of text is, from which follows how a terminal shows it.
@@ -72,6 +73,23 @@ impl Paint {
         Self(command.output().is_ok_and(|output| output.stdout.starts_with(b"true")))
     }
 
+    /// What of a whole result can be sent to a terminal: as [`screened`], but with colours their sequences stay.
+    pub fn screened(self, text: &str) -> String {
+        let mut screened = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            let style = if self.0 { style_len(rest) } else { 0 };
+            let (first, after) = rest.split_at(style.max(c.len_utf8()));
+            if style > 0 || matches!(c, '\n' | '\t') || !is_unprintable(c) {
+                screened.push_str(first);
+            } else {
+                screened.push(char::REPLACEMENT_CHARACTER);
+            }
+            rest = after;
+        }
+        screened
+    }
+
     /// The text in a style.
     pub fn by(self, style: Style, text: &str) -> Painted<'_> {
         Painted { style: self.0.then_some(style), text }
@@ -87,6 +105,37 @@ impl fmt::Display for Painted<'_> {
     }
 }
 
+/// What of a whole result can be sent to a terminal: lines and tabs stay, every other character that is
+/// [unprintable](is_unprintable) is replaced.
+///
+/// The last door: what is shown of a repository is made printable where it is put into a line, and what was forgotten there
+/// can still not move the cursor or turn the direction of text.
+pub fn screened(text: &str) -> String {
+    Paint::PLAIN.screened(text)
+}
+
+/// The text of a JSON document with what [`screened`] would replace as escapes: the document says the same, and a terminal
+/// can show it.
+pub fn screened_json(text: &str) -> String {
+    let mut screened = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c != '\n' && is_unprintable(c) {
+            // All of them are within the first 65,536. Writing to a String never fails.
+            let _ = write!(screened, "\\u{:04x}", u32::from(c));
+        } else {
+            screened.push(c);
+        }
+    }
+    screened
+}
+
+/// How long the `SGR` sequence is that a text starts with, in bytes; 0 when it starts with something else.
+fn style_len(text: &str) -> usize {
+    let Some(parameters) = text.strip_prefix("\x1b[") else { return 0 };
+    let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(parameters.len());
+    if parameters[end..].starts_with('m') { "\x1b[".len() + end + 1 } else { 0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,5 +145,17 @@ mod tests {
         let line = |paint: Paint| format!("[{:6}] {:>3}", paint.by(Style::Added, "new"), paint.by(Style::Dim, "1"));
         assert_eq!(line(Paint::PLAIN), "[new   ]   1");
         assert_eq!(line(Paint::COLOURED), "[\u{1b}[32mnew   \u{1b}[m] \u{1b}[2m  1\u{1b}[m");
+    }
+
+    #[test]
+    fn what_was_forgotten_cannot_move_the_cursor() {
+        let text = "a\tb\n\u{1b}[1;31mred\u{1b}[m \u{1b}[2J\u{9b}1A \u{202e}c\r";
+        let left = "\u{fffd}[2J\u{fffd}1A \u{fffd}c\u{fffd}";
+        assert_eq!(Paint::COLOURED.screened(text), format!("a\tb\n\u{1b}[1;31mred\u{1b}[m {left}"));
+        assert_eq!(screened(text), format!("a\tb\n\u{fffd}[1;31mred\u{fffd}[m {left}"));
+        let json = serde_json::to_string_pretty(&[text]).expect("a list");
+        let shown = screened_json(&json);
+        assert_eq!(serde_json::from_str::<Vec<String>>(&shown).expect("the same list"), [text]);
+        assert!(!shown.contains('\u{202e}') && shown.contains("\\u202ec\\r"), "{shown}");
     }
 }

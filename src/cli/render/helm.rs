@@ -122,7 +122,7 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
             for warning in &rendered.warnings {
                 output::warn(&format!("warning: {warning}"));
             }
-            output::print(rendered.text)?;
+            output::print_content(rendered.text)?;
             Ok(Outcome::Done)
         }
         Err(error) => {

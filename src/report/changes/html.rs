@@ -144,7 +144,9 @@ fn hash(text: &str) -> String {
 
 fn title(changes: &Changes) -> String {
     match changes.environments.first() {
-        Some(first) => format!("What {} at {} changes", first.branch.dry_branch, short(&first.branch.dry_sha)),
+        Some(first) => {
+            format!("What {} at {} changes", printable(first.branch.dry_branch.as_str()), short(&first.branch.dry_sha))
+        }
         None => "What changes".to_owned(),
     }
 }
@@ -170,7 +172,7 @@ fn environment(index: usize, environment: &EnvironmentDiff) -> Environment {
         object.dangers.iter().map(danger).collect::<Vec<_>>()
     };
     Environment {
-        branch: branch.branch.to_string(),
+        branch: printable(branch.branch.as_str()),
         state: match environment.applications.is_empty() {
             _ if !environment.renders() => "failed",
             true => "same",

@@ -110,7 +110,7 @@ impl<'a> Page<'a> {
     fn environment(&mut self, environment: &'a EnvironmentDiff) {
         let counts = Overview::of(environment).counts();
         let counts = if counts.is_empty() { "nothing that matters".to_owned() } else { counts };
-        let name = html(environment.branch.branch.as_str());
+        let name = html(&printable(environment.branch.branch.as_str()));
         let start = format!("\n<details><summary><b>{name}</b>: {counts}</summary>\n");
         if self.text.len() + start.len() > self.limit {
             self.cut += environment.applications.len();
