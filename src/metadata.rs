@@ -8,6 +8,7 @@
 mod address;
 pub mod contract;
 mod dry;
+mod escape;
 mod json;
 mod message;
 mod read;

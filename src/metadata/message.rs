@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::application::BranchName;
+use crate::diag::is_unprintable;
 use crate::git::{ObjectId, object_id};
 
 use super::trailers::{self, Divider, SCISSORS, Trailer, WHITE_SPACE};
@@ -72,7 +73,8 @@ pub fn allowed_removals(message: &str) -> Vec<String> {
 
 /// Strips white space from the ends of lines and the text, and makes one of several blank lines; a final newline.
 ///
-/// Empty for a text without a line. A NUL, at which git's strings end, becomes U+FFFD.
+/// Empty for a text without a line. What is [unprintable](is_unprintable) becomes U+FFFD, a tab stays: pagers show a commit
+/// message as it is, and git's strings end at a NUL.
 ///
 /// Reference: `git commit --cleanup=whitespace`, git 2.47 strbuf.c `strbuf_stripspace`.
 pub(super) fn clean(text: &str) -> String {
@@ -87,7 +89,8 @@ pub(super) fn clean(text: &str) -> String {
             cleaned.push('\n');
         }
         blank_before = false;
-        cleaned.push_str(&line.replace('\0', "\u{fffd}"));
+        let shown = |c: char| if c != '\t' && is_unprintable(c) { char::REPLACEMENT_CHARACTER } else { c };
+        cleaned.extend(line.chars().map(shown));
         cleaned.push('\n');
     }
     cleaned

@@ -8,6 +8,7 @@ use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, Value};
 use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
 
+use super::escape;
 use super::json::Json;
 
 /// How many steps one template may take.
@@ -20,7 +21,9 @@ const DEPTH_MAX: usize = 50;
 /// A template that compiles.
 ///
 /// A line that holds nothing but a tag leaves no line behind. A value that does not exist is an error. There is no way
-/// to a file, the clock or another template, and what a template makes depends on its values alone.
+/// to a file, the clock or another template, and what a template makes depends on its values alone. Values are inserted as
+/// they are, since only the author of a template knows what it makes; the filters `markdown`, `code` and `shell` make one
+/// harmless in Markdown, in a block of code, and as a word of a shell.
 #[derive(Debug)]
 pub(super) struct Template {
     environment: Environment<'static>,
@@ -34,6 +37,9 @@ impl Template {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_auto_escape_callback(|_| AutoEscape::None);
+        environment.add_filter("markdown", |text: &str| escape::markdown(text));
+        environment.add_filter("code", |text: &str| escape::code(text));
+        environment.add_filter("shell", |text: &str| escape::shell(text));
         let mut syntax = SyntaxConfig::builder();
         syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true);
         environment.set_syntax(syntax.build().expect("the usual delimiters are valid"));

@@ -7,6 +7,7 @@
 use super::kustomization::Edits;
 use super::release::Release;
 use crate::application::{Patch, Profile};
+use crate::diag::is_unprintable;
 use crate::path::RepoPath;
 use crate::yaml;
 
@@ -211,7 +212,7 @@ fn quote_for_shell(word: &str) -> String {
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
-    if !word.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
+    if !word.chars().any(is_unprintable) {
         return format!("'{}'", word.replace('\'', "'\\''"));
     }
     let mut quoted = String::from("$'");
@@ -222,7 +223,7 @@ fn quote_for_shell(word: &str) -> String {
             '\t' => quoted.push_str("\\t"),
             '\\' | '\'' => quoted.extend(['\\', c]),
             // Three octal digits a byte: what follows cannot become part of it.
-            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => {
+            c if is_unprintable(c) => {
                 let mut bytes = [0; 4];
                 c.encode_utf8(&mut bytes).bytes().for_each(|byte| quoted.push_str(&format!("\\{byte:03o}")));
             }
@@ -233,11 +234,16 @@ fn quote_for_shell(word: &str) -> String {
     quoted
 }
 
-/// Quotes nothing but what is empty or has white space, and that as Go does.
+/// Quotes nothing but what is empty or has white space, and that as Go does. Where it differs: characters that a terminal
+/// must not show are quoted too.
 ///
 /// Reference: Argo CD 3 util/exec `GetCommandArgsToLog`.
 fn quote_as_argocd(word: &str) -> String {
-    if word.is_empty() || word.contains(char::is_whitespace) { yaml::quote(word) } else { word.to_owned() }
+    if word.is_empty() || word.contains(|c: char| c.is_whitespace() || is_unprintable(c)) {
+        yaml::quote(word)
+    } else {
+        word.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -259,6 +265,7 @@ mod tests {
             ("*", "'*'"),
             ("a\nb'c\\", "$'a\\nb\\'c\\\\'"),
             ("\u{1b}[2J", "$'\\033[2J'"),
+            ("a\u{202e}b", "$'a\\342\\200\\256b'"),
             ("\u{2028}1", "$'\\342\\200\\2501'"),
             ("é", "'é'"),
         ];
@@ -276,6 +283,7 @@ mod tests {
             ("a\n\"b", "\"a\\n\\\"b\""),
             ("$(x)", "$(x)"),
             ("a'b", "a'b"),
+            ("\u{1b}[2J\u{202e}", "\"\\x1b[2J\\u202e\""),
         ];
         for (word, expected) in rows {
             assert_eq!(quote_as_argocd(word), expected, "{word:?}");
