@@ -28,6 +28,7 @@ mod locks;
 mod log;
 mod mutations;
 mod objects;
+mod odd_text;
 mod ownership;
 mod plugin;
 mod pre_push;

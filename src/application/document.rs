@@ -10,7 +10,7 @@ use super::object::Object;
 use super::sync_path::sync_path;
 use super::url::RepoUrl;
 use super::{AppName, Application, BranchName, DrySource, Places};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, is_unprintable};
 use crate::path::RepoPath;
 
 /// What a document says that is an Application with `spec.sourceHydrator`, right or wrong.
@@ -129,7 +129,17 @@ fn application(root: &Object<'_>, place: &Place, document: &mut Document) -> Opt
 /// The drySource with the places of `repoURL`, `targetRevision` and `path`.
 fn dry_source<'a>(root: &Object<'a>, hydrator: &Object<'a>, entry: &'a Entry) -> Option<(DrySource, [&'a Place; 3])> {
     let dry = hydrator.object_called(entry, "drySource")?;
-    let repo_url = dry.required_name("repoURL");
+    let repo_url = dry.required_name("repoURL").and_then(|(text, place)| {
+        // It goes into `git clone` of a README and into metadata that others read.
+        let odd = text.chars().find(|&c| is_unprintable(c) || c.is_whitespace());
+        match odd.or_else(|| text.starts_with('-').then_some('-')) {
+            None => Some((text, place)),
+            Some(character) => {
+                root.add(Mistake::RepoUrl { text, character }, place);
+                None
+            }
+        }
+    });
     let target_revision = dry.required_text("targetRevision");
     let path = dry.required_text("path").and_then(|(text, place)| match RepoPath::clean(&text) {
         Ok(path) => Some((path, text, place)),

@@ -2,7 +2,7 @@
 
 use super::field::Place;
 use super::{AppName, NameError};
-use crate::diag::{Diagnostic, Span, UnknownField};
+use crate::diag::{Diagnostic, Span, UnknownField, is_unprintable};
 use crate::path::{PathError, RepoPath};
 
 /// Why an Application or its source can't be used, or what is odd about it. Each is a mistake of the dry commit.
@@ -43,6 +43,11 @@ pub(super) enum Mistake {
     Name { text: String, of: &'static str, reason: NameError },
     #[error("`{text}` can't be a branch: {reason}")]
     Branch { text: String, reason: NameError },
+    #[error("`{text}` can't be the URL of a repository: {}", match character {
+        '-' => "it begins with `-`, which git reads as an option".to_owned(),
+        character => format!("it has the character {character:?}"),
+    })]
+    RepoUrl { text: String, character: char },
     #[error("another repository in `syncSource.repoURL` (`{url}`) is not supported")]
     SyncRepository { url: String },
 
@@ -143,6 +148,10 @@ impl Mistake {
                 Some(name) if !name.is_empty() => format!("write `{name}`"),
                 _ => "write the name of a branch".to_owned(),
             },
+            Mistake::RepoUrl { .. } => "write the URL of this repository".to_owned(),
+            Mistake::Branch { reason: NameError::Invisible(_), .. } => {
+                "type the name again: nobody could tell such a branch from another".to_owned()
+            }
             Mistake::Branch { .. } => "write a name that `git check-ref-format --branch` takes".to_owned(),
             Mistake::SyncRepository { .. } => {
                 "take `syncSource.repoURL` away: manifests go to branches of the repository that holds the dry sources"
@@ -189,7 +198,7 @@ pub(super) fn one_line(text: &str) -> String {
             line.push('…');
             break;
         }
-        if c.is_control() {
+        if is_unprintable(c) {
             line.extend(c.escape_default());
         } else {
             line.push(c);

@@ -3,6 +3,8 @@
 use std::borrow::Borrow;
 use std::fmt;
 
+use crate::diag::is_unprintable;
+
 /// The name of an Application or of its namespace, as Kubernetes allows it: a DNS subdomain (RFC 1123).
 ///
 /// Lower-case letters, digits, `-` and `.`; begins and ends with a letter or digit; at most 253 bytes. So it is safe
@@ -34,6 +36,9 @@ pub enum NameError {
     /// A character that such a name never has.
     #[error("it has the character {0:?}")]
     Character(char),
+    /// A character that is not seen: one that turns the direction of text, or takes no room.
+    #[error("it has the invisible character U+{:04X}", u32::from(*.0))]
+    Invisible(char),
     /// A character that can't stand at one of the ends.
     #[error("it begins or ends with {0:?}")]
     End(char),
@@ -93,7 +98,8 @@ impl BranchName {
     /// Takes the name of a branch.
     ///
     /// Reference: git 2.47 refs.c `check_refname_format`, object-name.c `check_branch_ref`. Stricter on purpose: no
-    /// `refs/…` (it would make `refs/heads/refs/…`), no `@`, no pseudo ref such as `FETCH_HEAD`, no full commit id.
+    /// `refs/…` (it would make `refs/heads/refs/…`), no `@`, no pseudo ref such as `FETCH_HEAD`, no full commit id,
+    /// no character that nobody sees, so that two branches never look like one.
     pub fn new(text: &str) -> Result<Self, NameError> {
         check_length(text, Self::BYTES_MAX)?;
         if text == "refs" || text.starts_with("refs/") {
@@ -114,6 +120,11 @@ impl BranchName {
         let unwanted = |c: char| c.is_control() || matches!(c, ' ' | '~' | '^' | ':' | '?' | '*' | '[' | '\\');
         if let Some(c) = text.chars().find(|&c| unwanted(c)) {
             return Err(NameError::Character(c));
+        }
+        let invisible =
+            |c: char| is_unprintable(c) || matches!(c, '\u{ad}' | '\u{200c}'..='\u{200d}' | '\u{2061}'..='\u{2064}');
+        if let Some(c) = text.chars().find(|&c| invisible(c)) {
+            return Err(NameError::Invisible(c));
         }
         if let Some(sequence) = ["..", "@{"].into_iter().find(|sequence| text.contains(sequence)) {
             return Err(NameError::Sequence(sequence));
@@ -249,6 +260,9 @@ mod tests {
             ("a\\b", Err(Character('\\'))),
             ("a\u{7f}", Err(Character('\u{7f}'))),
             ("a\u{9b}", Err(Character('\u{9b}'))),
+            ("a\u{202e}b", Err(Invisible('\u{202e}'))),
+            ("prod\u{200b}", Err(Invisible('\u{200b}'))),
+            ("pr\u{200d}od", Err(Invisible('\u{200d}'))),
             ("a..b", Err(Sequence(".."))),
             ("@{-1}", Err(Sequence("@{"))),
             ("a.", Err(End('.'))),
@@ -283,7 +297,7 @@ mod tests {
                 .expect("git runs");
             match BranchName::new(name) {
                 Ok(_) => assert!(status.success(), "git refuses {name:?}"),
-                Err(NameError::FullRef | NameError::Taken(_)) => {}
+                Err(NameError::FullRef | NameError::Taken(_) | NameError::Invisible(_)) => {}
                 Err(error) => assert!(!status.success(), "git takes {name:?}, we: {error}"),
             }
         }

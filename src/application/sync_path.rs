@@ -2,6 +2,7 @@
 
 use super::AppName;
 use super::mistake::Mistake;
+use crate::diag::is_unprintable;
 use crate::path::RepoPath;
 
 /// How long a path may be, and each name in it, in bytes: what every file system that a branch is checked out on takes.
@@ -16,7 +17,7 @@ const METADATA: &str = "hydrator.metadata";
 
 /// Checks a `syncSource.path`. `name` is the Application's, to suggest a folder.
 pub(super) fn sync_path(text: &str, name: Option<&AppName>) -> Result<RepoPath, Mistake> {
-    if let Some(character) = text.chars().find(|&c| c.is_control() || c == '\\') {
+    if let Some(character) = text.chars().find(|&c| is_unprintable(c) || c == '\\') {
         return Err(Mistake::SyncPathCharacter { text: text.to_owned(), character });
     }
     let path = RepoPath::clean(text).map_err(|reason| Mistake::SyncPath { text: text.to_owned(), reason })?;
