@@ -17,6 +17,7 @@ mod pack;
 mod process;
 mod quarantine;
 mod refs;
+pub mod regular;
 mod repository;
 mod snapshot;
 mod spool;

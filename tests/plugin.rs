@@ -12,6 +12,7 @@ fn runner(limits: Limits) -> Runner {
         confiner: env!("CARGO_BIN_EXE_git-hydrate").into(),
         search_path: "/usr/bin:/bin".into(),
         temp_dir: std::env::temp_dir(),
+        spare_dir: None,
         allow_unconfined: false,
         readable: Vec::new(),
         limits,

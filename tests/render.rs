@@ -39,6 +39,7 @@ fn limited(tools: Tools, jobs: usize, limits: plugin::Limits) -> Renderers {
         confiner: env!("CARGO_BIN_EXE_git-hydrate").into(),
         search_path: "/usr/bin:/bin".into(),
         temp_dir: std::env::temp_dir(),
+        spare_dir: None,
         allow_unconfined: false,
         readable: Vec::new(),
         limits,

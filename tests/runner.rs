@@ -28,6 +28,7 @@ mod locks;
 mod log;
 mod mutations;
 mod objects;
+mod odd_files;
 mod odd_text;
 mod ownership;
 mod plugin;

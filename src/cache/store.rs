@@ -1,4 +1,4 @@
-use std::fs::{self, File, Permissions};
+use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use super::record::{Encoded, Way};
 use super::state::{Head, State};
 use super::table::{PREFIX as TABLE, TEMPORARY, Table};
-use crate::git::Shared;
+use crate::git::{Shared, regular};
 use crate::path::RepoPath;
 
 /// What the names of overlays start with.
@@ -18,6 +18,9 @@ const STATES_MAX: usize = 32;
 
 /// More than this is not remembered of one dry branch, in bytes: some 80,000 Applications.
 const STATE_BYTES_MAX: usize = 128 << 20;
+
+/// More than this is no overlay of ours, in bytes: what is heavier becomes a table.
+const OVERLAY_BYTES_MAX: u64 = 2 * STATE_BYTES_MAX as u64;
 
 /// From when on a file that somebody began to write is taken for left behind.
 const WRITING_MAX: Duration = Duration::from_secs(3600);
@@ -37,7 +40,7 @@ impl Cache {
 
     /// What is remembered under a name; none when it is nothing, or damaged.
     pub fn load(&self, name: &str) -> Option<State> {
-        State::read(&self.dir, &fs::read(self.overlay(name)).ok()?)
+        State::read(&self.dir, &regular::read(&self.overlay(name), OVERLAY_BYTES_MAX).ok()?)
     }
 
     /// Remembers a state that was loaded and changed since.
@@ -100,7 +103,7 @@ impl Cache {
         if self.shared == Shared::Umask {
             return Ok(());
         }
-        let file = File::open(path)?;
+        let file = regular::open(path)?;
         let mode = file.metadata()?.permissions().mode() & 0o7777;
         file.set_permissions(Permissions::from_mode(self.shared.file_mode(mode)))
     }
@@ -123,8 +126,10 @@ impl Cache {
         for (_, path) in overlays.drain(..overlays.len().saturating_sub(STATES_MAX)) {
             fs::remove_file(path)?;
         }
-        let needed: Vec<String> =
-            overlays.iter().filter_map(|(_, path)| State::table_of(&fs::read(path).ok()?)).collect();
+        let needed: Vec<String> = overlays
+            .iter()
+            .filter_map(|(_, path)| State::table_of(&regular::read(path, OVERLAY_BYTES_MAX).ok()?))
+            .collect();
         for (changed, path, name) in others {
             let age = SystemTime::now().duration_since(changed).unwrap_or_default();
             if !needed.contains(&name) && (name.starts_with(TABLE) || age > WRITING_MAX) {

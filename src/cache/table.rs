@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::codec::{CHECK_BYTES, check, checked};
 use super::record::Encoded;
+use crate::git::regular;
 
 /// The first bytes of a table; the last of them is the version of the format.
 const MAGIC: &[u8; 16] = b"hydrate table\0\0\x01";
@@ -44,7 +45,7 @@ pub(super) struct Table {
 impl Table {
     /// Opens the table of this name; none when it is not there, or damaged.
     pub fn open(dir: &Path, name: &str) -> Option<Self> {
-        let file = File::open(dir.join(name)).ok()?;
+        let file = regular::open(&dir.join(name)).ok()?;
         let end = file.metadata().ok()?.len();
         let tail_start = end.checked_sub(TAIL_BYTES as u64)?;
         let tail = read(&file, tail_start, TAIL_BYTES)?;

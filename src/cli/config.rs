@@ -15,12 +15,12 @@ use super::{Outcome, WrongUse, catch_up, output};
 use crate::application::BranchName;
 use crate::git::{
     Expected, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TransactionError, TreeEdit,
-    update_refs,
+    regular, update_refs,
 };
 use crate::hydrate::{check_settings, dry_remote, settings_files};
 use crate::metadata::{DEFAULT_COMMIT_MESSAGE, PROPOSAL_README};
 use crate::report::{Wording, summary};
-use crate::settings::{FILES, SETTINGS_REF, SettingsFiles as Files, edit};
+use crate::settings::{FILE_BYTES_MAX, FILES, SETTINGS_REF, SettingsFiles as Files, edit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -212,7 +212,8 @@ fn import(directory: &Path) -> anyhow::Result<Files> {
     let mut files = Files::new();
     for entry in fs::read_dir(directory).with_context(reading)? {
         let entry = entry.with_context(reading)?;
-        let content = fs::read(entry.path()).with_context(|| format!("reading {}", entry.path().display()))?;
+        let content = regular::read_linked(&entry.path(), FILE_BYTES_MAX)
+            .with_context(|| format!("reading {}", entry.path().display()))?;
         files.insert(entry.file_name().to_string_lossy().into_owned(), content);
     }
     Ok(files)
@@ -307,7 +308,8 @@ fn edit_file(repository: &Repository, files: &Files, name: &str) -> anyhow::Resu
         _ => bail!(WrongUse(format!("there is no settings file `{name}`; there are: {}", FILES.join(", ")))),
     };
     let before = files.get(name).cloned().unwrap_or_else(|| new.as_bytes().to_vec());
-    let directory = tempfile::tempdir()?;
+    let temp_dir = std::env::temp_dir();
+    let directory = regular::scratch_dir("git-hydrate-edit-", &[&temp_dir, repository.common_dir()])?;
     let path = directory.path().join(name);
     fs::write(&path, &before).with_context(|| format!("writing {}", path.display()))?;
     let editor = repository.git().output(&["var", "GIT_EDITOR"])?;

@@ -1,11 +1,11 @@
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use super::{Doing as _, Error, Shared};
+use super::{Doing as _, Error, Shared, regular};
 
 /// The right to hydrate a repository. Only one process has it at a time; the kernel takes it back when that one dies.
 #[derive(Debug)]
@@ -24,12 +24,7 @@ impl Lock {
         shared: Shared,
         mut waiting: impl FnMut(Duration) -> bool,
     ) -> Result<Option<Self>, Error> {
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path)
-            .doing(|| format!("locking {}", path.display()))?;
+        let file = regular::make(path).doing(|| format!("locking {}", path.display()))?;
         shared.give(&file).doing(|| format!("locking {}", path.display()))?;
         let mut waited = Duration::ZERO;
         loop {

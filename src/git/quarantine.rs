@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
-use super::{Doing as _, Error};
+use super::{Doing as _, Error, regular};
 
 /// Where git keeps the objects of a push that is not accepted yet, as its variables tell a pre-receive hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,17 +27,17 @@ impl Quarantine {
     }
 
     /// A directory of objects that leads to all of these, and the store that reads through it. The directory goes when
-    /// the guard is dropped.
+    /// the guard is dropped; it is made in the first of `scratch_dirs` that can be written.
     ///
     /// The library takes object directories from a file of git's, never from variables; that file must not stand in the
     /// quarantine, whose content git moves into the repository.
     pub(super) fn store(
         &self,
         hash: gix::hash::Kind,
-        temp_dir: &Path,
+        scratch_dirs: &[&Path],
     ) -> Result<(TempDir, Arc<gix::odb::Store>), Error> {
         let doing = || format!("reading the objects of the push at {}", self.objects.display());
-        let scratch = tempfile::Builder::new().prefix("git-hydrate-push-").tempdir_in(temp_dir).doing(doing)?;
+        let scratch = regular::scratch_dir("git-hydrate-push-", scratch_dirs).doing(doing)?;
         let info = scratch.path().join("info");
         std::fs::create_dir(&info).doing(doing)?;
         let mut lines = Vec::new();

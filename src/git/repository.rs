@@ -5,7 +5,9 @@ use gix::objs::{Find as _, FindExt as _};
 use tempfile::TempDir;
 
 use super::store::{self, Kept};
-use super::{Commit, Doing as _, Error, Fsync, Git, ObjectId, ObjectKind, Quarantine, Refs, Shared, TreeEntry, stale};
+use super::{
+    Commit, Doing as _, Error, Fsync, Git, ObjectId, ObjectKind, Quarantine, Refs, Shared, TreeEntry, regular, stale,
+};
 
 /// Where a repository is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +36,9 @@ pub struct Repository {
 
 /// How much memory a thread may use for delta bases: without any, each delta chain is resolved again.
 const PACK_CACHE_BYTES: usize = 32 << 20;
+
+/// How long a `HEAD` may be, in bytes.
+const HEAD_BYTES_MAX: u64 = 4096;
 
 impl Repository {
     /// Opens the repository at `path`.
@@ -75,7 +80,10 @@ impl Repository {
     /// vanishes with it.
     pub fn open_quarantined(path: &Path, quarantine: &Quarantine, temp_dir: &Path) -> Result<Self, Error> {
         let mut repository = Self::open(path, Location::Hook)?;
-        let (scratch, store) = quarantine.store(repository.null_id().kind(), temp_dir)?;
+        // The directory that the quarantine is in can be written for sure: git made it there.
+        let spare = quarantine.objects.parent();
+        let dirs: Vec<&Path> = [Some(temp_dir), Some(&*repository.common_dir), spare].into_iter().flatten().collect();
+        let (scratch, store) = quarantine.store(repository.null_id().kind(), &dirs)?;
         repository.shared.objects = store;
         repository.idle = Mutex::default();
         repository.quarantine = Some(scratch);
@@ -169,7 +177,10 @@ impl Repository {
         let heads = linked.map(|entry| entry.path().join("HEAD"));
         let main = self.worktree().is_some().then(|| self.common_dir.join("HEAD"));
         let head = format!("ref: refs/heads/{branch}");
-        heads.chain(main).any(|path| std::fs::read_to_string(path).is_ok_and(|text| text.trim_end() == head))
+        heads.chain(main).any(|path| {
+            let text = regular::read_linked(&path, HEAD_BYTES_MAX);
+            text.is_ok_and(|text| text.trim_ascii_end() == head.as_bytes())
+        })
     }
 
     /// What must be flushed to disk before it counts.

@@ -11,10 +11,13 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use serde::{Deserialize, Serialize};
 
-use super::{Doing as _, Error, RefEdit, Repository};
+use super::{Doing as _, Error, RefEdit, Repository, regular};
 
 /// Where the records are: a file for each transaction that is about to commit.
 const DIR: &str = "hydrate.locks";
+
+/// More than this is no record of ours, in bytes: a transaction of 100,000 refs takes half of it.
+const RECORD_BYTES_MAX: u64 = 64 << 20;
 
 /// The locks that a transaction holds, and the process that holds them.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,7 +91,8 @@ pub(super) fn record(repository: &Repository, pid: u32, edits: &[RefEdit]) -> Re
 pub(super) fn clear(repository: &Repository) {
     let Ok(entries) = fs::read_dir(repository.common_dir().join(DIR)) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
-        let record = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Record>(&text).ok());
+        let record =
+            regular::read(&path, RECORD_BYTES_MAX).ok().and_then(|text| serde_json::from_slice::<Record>(&text).ok());
         let Some(record) = record.filter(|record| record.process.is_dead()) else { continue };
         let ours = record.locks.iter().filter(|held| held.path.starts_with(repository.common_dir()));
         for held in ours.filter(|held| Held::of(held.path.clone()).as_ref() == Some(*held)) {
@@ -102,7 +106,9 @@ pub(super) fn clear(repository: &Repository) {
 /// The locks that are recorded and that the next transaction takes away.
 pub(super) fn dead(repository: &Repository) -> Vec<PathBuf> {
     let entries = fs::read_dir(repository.common_dir().join(DIR)).into_iter().flatten().flatten();
-    let records = entries.filter_map(|entry| serde_json::from_slice::<Record>(&fs::read(entry.path()).ok()?).ok());
+    let records = entries.filter_map(|entry| {
+        serde_json::from_slice::<Record>(&regular::read(&entry.path(), RECORD_BYTES_MAX).ok()?).ok()
+    });
     let dead = records.filter(|record| record.process.is_dead()).flat_map(|record| record.locks);
     dead.filter(|held| Held::of(held.path.clone()).as_ref() == Some(held)).map(|held| held.path).collect()
 }

@@ -10,11 +10,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{HydrateError, Report};
 use crate::git::{
-    Error, Expected, ObjectBuffer, Quarantine, RefEdit, Refs, Repository, TransactionError, object_id, update_refs,
+    Error, Expected, ObjectBuffer, Quarantine, RefEdit, Refs, Repository, TransactionError, object_id, regular,
+    update_refs,
 };
 
 /// What makes the bytes of hydrated commits and the words of reports.
 const MAKER: &str = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION"));
+
+/// More than this is not taken, in bytes: the hydration is made again then.
+const BYTES_MAX: u64 = 256 << 20;
 
 /// What was made, all ids in hexadecimal.
 #[derive(Debug, Serialize, Deserialize)]
@@ -67,7 +71,7 @@ pub(super) fn hand_over(
 /// None, and nothing has moved, when there is no such hydration or it is of another state.
 pub fn fulfil(repository: &Repository) -> Result<Option<Report>, HydrateError> {
     let path = file(repository);
-    let Ok(text) = std::fs::read(&path) else { return Ok(None) };
+    let Ok(text) = regular::read(&path, BYTES_MAX) else { return Ok(None) };
     drop(std::fs::remove_file(&path));
     let Ok(foreseen) = serde_json::from_slice::<Foreseen>(&text) else { return Ok(None) };
     let kept = match foreseen.pack.as_deref().map(object_id) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::config::Config;
 use super::hook::{Hook, Owner};
 use super::{Error, Io as _, Version};
-use crate::git::Repository;
+use crate::git::{Repository, regular};
 
 /// The name of our script among those of others.
 const NAME: &str = "hydrate";
@@ -124,12 +124,15 @@ pub(super) fn hooks_dir(hook: &Hook, repository: &Repository) -> Result<PathBuf,
     Ok(start.join(String::from_utf8_lossy(&answer).trim_end_matches('\n')))
 }
 
+/// How large a hook may be that is looked at, in bytes: it may be a program.
+const HOOK_BYTES_MAX: u64 = 1 << 30;
+
 /// The content of a hook; none when there is no such file. A link is followed; one that leads nowhere is empty.
 pub(super) fn content(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     if fs::symlink_metadata(path).is_err() {
         return Ok(None);
     }
-    match fs::read(path) {
+    match regular::read_linked(path, HOOK_BYTES_MAX) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Some(Vec::new())),
         result => result.doing(|| format!("reading {}", path.display())).map(Some),
     }

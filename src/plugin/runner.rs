@@ -16,6 +16,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use super::confine;
 use super::policy::{Limits, Policy, Restriction};
+use crate::git::regular;
 
 /// How programs are run on this machine. All of it is known to the edge only.
 #[derive(Debug, Clone)]
@@ -26,6 +27,8 @@ pub struct Settings {
     pub search_path: OsString,
     /// Where scratch directories are made.
     pub temp_dir: PathBuf,
+    /// Where they are made when that cannot be written.
+    pub spare_dir: Option<PathBuf>,
     /// Run also where the kernel cannot confine (`hydrate.allowUnconfined`).
     pub allow_unconfined: bool,
     /// More files and directories that every program may read: what a wrapper script starts, a tool's own library.
@@ -234,7 +237,9 @@ impl Runner {
     /// A new directory that is removed with what is in it when it is dropped. `purpose` is part of its name.
     pub fn scratch(&self, purpose: &str) -> Result<tempfile::TempDir, Error> {
         let dir = &self.settings.temp_dir;
-        let made = tempfile::Builder::new().prefix(&format!("git-hydrate-{purpose}-")).tempdir_in(dir);
+        let dirs: Vec<&Path> =
+            [Some(dir), self.settings.spare_dir.as_ref()].into_iter().flatten().map(|dir| &**dir).collect();
+        let made = regular::scratch_dir(&format!("git-hydrate-{purpose}-"), &dirs);
         made.map_err(io_error(format!("making a directory in {}", dir.display())))
     }
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sha2::{Digest, Sha256};
 
 use super::{ContentId, Entry, Files, Kind};
+use crate::git::regular;
 use crate::path::RepoPath;
 
 /// Files of a plain directory: for rendering what no repository holds.
@@ -76,7 +77,7 @@ impl Files for DiskFiles {
         let path = self.path(path);
         let is_link = fs::symlink_metadata(&path).map_err(|error| told(&path, &error))?.is_symlink();
         if !is_link {
-            return fs::read(&path).map(Into::into).map_err(|error| told(&path, &error));
+            return regular::read(&path, u64::MAX).map(Into::into).map_err(|error| told(&path, &error));
         }
         let target = fs::read_link(&path).map_err(|error| told(&path, &error))?;
         let target = target.into_os_string().into_string();

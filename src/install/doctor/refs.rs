@@ -1,10 +1,9 @@
 //! Whether the refs that hydration reads point at commits that are there.
 
-use std::fs;
 use std::path::Path;
 
 use super::Doctor;
-use crate::git::{Error, ObjectBuffer, ObjectId, Refs, object_id};
+use crate::git::{Error, ObjectBuffer, ObjectId, Refs, object_id, regular};
 use crate::hydrate::{FAILURES_REF, RECORDS_REF};
 use crate::install::guard::REPLACE;
 use crate::metadata::NOTES_REF;
@@ -12,6 +11,9 @@ use crate::settings::SETTINGS_REF;
 
 /// How much of a reflog's end is searched for a commit that is there.
 const REFLOG_LINES_MAX: usize = 1000;
+
+/// How large a reflog may be to be looked at, in bytes.
+const REFLOG_BYTES_MAX: u64 = 256 << 20;
 
 impl Doctor<'_> {
     /// Refs that a power failure or somebody's hand made garbage of: git keeps them, and refuses to write most of them.
@@ -76,7 +78,7 @@ fn is_ours(name: &str) -> bool {
 
 /// The newest id in a reflog that is good.
 fn newest(reflog: &Path, is_good: impl Fn(ObjectId) -> bool) -> Option<ObjectId> {
-    let text = fs::read_to_string(reflog).ok()?;
+    let text = String::from_utf8(regular::read_linked(reflog, REFLOG_BYTES_MAX).ok()?).ok()?;
     let ids = text.lines().rev().take(REFLOG_LINES_MAX).filter_map(|line| object_id(line.split(' ').nth(1)?));
     ids.into_iter().find(|id| is_good(*id))
 }

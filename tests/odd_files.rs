@@ -1,0 +1,87 @@
+//! Whatever stands where our files are in the git directory, and wherever temporary files cannot be made: a push goes in
+//! and is hydrated, and no hook waits for ever.
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::push::{config_map, dry, note, note_of, tip};
+use crate::support::{Answer, Lab, Repo};
+
+fn fifo(path: &Path) {
+    if path.exists() {
+        std::fs::remove_file(path).expect("removed");
+    }
+    std::fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+    assert!(Command::new("mkfifo").arg(path).status().expect("starts").success());
+}
+
+/// Pushes, but waits no longer than half a minute.
+#[track_caller]
+fn push(clone: &Repo, temp_dir: Option<&str>) -> Answer {
+    let mut command = clone.command("git");
+    command.args(["push", "origin", "HEAD"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.envs(temp_dir.map(|dir| ("TMPDIR", dir)));
+    let mut child = command.spawn().expect("starts");
+    let started = Instant::now();
+    while child.try_wait().expect("known").is_none() {
+        if started.elapsed() > Duration::from_secs(30) {
+            end(&mut child);
+            panic!("the push hangs");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Answer::new(child.wait_with_output().expect("ended"))
+}
+
+fn end(child: &mut Child) {
+    child.kill().expect("killed");
+    assert!(child.wait().expect("ended").signal().is_some());
+}
+
+#[test]
+fn a_fifo_in_place_of_a_file_of_ours_hangs_no_hook() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.git(&["config", "hydrate.log", "hydrate.log"]);
+    let clone = dry(&server, &["web"], &["dev"]);
+    push(&clone, None).success();
+    let names = server.names("hydrate/cache");
+    let overlay = names.iter().find(|name| name.starts_with("state-")).expect("a state");
+    let table = names.iter().find(|name| name.starts_with("table-")).expect("a table");
+    let files = [
+        format!("hydrate/cache/{overlay}"),
+        format!("hydrate/cache/{table}"),
+        "hydrate.foreseen".to_owned(),
+        "hydrate.locks/1".to_owned(),
+        "hydrate.log".to_owned(),
+    ];
+    for (index, file) in files.iter().enumerate() {
+        fifo(&server.path.join(file));
+        let value = index.to_string();
+        let dry = clone.commit("change", &[("apps/web/dev/config.yaml", &config_map("web", &value))]);
+        push(&clone, None).success();
+        assert_eq!(note(&server, "environments/dev"), note_of(&dry), "{file}");
+    }
+    fifo(&server.path.join("hydrate.lock"));
+    clone.commit("change", &[("apps/web/dev/config.yaml", &config_map("web", "more"))]);
+    let answer = push(&clone, None).success();
+    assert!(answer.remote().join(" ").contains("hydrate.lock"), "{answer:?}");
+}
+
+#[test]
+fn without_a_place_for_temporary_files_pushes_go_in_and_are_hydrated() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.git(&["config", "hydrate.strict", "touched"]);
+    let clone = dry(&server, &["web"], &["dev"]);
+    push(&clone, Some("/nowhere/at/all")).success();
+    let before = tip(&server, "environments/dev");
+    let dry = clone.commit("change", &[("apps/web/dev/config.yaml", &config_map("web", "new"))]);
+    push(&clone, Some("/proc")).success();
+    assert_ne!(tip(&server, "environments/dev"), before);
+    assert_eq!(note(&server, "environments/dev"), note_of(&dry));
+    // What was made elsewhere is gone again.
+    assert!(!server.names(".").iter().any(|name| name.starts_with("git-hydrate-")), "{:?}", server.names("."));
+}
