@@ -152,11 +152,17 @@ pub struct RemovalLimit {
     pub share: f64,
     /// So many paths are never too many, whatever their share; emptying a branch needs the trailer all the same.
     pub at_least: usize,
+    /// The share of a branch's objects, from 0 to 1, that Applications which stay may lose: this many need the trailer, and
+    /// so does an Application that loses its last object. 1 turns both off.
+    pub object_share: f64,
+    /// So few objects are never too many, whatever their share: a component that is switched off takes some with it. An
+    /// Application that loses its last object needs the trailer all the same.
+    pub objects_at_least: usize,
 }
 
 impl Default for RemovalLimit {
     fn default() -> Self {
-        Self { share: 0.5, at_least: 3 }
+        Self { share: 0.5, at_least: 3, object_share: 0.5, objects_at_least: 10 }
     }
 }
 
@@ -244,8 +250,11 @@ impl Settings {
             SettingsError::Wrong(place.unwrap_or_default() + &error.to_string())
         };
         let mut settings = serde_yaml::from_str::<Option<Settings>>(&text).map_err(wrong)?.unwrap_or_default();
-        if !(0.0..=1.0).contains(&settings.removal_limit.share) {
-            return Err(SettingsError::Wrong("removalLimit.share: must lie between 0 and 1".to_owned()));
+        let limit = settings.removal_limit;
+        for (key, share) in [("share", limit.share), ("objectShare", limit.object_share)] {
+            if !(0.0..=1.0).contains(&share) {
+                return Err(SettingsError::Wrong(format!("removalLimit.{key}: must lie between 0 and 1")));
+            }
         }
         settings.readme_template = texts.remove(FILES[1]);
         settings.commit_message_template = texts.remove(FILES[2]);
@@ -365,12 +374,15 @@ history: tip
 renderer: exec
 author: {name: Robot, email: robot@example.com}
 nondeterministic: [randAlphaNum]
-removalLimit: {share: 0.25, atLeast: 5}
+removalLimit: {share: 0.25, atLeast: 5, objectShare: 0.75, objectsAtLeast: 20}
 tools: {helm: 4.2.3, kustomize: 5.8.1}
 ";
         let settings = read(text).expect("good settings");
         assert_eq!(settings.repo_urls, ["https://git.example.com/dry.git"]);
-        assert_eq!(settings.removal_limit, RemovalLimit { share: 0.25, at_least: 5 });
+        assert_eq!(
+            settings.removal_limit,
+            RemovalLimit { share: 0.25, at_least: 5, object_share: 0.75, objects_at_least: 20 }
+        );
         let again = serde_yaml::to_string(&settings).expect("serializes");
         assert_eq!(read(&again), Ok(settings), "{again}");
     }
@@ -381,7 +393,8 @@ tools: {helm: 4.2.3, kustomize: 5.8.1}
             ("profil: argocd", "unknown field `profil`"),
             ("profile: helm", "profile: unknown variant `helm`"),
             ("adopt: [a..b]", "`a..b` is no branch name"),
-            ("removalLimit: {share: 2}", "must lie between 0 and 1"),
+            ("removalLimit: {share: 2}", "removalLimit.share: must lie between 0 and 1"),
+            ("removalLimit: {objectShare: -1}", "removalLimit.objectShare: must lie between 0 and 1"),
             ("activePaths: {dev: [a, a/b]}", "`a/b` lies inside `a`"),
             ("activePaths: {dev: [.]}", "`.` is the root"),
             ("repoURL: {a: b}", "expected a text or a list of texts"),

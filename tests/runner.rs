@@ -37,6 +37,7 @@ mod push;
 mod pushers;
 mod readme;
 mod remote;
+mod removal;
 mod render;
 mod replaced;
 mod screen;

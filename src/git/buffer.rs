@@ -105,11 +105,12 @@ impl<'a> ObjectBuffer<'a> {
         self.len() == 0
     }
 
-    /// The content of an object, new or not.
+    /// The content of an object, new, held or in the repository.
     pub fn object(&self, id: ObjectId) -> std::result::Result<(ObjectKind, Vec<u8>), Error> {
         let new = self.new_objects();
-        if let Some((kind, content)) = new.objects.get(&id) {
-            return Ok((*kind, content.read()?.into_owned()));
+        let held = || new.held.get(&id).map(|content| (ObjectKind::Blob, content));
+        if let Some((kind, content)) = new.objects.get(&id).map(|(kind, content)| (*kind, content)).or_else(held) {
+            return Ok((kind, content.read()?.into_owned()));
         }
         drop(new);
         // git needs no object for the empty tree, and its repositories seldom have one.

@@ -139,6 +139,9 @@ impl Run<'_> {
             let paths: Vec<PathOutput<'_>> = on_branch.map(|(application, output)| output.at(application)).collect();
             let known = state.head.branches.iter().flatten().find(|branch| branch.name == name.as_str());
             let repo_url = known.map(|branch| branch.repo_url.clone()).unwrap_or_default();
+            if self.losses(&self.branches[name], &paths, &[], &|_| false)?.is_some() {
+                return Err(Stopped::Unknown);
+            }
             let mut branch = self.branches.remove(name).expect("every branch of the state was opened");
             self.write(&mut branch, &dry_commit, &repo_url, &paths, &[], &|_| false)?;
             self.branches.insert(name.clone(), branch);

@@ -23,6 +23,7 @@ use crate::settings::{History, Settings, SettingsError};
 
 mod dry_commit;
 mod dry_tree;
+mod losses;
 mod other_branches;
 mod records;
 mod refs;

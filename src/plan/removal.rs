@@ -48,14 +48,40 @@ pub enum RemovalMistake {
         /// How many there are.
         count: usize,
     },
+    /// An Application is still there and renders to nothing.
+    #[error("this commit would remove {} that `{path}` has on `{branch}`", match count {
+        1 => "the only object".to_owned(),
+        count => format!("all {count} objects"),
+    })]
+    EmptiesPath {
+        /// The environment branch.
+        branch: BranchName,
+        /// Where the Application writes.
+        path: RepoPath,
+        /// How many objects it has there.
+        count: usize,
+    },
+    /// Applications are still there and render to far less.
+    #[error("this commit would remove {removed} of the {count} objects on `{branch}`")]
+    TooManyObjects {
+        /// The environment branch.
+        branch: BranchName,
+        /// How many would go.
+        removed: usize,
+        /// How many there are.
+        count: usize,
+    },
 }
 
 impl RemovalMistake {
-    /// The report for the pusher, with the names of some that would go.
-    pub fn diagnostic(&self, removals: &[Removal]) -> Diagnostic {
-        let (RemovalMistake::Empties { branch, .. } | RemovalMistake::TooMany { branch, .. }) = self;
-        let mut names: Vec<&str> = removals.iter().map(|removal| removal.path.as_str()).take(5).collect();
-        if removals.len() > names.len() {
+    /// The report for the pusher, with the names of some paths that would go or lose objects.
+    pub fn diagnostic(&self, paths: &[&RepoPath]) -> Diagnostic {
+        let (RemovalMistake::Empties { branch, .. }
+        | RemovalMistake::TooMany { branch, .. }
+        | RemovalMistake::EmptiesPath { branch, .. }
+        | RemovalMistake::TooManyObjects { branch, .. }) = self;
+        let mut names: Vec<&str> = paths.iter().map(|path| path.as_str()).take(5).collect();
+        if paths.len() > names.len() {
             names.push("…");
         }
         let hint = format!(
@@ -103,9 +129,99 @@ pub fn removals(
     Err((mistake, removals))
 }
 
+/// How many objects an Application that stays has in its path, before a dry commit and after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counts {
+    /// The path.
+    pub path: RepoPath,
+    /// The objects that were there.
+    pub before: usize,
+    /// The objects that will be there.
+    pub now: usize,
+}
+
+/// What Applications that stay lose of their objects on one branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Losses {
+    counts: Vec<Counts>,
+    lost: usize,
+}
+
+impl Losses {
+    /// What is lost by these counts: what some lose and no other gains, since objects move between Applications. None when
+    /// that is nothing, or less than anybody would ask about: no Application loses its last object, and fewer than
+    /// `at_least` go.
+    pub fn new(counts: Vec<Counts>, at_least: usize) -> Option<Self> {
+        let sum = |of: fn(&Counts) -> usize| counts.iter().map(of).sum::<usize>();
+        let lost = sum(|it| it.before).saturating_sub(sum(|it| it.now));
+        let losses = Self { counts, lost };
+        (lost > 0 && (lost >= at_least.max(1) || losses.emptied().is_some())).then_some(losses)
+    }
+
+    fn emptied(&self) -> Option<&Counts> {
+        self.counts.iter().find(|it| it.before > 0 && it.now == 0)
+    }
+
+    /// The paths that lose objects, those that lose all of them first.
+    pub fn paths(&self) -> Vec<&RepoPath> {
+        let mut losing: Vec<&Counts> = self.counts.iter().filter(|it| it.now < it.before).collect();
+        losing.sort_by_key(|it| it.now > 0);
+        losing.into_iter().map(|it| &it.path).collect()
+    }
+
+    /// Why the losses are too many for a branch that has `count` objects; none when they are within the limit.
+    ///
+    /// It is reached by an Application that loses its last object, and by a `share` of all objects, but never by fewer than
+    /// `at_least`.
+    pub fn mistake(
+        &self,
+        branch: &BranchName,
+        count: usize,
+        (share, at_least): (f64, usize),
+    ) -> Option<RemovalMistake> {
+        let branch = branch.clone();
+        if let Some(Counts { path, before, .. }) = self.emptied() {
+            return Some(RemovalMistake::EmptiesPath { branch, path: path.clone(), count: *before });
+        }
+        let is_many = self.lost >= at_least && self.lost as f64 >= share * count as f64;
+        is_many.then_some(RemovalMistake::TooManyObjects { branch, removed: self.lost, count })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_renders_to_far_less_needs_a_word() {
+        type Row<'a> = (&'a str, &'a [(usize, usize)], usize, Option<&'a str>);
+        let rows: &[Row<'_>] = &[
+            ("nothing changes in number", &[(20, 20)], 20, None),
+            ("more", &[(0, 20), (1, 2)], 21, None),
+            ("a few", &[(12, 3)], 12, None),
+            ("half of many", &[(20, 10)], 20, Some("remove 10 of the 20 objects on `environments/dev`")),
+            ("less than half", &[(21, 11)], 21, None),
+            ("half of two", &[(30, 24), (30, 6)], 60, Some("remove 30 of the 60 objects")),
+            ("few of the branch", &[(20, 10)], 100, None),
+            ("the last one", &[(1, 0)], 100, Some("the only object that `app-0` has on `environments/dev`")),
+            ("all of one", &[(9, 9), (4, 0)], 100, Some("all 4 objects that `app-1` has on")),
+            ("objects that move", &[(20, 0), (0, 20)], 20, None),
+            ("objects of which some move", &[(20, 0), (0, 19)], 20, Some("all 20 objects that `app-0`")),
+            ("still nothing", &[(0, 0)], 5, None),
+        ];
+        let branch = BranchName::new("environments/dev").expect("a name");
+        for (name, counts, count, expected) in rows {
+            let path = |n: usize| RepoPath::new(&format!("app-{n}")).expect("plain");
+            let counts = counts.iter().enumerate().map(|(n, &(before, now))| Counts { path: path(n), before, now });
+            let losses = Losses::new(counts.collect(), 10);
+            let found = losses.and_then(|losses| losses.mistake(&branch, *count, (0.5, 10)));
+            match (found, expected) {
+                (None, None) => {}
+                (Some(found), Some(expected)) => assert!(found.to_string().contains(expected), "{name}: {found}"),
+                (found, _) => panic!("{name}: {found:?}"),
+            }
+        }
+    }
 
     /// `app` or `app@path`.
     fn destinations(list: &[&str]) -> BTreeSet<Destination> {

@@ -72,7 +72,11 @@ impl Run<'_> {
                 Ok(outputs) => {
                     let removals = removals.remove(&name).unwrap_or_default();
                     let before = self.before(&name, head, heads)?;
-                    self.publish(&name, tree, before.as_deref(), &applications, &outputs, &removals)?;
+                    if let Some(diagnostic) =
+                        self.publish(&name, tree, before.as_deref(), &applications, &outputs, &removals)?
+                    {
+                        wrong.insert(name, vec![diagnostic]);
+                    }
                 }
                 Err(Gathered::Wrong(diagnostics)) => drop(wrong.insert(name, diagnostics)),
                 Err(Gathered::TooMuch(diagnostic)) => {
@@ -91,6 +95,7 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Writes what was rendered; answers why not, when that would remove too much.
     fn publish(
         &mut self,
         name: &BranchName,
@@ -99,7 +104,7 @@ impl Run<'_> {
         applications: &[&Application],
         outputs: &[Output],
         removals: &[plan::Removal],
-    ) -> Result<(), Stopped> {
+    ) -> Result<Option<Diagnostic>, Stopped> {
         let outputs = applications.iter().zip(outputs).map(|(application, output)| output.at(application));
         let outputs: Vec<PathOutput<'_>> = outputs.collect();
         let repo_url = self.repo_url(applications.first().copied()).to_owned();
@@ -110,15 +115,19 @@ impl Run<'_> {
         let repository = self.setup.repository;
         let before = before.filter(|_| branch.holds_what_was_made() && !settings_changed);
         let untouched = Untouched::since(before, name, repository, memory.as_ref());
-        self.write(&mut branch, &tree.commit, &repo_url, &outputs, removals, &|path| untouched.holds(path))?;
-        self.memory = memory;
-        if let (true, Some(tip)) = (branch.is_taken_over(), &branch.tip) {
-            let paths = outputs.iter().map(|output| output.dir).collect();
-            let left = takeover::left_alone(tip.tree, &paths, &self.buffer)?;
-            self.report.warnings.extend(takeover::warning(name, &left));
+        let keeps = |path: &PathOutput<'_>| untouched.holds(path);
+        let lost = if tree.allows_removal(name) { None } else { self.lost(&branch, &outputs, removals, &keeps)? };
+        if lost.is_none() {
+            self.write(&mut branch, &tree.commit, &repo_url, &outputs, removals, &keeps)?;
+            if let (true, Some(tip)) = (branch.is_taken_over(), &branch.tip) {
+                let paths = outputs.iter().map(|output| output.dir).collect();
+                let left = takeover::left_alone(tip.tree, &paths, &self.buffer)?;
+                self.report.warnings.extend(takeover::warning(name, &left));
+            }
         }
+        self.memory = memory;
         self.branches.insert(name.clone(), branch);
-        Ok(())
+        Ok(lost)
     }
 
     /// Makes the hydrated commit of a dry commit and puts its note on what is then the tip. Paths that `keeps` names stay
@@ -173,9 +182,9 @@ impl Run<'_> {
     ) -> Result<Vec<plan::Removal>, Diagnostic> {
         let Some(before) = before else { return Ok(Vec::new()) };
         let limit = self.rules.settings.removal_limit;
-        let allowed = tree.allowed_removals.iter().any(|branch| branch == name.as_str());
+        let allowed = tree.allows_removal(name);
         let (before, now) = (before.destinations(name), tree.destinations(name));
         plan::removals(name, &before, &now, (limit.share, limit.at_least), allowed)
-            .map_err(|(mistake, removals)| mistake.diagnostic(&removals))
+            .map_err(|(mistake, removals)| mistake.diagnostic(&removals.iter().map(|it| &it.path).collect::<Vec<_>>()))
     }
 }

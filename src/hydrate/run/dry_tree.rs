@@ -71,6 +71,11 @@ impl DryTree {
         self.applications(branch).map(destination).collect()
     }
 
+    /// Whether the dry commit says that much may be removed from `branch`.
+    pub fn allows_removal(&self, branch: &BranchName) -> bool {
+        self.allowed_removals.iter().any(|allowed| allowed == branch.as_str())
+    }
+
     /// Whether a file, or one below the root, holds an Application that is hydrated onto `branch`.
     pub fn feeds(&self, branch: &BranchName, file: &RepoPath) -> bool {
         self.applications(branch).any(|application| file.is_root() || application.file == *file)

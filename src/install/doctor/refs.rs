@@ -52,7 +52,7 @@ impl Doctor<'_> {
             let remedy = format!("{git} replace -l --format=long; to delete one: {git} replace -d {id}");
             self.advise(what, remedy);
         }
-        if fs::metadata(top.join("info/grafts")).is_ok_and(|file| file.len() > 0) {
+        if std::fs::metadata(top.join("info/grafts")).is_ok_and(|file| file.len() > 0) {
             let what = "info/grafts gives commits other parents: git follows it, hydration does not";
             self.advise(what, format!("look at it; if nothing needs it: rm '{}'", top.join("info/grafts").display()));
         }

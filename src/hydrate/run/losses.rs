@@ -1,0 +1,75 @@
+//! What Applications that stay lose of their objects: counted in what the branch holds, whatever a cache remembers.
+
+use super::{Branch, Run};
+use crate::diag::Diagnostic;
+use crate::git::{Error, Mode, ObjectId};
+use crate::hydrate::branch::{MANIFEST, PathOutput};
+use crate::manifest;
+use crate::path::RepoPath;
+use crate::plan::{Counts, Losses, Removal};
+use crate::publish::HydratedTree;
+
+impl Run<'_> {
+    /// What the Applications of these paths lose on a branch that was hydrated before; none when that is nothing, or too
+    /// little for any limit. Only manifests that change are looked at.
+    ///
+    /// `removals` are paths that nobody writes any more: what an Application had where it was before it moved counts for
+    /// where it is now.
+    pub fn losses(
+        &self,
+        branch: &Branch,
+        paths: &[PathOutput<'_>],
+        removals: &[Removal],
+        keeps: &dyn Fn(&PathOutput<'_>) -> bool,
+    ) -> Result<Option<Losses>, Error> {
+        let limit = self.rules.settings.removal_limit;
+        let (Some(tip), Some(_), true) = (&branch.tip, branch.dry, limit.object_share < 1.0) else { return Ok(None) };
+        let tree = HydratedTree::new(&self.buffer, tip.tree);
+        let mut counts = Vec::new();
+        for path in paths {
+            let moved = || {
+                removals.iter().find(|removal| path.applications.iter().any(|(name, _)| **name == removal.application))
+            };
+            let old = match manifest_of(&tree, path.dir)? {
+                None => moved().map(|removal| manifest_of(&tree, &removal.path)).transpose()?.flatten(),
+                old => old,
+            };
+            if old != Some(path.manifest) && !(old.is_some() && keeps(path)) {
+                let before = old.map_or(0, |old| self.objects_in(old));
+                counts.push(Counts { path: path.dir.clone(), before, now: self.objects_in(path.manifest) });
+            }
+        }
+        Ok(Losses::new(counts, limit.objects_at_least))
+    }
+
+    /// Why what these Applications lose is too much, told to the pusher. `paths` are all of the branch.
+    pub(super) fn lost(
+        &self,
+        branch: &Branch,
+        paths: &[PathOutput<'_>],
+        removals: &[Removal],
+        keeps: &dyn Fn(&PathOutput<'_>) -> bool,
+    ) -> Result<Option<Diagnostic>, Error> {
+        let (Some(losses), Some(tip)) = (self.losses(branch, paths, removals, keeps)?, &branch.tip) else {
+            return Ok(None);
+        };
+        let tree = HydratedTree::new(&self.buffer, tip.tree);
+        let mut all = 0;
+        for dir in paths.iter().map(|path| path.dir).chain(removals.iter().map(|removal| &removal.path)) {
+            all += manifest_of(&tree, dir)?.map_or(0, |manifest| self.objects_in(manifest));
+        }
+        let limit = self.rules.settings.removal_limit;
+        let mistake = losses.mistake(&branch.name, all, (limit.object_share, limit.objects_at_least));
+        Ok(mistake.map(|mistake| mistake.diagnostic(&losses.paths())))
+    }
+
+    /// What cannot be read is written anew, so nothing is lost with it.
+    fn objects_in(&self, manifest: ObjectId) -> usize {
+        self.buffer.blob(manifest).map_or(0, |text| manifest::count(&text))
+    }
+}
+
+fn manifest_of(tree: &HydratedTree<'_>, dir: &RepoPath) -> Result<Option<ObjectId>, Error> {
+    let path = dir.child(MANIFEST).expect("the names of our files are single components");
+    Ok(tree.entry(&path)?.filter(|(mode, _)| matches!(mode, Mode::File | Mode::Executable)).map(|(_, blob)| blob))
+}
