@@ -55,6 +55,7 @@ pub use charts::NativeCharts;
 pub use error::Error;
 pub use generate::helm::{ChartRequest, RenderChart, ValuesFile};
 pub use options::{LoadRestrictor, Options, Reorder};
+pub(crate) use remote::{is_repository, is_url};
 pub use tree::Limits;
 
 /// The version that is followed.

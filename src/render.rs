@@ -16,6 +16,7 @@ mod exec;
 mod failure;
 mod kustomization;
 mod machine;
+mod outside;
 mod pattern;
 mod pool;
 mod release;

@@ -403,6 +403,58 @@ fn can_confine() -> bool {
     whole
 }
 
+/// A Kustomize and a Helm that say that they ran, and what with.
+fn tools_that_tell(dir: &Path) -> Tools {
+    let tell = "echo 'kind: Ran'; echo \"words: '$*'\"";
+    let tool = |name: &str, version: &str| {
+        let text = format!("case $1 in version) echo {version};; *) {tell};; esac");
+        vec![script(dir, name, &text).display().to_string()]
+    };
+    Tools { helm: tool("helm", "v4.2.3"), kustomize: tool("kustomize", "v5.8.1"), plugins: BTreeMap::new() }
+}
+
+#[test]
+fn a_word_of_the_tree_never_reaches_a_tool_as_an_option() {
+    if !can_confine() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let renderers = renderers(tools_that_tell(dir.path()), 1);
+    let render = |files: &MemoryFiles, options: &str| {
+        let application = application("web", "apps/web", options);
+        render_all(&renderers, files, Profile::Proposal, RendererName::Exec, &[&application]).remove(0)
+    };
+    let rows = [
+        (
+            "resources: ['https://example.com/a/b?ref=--upload-pack=touch']\n",
+            "remote file 'https://example.com/a/b?ref=",
+        ),
+        ("resources: ['git@example.com:a/b.git?ref=-x']\n", "remote base 'git@example.com:a/b.git?ref=-x'"),
+        ("components: ['github.com/a/b?ref=v1']\n", "remote base 'github.com/a/b?ref=v1'"),
+        ("helmCharts: [{name: c, releaseName: --post-renderer=x}]\n", "`--post-renderer=x` begins with `-`"),
+        ("helmCharts: [{name: c, releaseName: c, repo: '-x', version: '1'}]\n", "`-x` begins with `-`"),
+    ];
+    for (kustomization, expected) in rows {
+        let files = MemoryFiles::new().file("apps/web/kustomization.yaml", kustomization);
+        let found = mistake(render(&files, "kustomize: {}"));
+        assert!(found.contains(expected) && found.contains("apps/web/kustomization.yaml:1:"), "{found}");
+    }
+    let files = chart().file("apps/web/f.txt", "x");
+    let rows = [
+        ("helm: {fileParameters: [{name: 'a=/etc/passwd,b', path: f.txt}]}", "can't be the name of a file parameter"),
+        ("helm: {parameters: [{name: a, value: \"b\\0c\"}]}", "has a NUL character"),
+    ];
+    for (options, expected) in rows {
+        let found = mistake(render(&files, options));
+        assert!(found.contains(expected), "{found}");
+    }
+    let ran = render(&files, "helm: {releaseName: '-x', apiVersions: [--debug], namespace: -y}").expect("renders");
+    let words = text(&ran.manifests);
+    for word in ["--name-template=-x", "--api-versions=--debug", "--namespace=-y"] {
+        assert!(words.contains(word), "{words}");
+    }
+}
+
 #[test]
 fn a_tool_of_another_version_is_refused() {
     if !can_confine() {

@@ -138,7 +138,7 @@ fn fetch(repository: &Repository) -> anyhow::Result<()> {
     let Some(remote) = server_of(repository) else { return Ok(()) };
     // A glob, since a fetch fails that names a ref which the remote does not have.
     let refspec = format!("{SETTINGS_REF}*:{SETTINGS_REF}*");
-    let fetched = repository.git().output(&["fetch", "--quiet", "--no-tags", &remote, &refspec]);
+    let fetched = repository.git().output(&["fetch", "--quiet", "--no-tags", "--", &remote, &refspec]);
     fetched.map(drop).with_context(|| {
         format!("fetching the settings from `{remote}`; --offline changes those that this clone knows already")
     })

@@ -46,7 +46,7 @@ fn has_charts(view: &View<'_>, dir: &RepoPath, kustomization: &Value) -> bool {
         || list("generators").iter().filter_map(Value::as_str).any(is_chart)
 }
 
-fn directory(view: &View<'_>, dir: &RepoPath, text: &str) -> Option<RepoPath> {
+pub(super) fn directory(view: &View<'_>, dir: &RepoPath, text: &str) -> Option<RepoPath> {
     let path = dir.resolve(text).ok()?;
     (view.kind(&path).ok()? == Some(Kind::Directory)).then_some(path)
 }

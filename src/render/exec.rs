@@ -12,6 +12,7 @@ use super::checkout::{Checkout, io_error};
 use super::command::csv;
 use super::failure::{Error, Failure};
 use super::kustomization::Edits;
+use super::outside;
 use super::release::Release;
 use crate::application::{Environment, Jsonnet, Plugin};
 use crate::diag::{Diagnostic, Span};
@@ -111,6 +112,7 @@ impl Exec {
         args.switch("--skip-schema-validation", release.skip_schema_validation);
         args.switch("--skip-tests", release.skip_tests);
         let readable = vec![checkout.dir().to_owned(), scratch.path().to_owned()];
+        check_words(&args.0, place)?;
         let output = self.run(&helm, args.0, &chart, readable, Vec::new(), cancel)?;
         printed(output, "helm template", place, |complaint| checkout.in_repository(complaint))
     }
@@ -124,6 +126,7 @@ impl Exec {
         inflates_charts: bool,
     ) -> Result<Vec<u8>, Failure> {
         let Site { checkout, view, place, cancel } = *site;
+        outside::check(view, dir, &edits.components)?;
         let kustomize = checked(&self.kustomize, || self.check_kustomize(cancel))?;
         let dir = view.real_path(dir).map_err(|error| Failure::unreadable(error, place.clone()))?;
         let top = checkout.whole(view)?;
@@ -154,6 +157,7 @@ impl Exec {
             edits.api_versions.iter().for_each(|version| args.flag("--helm-api-versions", version));
             readable.push(helm.program);
         }
+        check_words(&args.0, place)?;
         let output = self.run(&kustomize, args.0, &top, readable, Vec::new(), cancel)?;
         printed(output, "kustomize build", place, |complaint| {
             let place = place_on_disk.to_string_lossy();
@@ -186,6 +190,7 @@ impl Exec {
         let top = checkout.whole(view)?;
         let dir = dir.components().fold(top.clone(), |place, name| place.join(name));
         let variables = plugin_environment(plugin, environment);
+        check_words(variables.iter().flat_map(|(name, value)| [name, value]), place)?;
         let output = self.run(&command, Vec::new(), &dir, vec![checkout.dir().to_owned()], variables, cancel)?;
         printed(output, name, place, |complaint| checkout.in_repository(complaint))
     }
@@ -219,6 +224,8 @@ impl Exec {
             checkout.part(view, &path)?;
         }
         let libraries: Vec<PathBuf> = libraries.iter().map(|library| checkout.place(library)).collect();
+        let variables = options.ext_vars.iter().chain(&options.tlas);
+        check_words(variables.flat_map(|variable| [&variable.name, &variable.value]), place)?;
         let mut args: Vec<OsString> = vec![evaluate::ARGUMENT.into()];
         args.extend(evaluate::arguments(&libraries, options, &checkout.place(file)));
         let call = Call {
@@ -290,6 +297,13 @@ impl Exec {
             if found.is_empty() { "of no version that it tells".to_owned() } else { format!("version {found}") };
         Err(Error::Version { command: words.join(" "), tool, required, found })
     }
+}
+
+/// No word of a program can hold a NUL: that is the mistake of who wrote it, not of this machine.
+fn check_words<'w>(words: impl IntoIterator<Item = &'w String>, place: &Span) -> Result<(), Failure> {
+    let Some(word) = words.into_iter().find(|word| word.contains('\0')) else { return Ok(()) };
+    let text = format!("{word:?} has a NUL character, which no program can be given");
+    Err(Failure::mistake(Diagnostic::error(text).at(place.clone())))
 }
 
 /// The tool, checked now if nobody has done it before.
@@ -376,8 +390,9 @@ fn as_variable(name: &str) -> String {
 struct Args(Vec<String>);
 
 impl Args {
+    /// One word, so that no value can be taken for an option.
     fn flag(&mut self, flag: &str, value: &str) {
-        self.0.extend([flag.to_owned(), value.to_owned()]);
+        self.0.push(format!("{flag}={value}"));
     }
 
     fn optional(&mut self, flag: &str, value: Option<&str>) {

@@ -123,6 +123,12 @@ impl Release {
         let mut set_file = Vec::new();
         for (index, parameter) in helm.file_parameters.iter().enumerate() {
             let span = at(&["helm", "fileParameters", &index.to_string(), "path"]);
+            if !is_one_key(&parameter.name) {
+                // What is behind it would be the path of another file, on the machine of whoever renders.
+                let text = format!("`{}` can't be the name of a file parameter: it has a `=` or `,`", parameter.name);
+                let mistake = Diagnostic::error(text).at(at(&["helm", "fileParameters", &index.to_string(), "name"]));
+                return Err(Failure::mistake(mistake.hint("write `\\,` for a comma that belongs to the name")));
+            }
             let file = parameter_file(view, chart, &parameter.path, span)?;
             set_file.push(FileSetting { name: parameter.name.clone(), file });
         }
@@ -172,6 +178,19 @@ fn keep_last<T>(items: Vec<T>, is_last: impl Fn(&T, &[T]) -> bool) -> Vec<T> {
         .map(|(index, item)| is_last(item, items.get(index + 1..).unwrap_or_default()))
         .collect();
     items.into_iter().zip(keep).filter_map(|(item, keep)| keep.then_some(item)).collect()
+}
+
+/// Whether `--set-file` reads the name of a parameter as one key.
+fn is_one_key(name: &str) -> bool {
+    let mut chars = name.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            '=' | ',' => return false,
+            _ => {}
+        }
+    }
+    true
 }
 
 /// Escapes each comma that has no backslash before it, unless the whole is in braces: a list for Helm.
