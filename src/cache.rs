@@ -1,7 +1,7 @@
 //! What the last run found out about a dry branch, kept beside the repository.
 //!
-//! A [`State`] tells of one dry commit which Applications its tree has, what each of them read and rendered to, and where
-//! their environment branches stood when all of it was hydrated. From there the next run has to look only at what
+//! A [`State`] tells of one dry commit which Applications its tree has, what each of them read and rendered to or failed
+//! by, and where their environment branches stood when all of it was hydrated as far as it could be. From there the next run has to look only at what
 //! changed since. All of it can be found out again, so nothing here is ever needed: a file that is missing, cut off,
 //! damaged, or of another version is as good as none, and whoever doubts may delete the directory at any time.
 //!
@@ -24,8 +24,8 @@ mod state;
 mod store;
 mod table;
 
-pub use record::{Encoded, Record};
-pub use state::{Branch, Head, State, Unusable};
+pub use record::{Encoded, Failure, FailureKind, Record};
+pub use state::{Branch, Head, State, Stuck, Unusable};
 pub use store::Cache;
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod branch_records;
 mod check;
 mod dry_branches;
 mod explain;
+mod failed_render;
 mod failures;
 mod foreseen;
 mod guard;
@@ -36,6 +37,7 @@ mod takeover;
 mod verify;
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::application::BranchName;
 use crate::git::{self, Lock, ObjectId, Repository};
@@ -64,7 +66,7 @@ pub use run::Survey;
 pub use single::{Single, render_named};
 pub use standing::{Origin, Standing};
 pub use status::{BranchStatus, status};
-pub use strict::{DAY, Push, Strictness, judge};
+pub use strict::{DAY, Judgement, Push, Strictness, judge};
 pub use takeover::foreign;
 pub use verify::{Fault, Finding, Line, Verified, lines, verify};
 
@@ -187,9 +189,17 @@ pub fn settle(setup: &Setup<'_>) -> Result<Report, HydrateError> {
 ///
 /// Errors: the world failed; no ref has moved then. What is wrong with a dry commit stands in the report.
 pub fn hydrate(setup: &Setup<'_>) -> Result<Report, HydrateError> {
+    hydrate_again(setup, false)
+}
+
+/// The same; with `retry`, what reached a limit of this machine in an earlier run is tried again, although nothing that
+/// it was rendered from has changed.
+pub fn hydrate_again(setup: &Setup<'_>, retry: bool) -> Result<Report, HydrateError> {
     let (mut raced, mut trust_cache) = (String::new(), true);
+    let failed = Rc::default();
     for _ in 0..TRIES {
-        match run::Run::new(setup).and_then(|run| run.finish(trust_cache)) {
+        let run = run::Run::new(setup).map(|run| run.knowing(&failed).retrying(retry));
+        match run.and_then(|run| run.finish(trust_cache && !retry)) {
             Ok(report) => return Ok(report),
             Err(Stopped::Raced(why)) => raced = why,
             Err(Stopped::Unknown) => trust_cache = false,

@@ -23,6 +23,7 @@ mod release;
 mod value_files;
 mod watch;
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -39,9 +40,10 @@ use crate::view::{Files, Reads, Stop, View};
 use checkout::Checkout;
 use engines::One;
 use exec::Exec;
+use failure::COMMIT_TIME_LIMIT;
 
 pub use exec::{HELM_VERSION, KUSTOMIZE_VERSION, Tools};
-pub use failure::{Error, Failure};
+pub use failure::{Error, Failure, Unrendered};
 pub use machine::{Limits, Machine};
 pub use watch::Watch;
 
@@ -119,23 +121,25 @@ impl Renderers {
         context: &Context<'_>,
         done: &dyn Fn(usize),
     ) -> Vec<Result<Rendered, Failure>> {
-        self.render_into(applications, context, &|_, rendered| Ok(rendered), done)
+        let results = self.render_into(applications, context, &|_| false, &|_, rendered| Ok(rendered), done);
+        results.into_iter().map(|result| result.map_err(|unrendered| unrendered.failure)).collect()
     }
 
     /// The same, each result made into something else on the thread that rendered it, so that no more manifests are in
-    /// memory at a time than there are threads.
+    /// memory at a time than there are threads. Those that are `urgent` are begun before the others.
     pub fn render_into<T: Send>(
         &self,
         applications: &[&Application],
         context: &Context<'_>,
+        urgent: &dyn Fn(&Application) -> bool,
         take: &(dyn Fn(&Application, Rendered) -> Result<T, Failure> + Sync),
         done: &dyn Fn(usize),
-    ) -> Vec<Result<T, Failure>> {
+    ) -> Vec<Result<T, Unrendered>> {
         let commit = Commit::new(self, context);
-        let work = |application: &&Application| take(application, commit.render(application)?);
+        let work = |application: &&Application| Ok(take(application, commit.render(application)?)?);
         // Those of one chart after each other, however many branches they are for: charts are not kept for long.
         let mut order: Vec<(usize, &Application)> = applications.iter().copied().enumerate().collect();
-        order.sort_by_key(|(_, application)| &application.dry.path);
+        order.sort_by_cached_key(|(_, application)| (!urgent(application), application.dry.path.clone()));
         let sorted: Vec<&Application> = order.iter().map(|(_, application)| *application).collect();
         if sorted.is_empty() {
             return Vec::new();
@@ -143,12 +147,15 @@ impl Renderers {
         let render = || pool::in_order(&sorted, self.limits.jobs, work, done);
         let results = match commit.watch().within(self.limits.commit_time, &commit.is_late, render) {
             Ok(results) => results,
-            Err(error) => return applications.iter().map(|_| Err(Error::of_thread(&error).into())).collect(),
+            Err(error) => {
+                let failed = |_| Err(Failure::from(Error::of_thread(&error)).into());
+                return applications.iter().map(failed).collect();
+            }
         };
         let mut results: Vec<_> = order.into_iter().zip(results).collect();
         results.sort_by_key(|((index, _), _)| *index);
         let result = |((_, application), result): ((usize, &Application), Result<_, String>)| {
-            result.unwrap_or_else(|panic| Err(bug(application, &panic)))
+            result.unwrap_or_else(|panic| Err(bug(application, &panic).into()))
         };
         results.into_iter().map(result).collect()
     }
@@ -158,7 +165,7 @@ impl Renderers {
         let commit = Commit::new(self, context);
         let seen = |_: &()| {
             let view = View::with_limit(context.files, self.limits.file_bytes_max);
-            commit.render_seen(application, view).1.reads()
+            commit.render_seen(application, view, &Deeds::default()).1.reads()
         };
         // As every render: on a stack of its own, where a panic touches nobody else.
         pool::in_order(&[()], 1, seen, &|_| ()).into_iter().flatten().flatten().next().unwrap_or_default()
@@ -173,7 +180,7 @@ impl Renderers {
     ) -> Result<Vec<(Manifest, RepoPath)>, Failure> {
         let commit = Commit::new(self, context);
         let view = View::with_limit(context.files, self.limits.file_bytes_max);
-        commit.with_engine(application, &view, |one, _, _| match &one.source.tool {
+        commit.with_engine(application, &view, &Deeds::default(), |one, _, _| match &one.source.tool {
             Tool::Helm(helm) => one.templates(helm),
             Tool::Kustomize(_) | Tool::Directory(_) | Tool::Plugin(_) => Ok(Vec::new()),
         })
@@ -197,6 +204,15 @@ fn bug(application: &Application, panic: &str) -> Failure {
     Failure::mistake(Diagnostic::error(text).at(application.places.name.clone()).hint(hint))
 }
 
+/// What one render did beside reading files.
+#[derive(Debug, Default)]
+struct Deeds {
+    /// Whether it started a program: what that says need not follow from the dry tree alone.
+    ran_a_program: Cell<bool>,
+    /// Whether what it renders names the dry commit.
+    names_the_commit: Cell<bool>,
+}
+
 /// One dry commit while it is rendered.
 struct Commit<'a> {
     renderers: &'a Renderers,
@@ -218,13 +234,27 @@ impl<'a> Commit<'a> {
         self.watch.get_or_init(Watch::start)
     }
 
-    fn render(&self, application: &Application) -> Result<Rendered, Failure> {
-        self.render_seen(application, View::with_limit(self.context.files, self.limits().file_bytes_max)).0
+    fn render(&self, application: &Application) -> Result<Rendered, Unrendered> {
+        let view = View::with_limit(self.context.files, self.limits().file_bytes_max);
+        let deeds = Deeds::default();
+        let (result, view) = self.render_seen(application, view, &deeds);
+        result.map_err(|failure| {
+            let repeats = match &failure {
+                Failure::Mistakes(_) => !deeds.ran_a_program.get() && !deeds.names_the_commit.get(),
+                Failure::World(error) => error.is_limit() && !error.is_limit_of_commit(),
+            };
+            Unrendered { failure, reads: view.reads(), repeats }
+        })
     }
 
     /// The same with the view that it was read by. Whatever comes of a render that went beyond a limit of this machine
     /// says nothing about the dry commit.
-    fn render_seen<'v>(&self, application: &Application, view: View<'v>) -> (Result<Rendered, Failure>, View<'v>) {
+    fn render_seen<'v>(
+        &self,
+        application: &Application,
+        view: View<'v>,
+        deeds: &Deeds,
+    ) -> (Result<Rendered, Failure>, View<'v>) {
         let over = Arc::new(AtomicBool::new(false));
         let flags = [over.clone(), self.is_late.clone(), self.renderers.cancel.clone()];
         let view = view.until(Stop::when(move || flags.iter().any(|flag| flag.load(Ordering::Relaxed))));
@@ -233,7 +263,7 @@ impl<'a> Commit<'a> {
         let result = if is_late() {
             Err(Error::Cancelled.into())
         } else {
-            self.watch().within(time, &over, || self.render_within(application, &view))
+            self.watch().within(time, &over, || self.render_within(application, &view, deeds))
         };
         let too_much = |what, setting| Err(Error::TooMuch { what, setting }.into());
         let result = match (result, view.too_large()) {
@@ -245,7 +275,7 @@ impl<'a> Commit<'a> {
             (Err(_), _) if is_late() => {
                 let seconds = commit_time.as_secs();
                 let what = format!("the Applications of one dry commit take more than {seconds} seconds to render");
-                too_much(what, "hydrate.commitTimeLimit")
+                too_much(what, COMMIT_TIME_LIMIT)
             }
             (Err(Failure::Mistakes(_)), Some(error)) => too_much(error.to_string(), "hydrate.fileLimit"),
             (result, _) => result,
@@ -257,8 +287,8 @@ impl<'a> Commit<'a> {
         &self.renderers.limits
     }
 
-    fn render_within(&self, application: &Application, view: &View<'_>) -> Result<Rendered, Failure> {
-        self.with_engine(application, view, |one, environment, used| {
+    fn render_within(&self, application: &Application, view: &View<'_>, deeds: &Deeds) -> Result<Rendered, Failure> {
+        self.with_engine(application, view, deeds, |one, environment, used| {
             let (manifests, commands) = match &one.source.tool {
                 Tool::Helm(helm) => one.helm(helm)?,
                 Tool::Kustomize(kustomize) => one.kustomize(kustomize)?,
@@ -284,6 +314,7 @@ impl<'a> Commit<'a> {
         &self,
         application: &Application,
         view: &View<'_>,
+        deeds: &Deeds,
         work: impl FnOnce(&mut One<'_, '_>, &Environment, BTreeSet<Variable>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         if self.cancel().load(Ordering::Relaxed) {
@@ -294,7 +325,8 @@ impl<'a> Commit<'a> {
         let environment = Environment::new(profile, application, dry_commit);
         let Substituted { source, used, diagnostics } = environment.substitute(&source).map_err(Failure::Mistakes)?;
         let warnings = [source.warnings.clone(), diagnostics].concat();
-        work(&mut One { commit: self, application, source: &source, view, warnings }, &environment, used)
+        deeds.names_the_commit.set(used.iter().any(|variable| variable.names_the_commit()));
+        work(&mut One { commit: self, application, source: &source, view, deeds, warnings }, &environment, used)
     }
 
     fn cancel(&self) -> &AtomicBool {

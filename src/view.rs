@@ -181,6 +181,11 @@ impl<'a> View<'a> {
         self.too_large.get()
     }
 
+    /// Where it reads from.
+    pub fn files(&self) -> &'a dyn Files {
+        self.files
+    }
+
     /// What tells the render to give up.
     pub fn stop(&self) -> &Stop {
         &self.stop

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use git_hydrate::git::{
     Expected, Location, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TreeEdit, update_refs,
 };
-use git_hydrate::hydrate::{Observer, RefNames, Report, Setup, Wake, hydrate};
+use git_hydrate::hydrate::{Observer, Outcome, RefNames, Report, Setup, Wake, hydrate};
 use git_hydrate::render::{Machine, Renderers};
 
 use super::support::{BINARY, Lab};
@@ -274,11 +274,32 @@ fn damage(dir: &Path, random: &mut Random) {
 
 #[test]
 fn incremental_is_from_scratch() {
+    let [with, without] = compare(20, "", |report| report);
+    assert!(with * 2 < without, "{with} renders with what is remembered, {without} without");
+}
+
+/// What reached a limit is remembered by one of the repositories only, which says so, and nothing else of it shows.
+#[test]
+fn limits_that_are_remembered_change_no_commit() {
+    let [with, without] = compare(21, "[hydrate]\n\tobjectLimit = 2\n", |mut report| {
+        for branch in &mut report.branches {
+            branch.skipped.clear();
+            if let Outcome::Failed { recorded, .. } = &mut branch.outcome {
+                *recorded = false;
+            }
+        }
+        report
+    });
+    assert!(with < without, "{with} renders with what is remembered, {without} without");
+}
+
+/// Edits two repositories in the same way; answers how much each rendered.
+fn compare(seed: u64, config: &str, told: impl Fn(Report) -> Report) -> [usize; 2] {
     let lab = Lab::new();
-    let warm = Server::new(&lab, "warm.git", "");
-    let cold = Server::new(&lab, "cold.git", "[hydrate]\n\tcache = false\n");
+    let warm = Server::new(&lab, "warm.git", config);
+    let cold = Server::new(&lab, "cold.git", &format!("{config}[hydrate]\n\tcache = false\n"));
     let servers = [&warm, &cold];
-    let mut random = Random(20);
+    let mut random = Random(seed);
     let mut dry = Dry::start();
     let (mut seconds, mut tip, mut older) = (1_700_000_000, None, Vec::new());
     for round in 0..40 {
@@ -316,13 +337,12 @@ fn incremental_is_from_scratch() {
         if random.below(6) == 0 {
             damage(&warm.path.join("hydrate/cache"), &mut random);
         }
-        let [with, without] = servers.map(|server| server.hydrate("main"));
+        let [with, without] = servers.map(|server| told(server.hydrate("main")));
         assert_eq!(with, without, "round {round}");
         assert_eq!(warm.refs(), cold.refs(), "round {round}");
     }
-    let [with, without] = servers.map(|server| server.rendered.0.load(Ordering::Relaxed));
-    assert!(with * 2 < without, "{with} renders with what is remembered, {without} without");
     assert!(warm.refs().contains_key("heads/environments/dev"), "nothing was hydrated");
+    servers.map(|server| server.rendered.0.load(Ordering::Relaxed))
 }
 
 #[test]

@@ -42,6 +42,7 @@ mod render;
 mod replaced;
 mod screen;
 mod strict;
+mod stuck;
 mod support;
 mod vanished;
 mod verify;

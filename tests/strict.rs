@@ -148,11 +148,11 @@ fn when_the_time_is_over_the_admin_has_decided() {
     server.git(&["config", "hydrate.strictUndecided", "refuse"]);
     let before = files(&server);
     let told = clone.push().exits(1);
-    assert!(told.remote()[0].starts_with("error: nobody can tell whether this push hydrates: "), "{told:?}");
+    assert!(told.remote()[0].starts_with("error: could not check this push: "), "{told:?}");
     assert_eq!(files(&server), before);
     server.git(&["config", "hydrate.strictUndecided", "accept"]);
     let told = clone.push().success();
-    assert!(told.remote()[0].starts_with("warning: nobody can tell whether this push hydrates: "), "{told:?}");
+    assert!(told.remote()[0].starts_with("warning: could not check this push: "), "{told:?}");
     assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")));
     server.git(&["config", "hydrate.strict", "perhaps"]);
     clone.commit("three", &[]);
@@ -209,4 +209,103 @@ fn a_mistyped_field_does_not_go_in() {
     server.hydrate(&["config", "add", "knownFields", "helms"]).success();
     clone.push().success();
     healthy(&server);
+}
+
+/// A chart that takes longer than anybody waits for, for prod.
+fn endless(clone: &Repo) -> Vec<(String, String)> {
+    let (file, text) = application("slow", "prod");
+    let template = format!("{{{{ $all := until 1000 }}}}{}{}", "{{ range $all }}".repeat(5), "{{ end }}".repeat(5));
+    assert!(!clone.path.join(&file).exists());
+    vec![
+        (file, text),
+        ("apps/slow/prod/Chart.yaml".to_owned(), "apiVersion: v2\nname: slow\nversion: 1.0.0\n".to_owned()),
+        ("apps/slow/prod/templates/a.yaml".to_owned(), template),
+    ]
+}
+
+fn commit(clone: &Repo, message: &str, files: &[(String, String)], more: &[(&str, &str)]) {
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    clone.commit(message, &[&files, more].concat());
+}
+
+#[test]
+fn a_slow_chart_does_not_let_a_syntax_error_in() {
+    let lab = Lab::new();
+    let (server, clone) = strict(&lab, &[]);
+    server.git(&["config", "hydrate.strictTimeLimit", "2"]);
+    server.git(&["config", "hydrate.renderTimeLimit", "5"]);
+    let before = files(&server);
+    let slips = [(WEB, BROKEN), ("applications/dev/web.yaml", "spec:\n  sourceHydrator: [\n")];
+    for slip in slips {
+        commit(&clone, "a slow chart and a slip", &endless(&clone), &[slip]);
+        let told = clone.push().exits(1).remote().join(" ");
+        assert!(told.starts_with("error: "), "{told}");
+        assert!(told.contains(&format!("--> {}:", slip.0)), "{told}");
+        assert!(told.contains("warning: `slow-prod` was not rendered: no time was left"), "{told}");
+        assert_eq!(files(&server), before);
+        clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    }
+}
+
+#[test]
+fn only_what_could_not_be_judged_in_time_is_left_to_the_admin() {
+    let lab = Lab::new();
+    let (server, clone) = strict(&lab, &[]);
+    server.git(&["config", "hydrate.strictTimeLimit", "2"]);
+    server.git(&["config", "hydrate.strictUndecided", "refuse"]);
+    commit(&clone, "a slow chart", &endless(&clone), &[(WEB, &config_map("web", "new"))]);
+    let told = clone.push().exits(1).remote().join(" ");
+    let expected = "error: could not check this push: it takes more than 2 seconds (hydrate.strictTimeLimit)";
+    assert!(told.starts_with(expected), "{told}");
+    assert!(told.contains("error: `slow-prod` was not rendered: no time was left"), "{told}");
+    assert!(!told.contains("web-dev"), "{told}");
+    server.git(&["config", "hydrate.strictUndecided", "accept"]);
+    server.git(&["config", "hydrate.renderTimeLimit", "3"]);
+    let told = clone.push().success().remote().join(" ");
+    assert!(told.contains("warning: `slow-prod` was not rendered: no time was left"), "{told}");
+    assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")));
+}
+
+#[test]
+fn a_limit_stops_who_touches_what_reaches_it_and_warns_others() {
+    let lab = Lab::new();
+    let (server, clone) = strict(&lab, &[]);
+    server.git(&["config", "hydrate.objectLimit", "1"]);
+    let limit = "`api-dev` renders more than 1 objects; git config hydrate.objectLimit sets the limit";
+    let before = tip(&server, "main");
+    let two = format!("{}---\n{}", config_map("api", "new"), config_map("api2", "new"));
+    clone.commit("too much", &[(API, &two)]);
+    let told = clone.push().exits(1).remote().join(" ");
+    assert!(told.contains(&format!("error: {limit}")), "{told}");
+    assert!(told.contains("--> applications/dev/api.yaml:4:9"), "{told}");
+    assert!(!told.contains("--retry"), "nothing is in that could be tried again: {told}");
+    clone.commit("something else on top", &[(WEB, &config_map("web", "on top"))]);
+    let told = clone.push().exits(1).remote().join(" ");
+    assert!(told.contains(&format!("error: {limit}")), "{told}");
+    assert_eq!(tip(&server, "main"), before);
+    server.git(&["config", "hydrate.strict", "off"]);
+    clone.push().success();
+    server.git(&["config", "hydrate.strict", "touched"]);
+    for round in ["look at everything", "look at what changed"] {
+        clone.commit("something else", &[(WEB, &config_map("web", round))]);
+        let told = clone.push().success().remote().join(" ");
+        assert!(told.contains(&format!("warning: {limit}")), "{round}: {told}");
+        if round.starts_with("look at everything") {
+            std::fs::remove_dir_all(server.path.join("hydrate")).expect("removed");
+        }
+    }
+    let before = tip(&server, "main");
+    clone.commit("touch it", &[(API, &format!("{two}# more\n"))]);
+    let told = clone.push().exits(1).remote().join(" ");
+    assert!(told.contains(&format!("error: {limit}")), "{told}");
+    clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    clone.commit("something else, broken", &[(WEB, BROKEN)]);
+    let told = clone.push().exits(1).remote().join(" ");
+    assert!(told.contains("error: not valid YAML") && told.contains(&format!("warning: {limit}")), "{told}");
+    assert_eq!(tip(&server, "main"), before);
+    server.git(&["config", "hydrate.strict", "all"]);
+    clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    clone.commit("nothing", &[]);
+    let told = clone.push().exits(1).remote().join(" ");
+    assert!(told.contains(&format!("error: {limit}")), "{told}");
 }

@@ -1,8 +1,34 @@
+use serde::{Deserialize, Serialize};
+
 use super::codec::{Decoder, Encoder};
 use crate::application::{Application, BranchName};
+use crate::diag::Diagnostic;
 use crate::manifest::Key;
 use crate::path::RepoPath;
 use crate::view::{ContentId, Reads};
+
+/// Why an Application has no manifests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FailureKind {
+    /// Mistakes of the dry commit.
+    Mistakes,
+    /// It reached a limit of this machine.
+    Limit,
+    /// All Applications of the dry commit together reached one.
+    LimitOfCommit,
+    /// Whoever asked had no time left.
+    CutOff,
+}
+
+/// What an Application failed by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Why it has no manifests.
+    pub kind: FailureKind,
+    /// What was said of it.
+    pub diagnostics: Vec<Diagnostic>,
+}
 
 /// One Application of a dry tree, and what it rendered to.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +57,8 @@ pub struct Record {
     pub commands: Vec<String>,
     /// What the API server will know its objects by.
     pub objects: Vec<Key>,
+    /// Why it has no manifest, commands or objects; none when it rendered.
+    pub failure: Option<Failure>,
 }
 
 /// A [`Record`] as bytes, and the hashes that lead to it.
@@ -129,6 +157,9 @@ impl Record {
             bytes.number(u64::from(*way));
             bytes.seen(*seen);
         });
+        let failure = self.failure.as_ref().map(serde_json::to_string);
+        let failure = failure.map(|text| text.expect("texts and numbers are JSON"));
+        bytes.optional(failure.as_deref());
         Encoded { bytes: bytes.0, hashes: self.ways().map(Way::hash).collect() }
     }
 
@@ -165,6 +196,10 @@ impl Record {
                 })?
                 .into_iter()
                 .collect(),
+            failure: match bytes.optional()? {
+                Some(text) => Some(serde_json::from_str(&text).ok()?),
+                None => None,
+            },
         })
     }
 }

@@ -39,9 +39,11 @@ pub struct Head {
     pub context: String,
     /// An id of what else decides which Applications are hydrated, and whether anything is wrong with them.
     pub facts: String,
-    /// The environment branches, hydrated from that commit without a fault; none when there was one, and the records
-    /// are only those of Applications that have rendered.
+    /// The environment branches that were hydrated from that commit. None when something is wrong that does not show in
+    /// `stuck`, and the records are only those of Applications that were rendered.
     pub branches: Option<Vec<Branch>>,
+    /// The environment branches that could not be hydrated from that commit because an Application does not render.
+    pub stuck: Vec<Stuck>,
     /// The branches that Applications are hydrated from, and what else they have for a revision.
     pub revisions: BTreeSet<String>,
     /// The branches that Applications name to be written. What other branches there are matters for these two alone.
@@ -63,6 +65,27 @@ pub struct Branch {
     pub applications: usize,
     /// The repository, as the first of them names it.
     pub repo_url: String,
+}
+
+/// An environment branch that stays behind. It does so until something changes that its Applications rest on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stuck {
+    /// Its name.
+    pub name: String,
+    /// The branch that is deployed.
+    pub sync: String,
+    /// The commit that it stays at; none when it was never made.
+    pub tip: Option<String>,
+    /// The dry commit that it was hydrated from last.
+    pub dry: Option<String>,
+    /// How many Applications write to it.
+    pub applications: usize,
+    /// What is wrong with the dry commit.
+    pub mistakes: Vec<Diagnostic>,
+    /// The limits of this machine that were reached.
+    pub limits: Vec<Diagnostic>,
+    /// Whether one of them is that of all Applications together, so that others may be the reason.
+    pub of_commit: bool,
 }
 
 /// All Applications of a dry tree, and what each of them rendered to.

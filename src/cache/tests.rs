@@ -77,6 +77,10 @@ fn record(n: u8, manifest: u8) -> Record {
         manifest: ContentId::new(&[manifest; 20]),
         commands: vec![format!("kustomize build apps/{n}")],
         objects: vec![key(n), key(n + 100)],
+        failure: (n.is_multiple_of(4)).then(|| Failure {
+            kind: FailureKind::Limit,
+            diagnostics: vec![Diagnostic::error("too much").hint("less")],
+        }),
     }
 }
 
@@ -95,6 +99,16 @@ fn written(dir: &Path) -> (PathBuf, PathBuf) {
             applications: usize::from(RECORDS),
             repo_url: text("https://git.example.com/dry.git"),
         }]),
+        stuck: vec![Stuck {
+            name: text("environments/dev"),
+            sync: text("environments/dev"),
+            tip: Some("3".repeat(40)),
+            dry: None,
+            applications: 1,
+            mistakes: vec![Diagnostic::error("wrong")],
+            limits: vec![Diagnostic::error("too much").hint("less")],
+            of_commit: false,
+        }],
         revisions: [text("main")].into(),
         destinations: [text("environments/prod")].into(),
         warnings: vec![Diagnostic::warning("odd").hint("even")],

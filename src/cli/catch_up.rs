@@ -14,12 +14,18 @@ pub(super) struct Arguments {
     /// Print nothing.
     #[arg(long, short)]
     quiet: bool,
+    /// Try again what reached a limit of this machine, although it did not change
+    ///
+    /// An Application that reached a limit, such as hydrate.renderTimeLimit, is not rendered again until its files, its
+    /// document or the limits change. On a machine that was busy it may go well now.
+    #[arg(long)]
+    retry: bool,
 }
 
 /// Hydrates all dry branches of this repository, however many commits they are ahead.
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let repository = super::repository(None)?;
-    let report = all(&repository)?;
+    let report = again(&repository, arguments.retry)?;
     if json {
         output::print_json(&report)?;
     } else if !arguments.quiet {
@@ -30,6 +36,10 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
 
 /// Hydrates everything that is not hydrated yet, and waits for its turn.
 pub(super) fn all(repository: &Repository) -> anyhow::Result<hydrate::Report> {
+    again(repository, false)
+}
+
+fn again(repository: &Repository, retry: bool) -> anyhow::Result<hydrate::Report> {
     let forever = |_: Duration| true;
     let _lock = hydrate::lock(repository, forever)?;
     let renderers = Renderers::from_config(repository, &super::machine()?)?;
@@ -42,7 +52,7 @@ pub(super) fn all(repository: &Repository) -> anyhow::Result<hydrate::Report> {
         out_of_time: &|| false,
         observer: &progress,
     };
-    let report = hydrate::hydrate(&setup);
+    let report = hydrate::hydrate_again(&setup, retry);
     progress.clear();
     let report = report?;
     if let Some(path) = Options::read(repository).log {

@@ -64,10 +64,12 @@ impl PrePush {
 pub struct Strict {
     /// `hydrate.strict`: `touched` or `all`.
     pub strictness: Strictness,
-    /// `hydrate.strictTimeLimit`, in seconds: how long that may take to find out. 60 unless it is set.
+    /// `hydrate.strictTimeLimit`, in seconds: how long that may take to find out. 60 unless it is set. What is found
+    /// to be wrong until then counts.
     pub time_limit: Duration,
-    /// `hydrate.strictUndecided`: whether a push that nobody could judge is refused (`refuse`) or goes in (`accept`, as
-    /// when it is not set); hydration after it does what can be done.
+    /// `hydrate.strictUndecided`: whether a push in which nothing wrong was found, but not everything could be judged, is
+    /// refused (`refuse`) or goes in (`accept`, as when it is not set); hydration after it does what can be done. It is
+    /// for trouble of the server only: no time left, a repository that cannot be read.
     pub refuse_undecided: bool,
 }
 

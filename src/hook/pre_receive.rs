@@ -6,9 +6,9 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use super::post_receive::pushed_branches;
 use super::{Options, STDIN_BYTES_MAX, Strict, UnknownWord, access, namespace};
 use crate::application::PatternError;
-use crate::diag::{Diagnostic, chain};
+use crate::diag::{Diagnostic, Severity, chain};
 use crate::git::{Error, Location, Quarantine, Repository, object_id};
-use crate::hydrate::{self, DAY, HydrateError, Push, RefNames, RefUpdate, Setup, Silent, Wake};
+use crate::hydrate::{self, DAY, HydrateError, Judgement, Push, RefNames, RefUpdate, Setup, Silent, Wake};
 use crate::render::{Machine, Renderers, Watch};
 use crate::report::{Console, diagnostics, wrap};
 
@@ -97,8 +97,10 @@ fn run(
         return Ok(refusals);
     }
     let (Some(strict), Some(after)) = (strict, after) else { return Ok(Vec::new()) };
-    let judged = judge(&before, &after, pushed, quarantine.as_ref(), &strict);
-    judged.or_else(|error| undecided(&error, &strict, console))
+    match judge(&before, &after, pushed, quarantine.as_ref(), &strict) {
+        Ok(judgement) => Ok(judged(judgement, &strict, console)),
+        Err(error) => Ok(undecided(&chain(&error), Vec::new(), &strict, console)),
+    }
 }
 
 fn setup<'a>(
@@ -117,7 +119,7 @@ fn judge(
     pushed: Vec<String>,
     quarantine: Option<&Quarantine>,
     strict: &Strict,
-) -> Result<Vec<Diagnostic>, HydrateError> {
+) -> Result<Judgement, HydrateError> {
     let started = Instant::now();
     let out_of_time = || started.elapsed() > strict.time_limit;
     let cancel = before.renderers.cancel_flag();
@@ -131,23 +133,50 @@ fn judge(
         quarantine,
     };
     match Watch::start().within(strict.time_limit, &cancel, || hydrate::judge(&push)) {
-        Err(_) if cancel.load(Ordering::Relaxed) => {
-            let limit = strict.time_limit.as_secs();
-            Err(HydrateError::Machine(format!("it takes more than {limit} seconds (hydrate.strictTimeLimit)")))
-        }
+        Err(_) if cancel.load(Ordering::Relaxed) => Err(HydrateError::Machine(time_is_over(strict))),
         judged => judged,
     }
 }
 
-/// What becomes of a push that nobody can judge.
-fn undecided(error: &HydrateError, strict: &Strict, console: &mut Console) -> Result<Vec<Diagnostic>, Undecided> {
-    let text = format!("nobody can tell whether this push hydrates: {}", chain(error));
+fn time_is_over(strict: &Strict) -> String {
+    format!("it takes more than {} seconds (hydrate.strictTimeLimit)", strict.time_limit.as_secs())
+}
+
+/// What a push is refused for. The pusher is told of everything that was found, and of what could not be judged.
+fn judged(judgement: Judgement, strict: &Strict, console: &mut Console) -> Vec<Diagnostic> {
+    let Judgement { refusals, warnings, undecided: unjudged } = judgement;
+    let warned = |diagnostic: Diagnostic| Diagnostic { severity: Severity::Warning, ..diagnostic };
+    if refusals.is_empty() && !unjudged.is_empty() {
+        if !warnings.is_empty() {
+            console.print(&diagnostics(warnings.iter()));
+        }
+        return undecided(&time_is_over(strict), unjudged, strict, console);
+    }
+    let others: Vec<Diagnostic> = unjudged.into_iter().map(warned).chain(warnings).collect();
+    match refusals.is_empty() {
+        true if others.is_empty() => Vec::new(),
+        true => {
+            console.print(&diagnostics(others.iter()));
+            Vec::new()
+        }
+        false => refusals.into_iter().chain(others).collect(),
+    }
+}
+
+/// What becomes of a push that could not be checked, or not all of it: `unjudged` names what.
+fn undecided(why: &str, unjudged: Vec<Diagnostic>, strict: &Strict, console: &mut Console) -> Vec<Diagnostic> {
+    let text = format!("could not check this push: {why}");
     if strict.refuse_undecided {
         let hint = "push again, or ask an admin: hydrate.strictUndecided = accept lets such a push in";
-        return Ok(vec![Diagnostic::error(text).hint(hint)]);
+        return [Diagnostic::error(text).hint(hint)].into_iter().chain(unjudged).collect();
     }
     console.print(&wrap(&format!("warning: {text}"), "  "));
-    Ok(Vec::new())
+    if !unjudged.is_empty() {
+        let warned = |diagnostic: Diagnostic| Diagnostic { severity: Severity::Warning, ..diagnostic };
+        let unjudged: Vec<Diagnostic> = unjudged.into_iter().map(warned).collect();
+        console.print(&diagnostics(unjudged.iter()));
+    }
+    Vec::new()
 }
 
 /// What git says would be updated, below `namespace`.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::HydrateError;
 use super::branch_records::{BranchRecord, BranchRecords};
+use super::failed_render::FailedBranch;
 use super::heads::{DryHead, RefNames};
 use super::report::{BranchReport, HydratedCommit, Outcome, Skipped};
 use super::rules::Rules;
@@ -49,6 +50,8 @@ pub(super) struct Branch {
     resumed: bool,
     /// Whether a dry commit was hydrated onto it in this run.
     reached: bool,
+    /// The Applications that it failed by, when it is renders that failed.
+    pub failed: Option<FailedBranch>,
     /// Whether it must not be written in this run at all.
     pub closed: bool,
 }
@@ -94,6 +97,7 @@ impl Branch {
             failure: None,
             resumed: false,
             reached: false,
+            failed: None,
             closed: false,
         })
     }
@@ -192,6 +196,7 @@ impl Branch {
             resumed: Trailers::read(&tip.message).is_some(),
             tip: Some(tip),
             reached: false,
+            failed: None,
             closed: false,
         }
     }
@@ -423,12 +428,14 @@ impl Branch {
         let message = diagnostics.first().map(|diagnostic| diagnostic.message.clone()).unwrap_or_default();
         self.skipped.push(Skipped { dry_sha: dry_sha.clone(), message });
         self.failure = Some(Outcome::Failed { dry_sha, diagnostics, recorded });
+        self.failed = None;
     }
 
     /// Notes that a dry commit is hydrated, whether or not it took a commit.
     pub fn reach(&mut self, dry_commit: ObjectId, settings: Option<ObjectId>) {
         self.failure = None;
         self.reached = true;
+        self.failed = None;
         self.dry = Some(dry_commit);
         self.settings = settings;
     }
@@ -441,6 +448,15 @@ impl Branch {
     /// How it failed, if it did.
     pub fn failure(&self) -> Option<&Outcome> {
         self.failure.as_ref()
+    }
+
+    /// Why it could not be hydrated from this dry commit, when it is renders that failed.
+    pub fn failed_at(&self, dry: ObjectId) -> Option<&FailedBranch> {
+        let is_there = |dry_sha: &str| object_id(dry_sha) == Some(dry);
+        match &self.failure {
+            Some(Outcome::Failed { dry_sha, .. }) if is_there(dry_sha) && !self.closed => self.failed.as_ref(),
+            _ => None,
+        }
     }
 
     /// What the run did to the branch.

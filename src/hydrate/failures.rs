@@ -76,6 +76,11 @@ impl Failures {
         })
     }
 
+    /// Whether older failures of a branch may have been forgotten.
+    pub fn is_full(&self, branch: &BranchName) -> bool {
+        self.of(branch).len() >= FAILURES_MAX
+    }
+
     /// Adds a failure, in place of an earlier one of the same dry commit.
     pub fn add(&mut self, branch: &BranchName, failure: Failure) {
         let failures = self.branches.entry(branch.as_str().to_owned()).or_default();

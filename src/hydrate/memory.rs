@@ -5,18 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
 
-use super::branch::MANIFEST;
+use super::branch::{Branch, MANIFEST};
+use super::failed_render::FailedRender;
 use super::heads::DryHead;
 use super::output::Output;
 use super::run::{DryTree, Run};
 use crate::application::{Application, BranchName, Context};
-use crate::cache::{self, Cache, Encoded, Head, Record, State};
+use crate::cache::{self, Cache, Encoded, Head, Record, State, Stuck};
 use crate::diag::Diagnostic;
-use crate::git::{ObjectId, Repository};
+use crate::git::{ObjectId, Repository, object_id};
 use crate::metadata::ENGINE_REVISION;
 use crate::path::RepoPath;
 use crate::publish::HydratedTree;
-use crate::render::Limits;
 use crate::shares::in_shares;
 use crate::view::{TreeFiles, View};
 
@@ -85,7 +85,7 @@ impl Run<'_> {
             branch.tip = now.map(|tip| tip.id.to_string()).unwrap_or_default();
         }
         let name = self.state_name(head);
-        if let Some(memory) = &mut self.memory {
+        if let Some(memory) = self.memory.as_mut().filter(|_| !self.is_cut_off) {
             memory.kept.push((name, Kept::Advanced(Box::new(state))));
         }
     }
@@ -103,11 +103,13 @@ impl Run<'_> {
         let mut rendered = std::mem::take(&mut memory.rendered);
         let earlier = memory.recalled.take();
         let count = tree.hydrated().count();
-        if rendered.is_empty() && count > 0 {
+        if self.is_cut_off || (rendered.is_empty() && count > 0) {
             return;
         }
         let is_whole = tree.is_sound() && rendered.len() == count;
-        let branches: Option<Vec<_>> = names.keys().map(|name| self.known_branch(name, head, tree)).collect();
+        let stuck: Vec<Stuck> = names.keys().filter_map(|name| self.stuck_branch(name, head)).collect();
+        let moving = names.keys().filter(|name| stuck.iter().all(|stuck| stuck.name != name.as_str()));
+        let branches: Option<Vec<_>> = moving.map(|name| self.known_branch(name, head, tree)).collect();
         // What was not tried now, because something else is wrong, may serve again.
         for application in tree.hydrated().filter(|_| !is_whole) {
             if let Entry::Vacant(vacant) = rendered.entry((application.file.clone(), application.index)) {
@@ -121,6 +123,7 @@ impl Run<'_> {
             context: self.state_context(),
             facts: self.state_facts(head, heads, &revisions, &destinations),
             branches: branches.filter(|_| is_whole),
+            stuck,
             revisions,
             destinations,
             warnings,
@@ -143,6 +146,34 @@ impl Run<'_> {
         })
     }
 
+    /// A branch that stays behind as a state has it; none when it is not a render that failed at the tip.
+    fn stuck_branch(&self, name: &BranchName, head: &DryHead) -> Option<Stuck> {
+        self.branches.get(name).and_then(|branch| stuck(branch, head.tip))
+    }
+
+    /// What an earlier run left behind, as `head` of the state says, is what it was.
+    pub(super) fn is_as_left(stuck: &Stuck, branch: &Branch) -> bool {
+        let text = |id: Option<ObjectId>| id.map(|id| id.to_string());
+        stuck.name == branch.name.as_str()
+            && stuck.tip == text(branch.tip.as_ref().map(|tip| tip.id))
+            && stuck.dry == text(branch.dry)
+    }
+
+    /// The dry commit at which a branch reached a limit of this machine in an earlier run, and how; all dry commits before
+    /// it were tried as well.
+    pub(super) fn recalled_limit(&self, branch: &Branch) -> Option<(ObjectId, &Stuck)> {
+        let state = self.memory.as_ref().filter(|_| !self.retry)?.recalled.as_ref()?;
+        let stuck = state.head.stuck.iter().find(|stuck| Self::is_as_left(stuck, branch))?;
+        let last = object_id(&state.head.dry_commit)?;
+        (!stuck.limits.is_empty()).then_some((last, stuck))
+    }
+
+    /// What an earlier run knows of an Application that did not render, when it would not render here either.
+    pub(super) fn recalled_failed_render(&self, application: &Application, view: &View<'_>) -> Option<FailedRender> {
+        let state = self.memory.as_ref().filter(|_| !self.retry)?.recalled.as_ref()?;
+        FailedRender::recall(known_record(state, application)?, view)
+    }
+
     /// For each Application what it renders to, when that is known: its record is confirmed by `files`, and the manifest
     /// stands in its branch already.
     pub(super) fn known_outputs(&self, applications: &[&Application], files: &TreeFiles<'_>) -> Vec<Option<Output>> {
@@ -153,7 +184,8 @@ impl Run<'_> {
         let trees: BTreeMap<&BranchName, HydratedTree<'_>> =
             tips.map(|(name, tree)| (name, HydratedTree::new(self.buffer(), tree))).collect();
         in_shares(applications, |application| {
-            let record = known_record(state, application).filter(|record| !record.names_the_commit)?;
+            let record = known_record(state, application)
+                .filter(|record| !record.names_the_commit && record.failure.is_none())?;
             let path = application.sync_path.child(MANIFEST).ok()?;
             let (_, manifest) = trees.get(&record.branch)?.entry(&path).ok().flatten()?;
             let stands = record.manifest.as_bytes() == manifest.as_bytes();
@@ -171,10 +203,9 @@ impl Run<'_> {
 
     /// An id of all that results depend on beside Applications and dry trees.
     fn state_context(&self) -> String {
-        let limits = Limits { jobs: 0, ..self.setup.renderers.limits() };
         let settings = self.rules.id.map(|id| id.to_string());
-        let version = env!("CARGO_PKG_VERSION");
-        hex(&Sha256::digest(format!("{version} {ENGINE_REVISION} {settings:?} {limits:?}"))[..16])
+        let (version, bounds) = (env!("CARGO_PKG_VERSION"), self.setup.renderers.bounds());
+        hex(&Sha256::digest(format!("{version} {ENGINE_REVISION} {settings:?} {bounds}"))[..16])
     }
 
     fn state_facts(
@@ -188,6 +219,21 @@ impl Run<'_> {
             context.fingerprint(revisions, destinations).to_string()
         })
     }
+}
+
+/// A branch that a render keeps from being hydrated from `dry`, as a state has it.
+pub(super) fn stuck(branch: &Branch, dry: ObjectId) -> Option<Stuck> {
+    let failed = branch.failed_at(dry)?;
+    Some(Stuck {
+        name: branch.name.to_string(),
+        sync: branch.sync.to_string(),
+        tip: branch.tip.as_ref().map(|tip| tip.id.to_string()),
+        dry: branch.dry.map(|dry| dry.to_string()),
+        applications: branch.applications,
+        mistakes: failed.mistakes.clone(),
+        limits: failed.limits.clone(),
+        of_commit: failed.of_commit,
+    })
 }
 
 /// What is known of an Application, when its document still says the same.

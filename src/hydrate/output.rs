@@ -44,6 +44,7 @@ impl Output {
             manifest: ContentId::new(manifest.as_bytes()),
             commands,
             objects,
+            failure: None,
         };
         Ok(Self::known(record, manifest))
     }

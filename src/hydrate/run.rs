@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::branch::Branch;
 use super::branch_records::{BranchRecords, Engines, RECORDS_REF};
 use super::dry_branches::{self, DryBranches};
+use super::failed_render::{FailedBranch, FailedRenders};
 use super::failures::{FAILURES_REF, Failures};
 use super::heads::{self, DryHead};
 use super::memory::Memory;
@@ -63,6 +64,8 @@ pub(super) struct Prepared<'a> {
     pub settings: Settings,
     /// What it leaves for the next run, once the refs have moved.
     pub memory: Option<Memory>,
+    /// Whether an Application was not rendered because somebody had no time to wait for it.
+    pub is_cut_off: bool,
 }
 
 /// The refs that a run moves at its end.
@@ -119,6 +122,14 @@ pub(super) struct Run<'a> {
     pub report: Report,
     /// What earlier runs found out; none where all of it shall be found out again.
     pub memory: Option<Memory>,
+    /// What did not render in this run.
+    failed: Rc<FailedRenders>,
+    /// Whether what reached a limit of this machine in an earlier run is tried again.
+    pub retry: bool,
+    /// Dry trees: what differs from them is rendered first.
+    urgent_since: Vec<ObjectId>,
+    /// Whether an Application was not rendered because somebody had no time to wait for it.
+    pub is_cut_off: bool,
     newest_dry: Option<Time>,
     moves: Moves<'a>,
 }
@@ -164,9 +175,28 @@ impl<'a> Run<'a> {
             branches: BTreeMap::new(),
             report: Report::default(),
             memory: None,
+            failed: Rc::default(),
+            retry: false,
+            urgent_since: Vec::new(),
+            is_cut_off: false,
             newest_dry: None,
             moves: Moves::None,
         })
+    }
+
+    /// The same with what failed in an earlier try.
+    pub fn knowing(self, failed: &Rc<FailedRenders>) -> Self {
+        Self { failed: failed.clone(), ..self }
+    }
+
+    /// The same, and with `retry` what reached a limit of this machine in an earlier run is tried again.
+    pub fn retrying(self, retry: bool) -> Self {
+        Self { retry, ..self }
+    }
+
+    /// The same, where what differs from these dry trees is rendered first.
+    pub fn beginning_with(self, urgent_since: Vec<ObjectId>) -> Self {
+        Self { urgent_since, ..self }
     }
 
     /// Hydrates all dry branches that the wake-up is about and moves the refs.
@@ -186,8 +216,9 @@ impl<'a> Run<'a> {
         self.hydrate_heads()?;
         let edits = self.ref_edits()?;
         let dry_branches = self.heads_of(&Wake::Pushed(Vec::new())).into_iter().map(|head| head.branch).collect();
-        let Self { buffer, refs, branches, report, trees, rules, memory, .. } = self;
-        Ok(Prepared { buffer, refs, edits, branches, report, trees, dry_branches, settings: rules.settings, memory })
+        let Self { buffer, refs, branches, report, trees, rules, memory, is_cut_off, .. } = self;
+        let settings = rules.settings;
+        Ok(Prepared { buffer, refs, edits, branches, report, trees, dry_branches, settings, memory, is_cut_off })
     }
 
     /// Hydrates the tips alone and moves nothing: what it made stands in the buffer.
@@ -392,7 +423,8 @@ impl<'a> Run<'a> {
         let tree = self.dry_tree(dry, &head, heads)?;
         let name = branch.name.clone();
         self.branches.insert(name.clone(), branch);
-        self.hydrate_commit(&head, dry, &tree, std::slice::from_ref(&name), heads)?;
+        let untried = self.untried(dry, vec![name.clone()], &head);
+        self.hydrate_commit(&head, dry, &tree, &untried, heads)?;
         Ok(self.branches.remove(&name).expect("a dry commit takes no branch away"))
     }
 
@@ -413,9 +445,11 @@ impl<'a> Run<'a> {
         let recorded = self.environments.iter().filter(|(_, dry_branch)| **dry_branch == head.branch);
         names.extend(recorded.map(|(branch, _)| branch.clone()));
         let mut backlog: BTreeMap<BranchName, Vec<ObjectId>> = BTreeMap::new();
+        let mut passed_over = BTreeMap::new();
         for name in names {
             let branch = self.open_branch(&name, head, &tree)?;
             let commits = self.backlog(&branch, head)?;
+            passed_over.insert(name.clone(), self.passed_over(&branch, &commits));
             backlog.insert(name.clone(), commits);
             self.branches.insert(name, branch);
         }
@@ -431,7 +465,9 @@ impl<'a> Run<'a> {
             }
             let left = longest.len() - index;
             let wanting = backlog.iter().filter(|(name, commits)| commits.len() >= left && self.is_open(name));
+            let wanting = wanting.filter(|(name, _)| !passed_over[*name].contains(dry));
             let wanting: Vec<BranchName> = wanting.map(|(name, _)| name.clone()).collect();
+            let wanting = self.untried(*dry, wanting, head);
             if !wanting.is_empty() {
                 let tree = self.dry_tree(*dry, head, heads)?;
                 self.hydrate_commit(head, *dry, &tree, &wanting, heads)?;
@@ -480,7 +516,7 @@ impl<'a> Run<'a> {
     }
 
     /// The dry commits that the branch lacks, oldest first: a suffix of the first-parent line up to the tip.
-    fn backlog(&self, branch: &Branch, head: &DryHead) -> Result<Vec<ObjectId>, Stopped> {
+    pub(super) fn backlog(&self, branch: &Branch, head: &DryHead) -> Result<Vec<ObjectId>, Stopped> {
         if branch.closed {
             return Ok(Vec::new());
         }
@@ -509,6 +545,23 @@ impl<'a> Run<'a> {
         }
         let before = Rules::at(before, &self.buffer)?.settings;
         Ok(!before.makes_the_same_as(&self.rules.settings))
+    }
+
+    /// The dry commits of a backlog that were tried in vain and are passed over without a word: the record of failures has
+    /// no room for all of them, and of those that reached a limit this machine keeps the last.
+    fn passed_over(&self, branch: &Branch, commits: &[ObjectId]) -> BTreeSet<ObjectId> {
+        let is_known = |dry: &ObjectId| self.known_failure(&branch.name, *dry).is_some();
+        let oldest = commits.iter().position(is_known).filter(|_| self.failures.is_full(&branch.name));
+        let limited = self.recalled_limit(branch).map(|(last, _)| last);
+        let limited = limited.and_then(|last| commits.iter().position(|dry| *dry == last));
+        let tried = &commits[..oldest.max(limited).unwrap_or(0)];
+        tried.iter().filter(|dry| !is_known(dry)).copied().collect()
+    }
+
+    /// The limit that a branch is known to reach at this dry commit.
+    fn known_limit(&self, name: &BranchName, dry: ObjectId) -> Option<FailedBranch> {
+        let (last, stuck) = self.recalled_limit(self.branches.get(name)?)?;
+        (last == dry).then(|| FailedBranch::carried(stuck))
     }
 
     /// The URL of this repository, as the first Application of a branch names it.

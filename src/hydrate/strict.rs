@@ -1,15 +1,18 @@
 //! Whether a push hydrates, found before git takes it: the hydration is made in memory, for the refs that it would leave.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use super::branch::Branch;
+use super::failed_render::{FailedBranch, FailedRender, FailureKind};
 use super::foreseen;
 use super::rules::render_context;
 use super::run::{BACKLOG_MAX, Prepared, Run};
 use super::{HydrateError, Outcome, Setup, Stopped, Wake};
 use crate::application::BranchName;
-use crate::diag::Diagnostic;
-use crate::git::{ObjectId, Quarantine};
+use crate::diag::{Diagnostic, Severity};
+use crate::git::{ObjectId, Quarantine, object_id};
+use crate::settings::SETTINGS_REF;
 use crate::view::{TreeFiles, View};
 
 /// What a push is refused for.
@@ -38,29 +41,45 @@ pub struct Push<'a> {
 /// How many seconds a day has.
 pub const DAY: i64 = 86_400;
 
-/// Why a push is refused; nothing when it hydrates, and then what was made stands ready for [`super::fulfil`].
+/// What is found of a push before it goes in.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Judgement {
+    /// What it is refused for. Nothing else matters when there is anything.
+    pub refusals: Vec<Diagnostic>,
+    /// What decides nothing, and the pusher shall know: Applications that the push leaves as they are, and of which a
+    /// limit of this machine keeps us from telling whether they render.
+    pub warnings: Vec<Diagnostic>,
+    /// What could not be judged in the time there was.
+    pub undecided: Vec<Diagnostic>,
+}
+
+/// Judges each Application of a push by itself: what is known to be wrong counts although others could not be judged. When
+/// nothing is wrong and all is judged, what was made stands ready for [`super::fulfil`].
 ///
-/// Errors: the world failed, or the time was over before the tip was reached; nobody knows then.
-pub fn judge(push: &Push<'_>) -> Result<Vec<Diagnostic>, HydrateError> {
-    let Wake::Pushed(pushed) = &push.after.wake else { return Ok(Vec::new()) };
-    let prepare = |trust_cache| Run::new(push.after).and_then(|run| run.prepare(trust_cache));
+/// Errors: the world failed, and nothing is known.
+pub fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
+    let Wake::Pushed(pushed) = &push.after.wake else { return Ok(Judgement::default()) };
+    let urgent_since = trees_before(push.before, pushed)?;
+    let failed = Rc::default();
+    let prepare = |trust_cache| {
+        let run = Run::new(push.after).map(|run| run.knowing(&failed).beginning_with(urgent_since.clone()));
+        run.and_then(|run| run.prepare(trust_cache))
+    };
     let made = match prepare(true) {
         Err(Stopped::Unknown) => prepare(false),
         made => made,
     };
     let made = made.map_err(Stopped::into_error)?;
-    if made.report.unfinished {
-        return Err(HydrateError::Machine("there are too many commits for the time".to_owned()));
-    }
     let fed = made.branches.values().map(|branch| branch.dry_branch.as_str());
     let dry: BTreeSet<&str> = made.dry_branches.iter().map(BranchName::as_str).chain(fed).collect();
     let pushed: BTreeSet<&str> = pushed.iter().map(String::as_str).filter(|branch| dry.contains(branch)).collect();
     if pushed.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Judgement::default());
     }
-    let judge = Judge { push, made: &made, pushed, before: None };
-    let refusals = judge.refusals()?;
-    if refusals.is_empty()
+    let judgement = Judge { push, made: &made, pushed, before: None, found: Judgement::default() }.judgement()?;
+    let is_whole = judgement.undecided.is_empty() && !made.is_cut_off && !made.report.unfinished;
+    if judgement.refusals.is_empty()
+        && is_whole
         && let Some(quarantine) = push.quarantine
     {
         let Prepared { buffer, refs, edits, mut report, branches, memory, .. } = made;
@@ -71,7 +90,15 @@ pub fn judge(push: &Push<'_>) -> Result<Vec<Diagnostic>, HydrateError> {
             memory.write();
         }
     }
-    Ok(refusals)
+    Ok(judgement)
+}
+
+/// The trees that the pushed branches had.
+fn trees_before(before: &Setup<'_>, pushed: &[String]) -> Result<Vec<ObjectId>, HydrateError> {
+    let refs = before.repository.refs()?;
+    let tree = |tip| before.repository.commit(tip).map(|commit| commit.tree);
+    // Where one cannot be read, nothing is known to be urgent.
+    Ok(pushed.iter().filter_map(|branch| refs.branch(branch)).filter_map(|tip| tree(tip).ok()).collect())
 }
 
 /// Whether it is a mistake here: a field that is nearly another one is a warning elsewhere.
@@ -86,26 +113,111 @@ struct Judge<'a> {
     pushed: BTreeSet<&'a str>,
     /// What was wrong before the push, once it is known.
     before: Option<Vec<Diagnostic>>,
+    found: Judgement,
 }
 
-impl Judge<'_> {
-    fn refusals(mut self) -> Result<Vec<Diagnostic>, HydrateError> {
-        let mut refusals = self.late()?;
+/// What a failure that stood before the push has to do with it.
+enum Verdict {
+    /// The push made it, or touches what it rests on.
+    Theirs,
+    /// It is as it was.
+    AsBefore,
+    /// No time was left to find out.
+    Unknown,
+}
+
+impl<'a> Judge<'a> {
+    fn judgement(mut self) -> Result<Judgement, HydrateError> {
+        self.found.refusals = self.late()?;
         let made = self.made;
-        let mut wrong: Vec<(Option<&Branch>, &Diagnostic)> = Vec::new();
-        for branch in made.branches.values().filter(|branch| self.pushed.contains(branch.dry_branch.as_str())) {
-            if let Some(Outcome::Failed { diagnostics, .. }) = branch.failure() {
-                wrong.extend(diagnostics.iter().map(|diagnostic| (Some(branch), diagnostic)));
+        for branch in made.branches.values() {
+            if !self.pushed.contains(branch.dry_branch.as_str()) {
+                continue;
+            }
+            match (branch.failed_at(branch.dry_tip), branch.failure()) {
+                (Some(failed), _) => self.by_renders(branch, failed)?,
+                (None, Some(Outcome::Failed { diagnostics, dry_sha, .. }))
+                    if object_id(dry_sha) == Some(branch.dry_tip) =>
+                {
+                    self.by_diagnostics(Some(branch), diagnostics)?;
+                }
+                (None, _) => {}
             }
         }
-        let loose = made.report.problems.iter().chain(&made.report.warnings);
-        wrong.extend(loose.map(|diagnostic| (None, diagnostic)));
-        for (branch, diagnostic) in wrong.into_iter().filter(|(_, diagnostic)| is_wrong(diagnostic)) {
-            if self.push.strictness == Strictness::All || self.is_new(branch, diagnostic)? {
-                refusals.push(diagnostic.as_error());
+        self.by_diagnostics(None, &made.report.problems)?;
+        // Of the warnings, only a field whose name is almost a known one decides.
+        self.by_diagnostics(None, &made.report.warnings)?;
+        if made.report.unfinished {
+            let text = "there are more commits than there is time for";
+            self.found.undecided.push(Diagnostic::error(text));
+        }
+        Ok(self.found)
+    }
+
+    /// A branch of which Applications do not render, each by itself.
+    fn by_renders(&mut self, branch: &'a Branch, failed: &'a FailedBranch) -> Result<(), HydrateError> {
+        let all = self.push.strictness == Strictness::All;
+        if failed.carried {
+            // Since it failed before, nothing changed that it rests on.
+            let found = if all { &mut self.found.refusals } else { &mut self.found.warnings };
+            found.extend(failed.limits.iter().map(|limit| as_warned(limit, all)));
+            self.found.refusals.extend(failed.mistakes.iter().filter(|_| all).cloned());
+            return Ok(());
+        }
+        for render in &failed.renders {
+            let diagnostics = render.diagnostics.iter();
+            match render.kind {
+                FailureKind::CutOff => self.found.undecided.extend(diagnostics.cloned()),
+                FailureKind::Limit | FailureKind::LimitOfCommit => {
+                    let refused = all || self.touches(branch, render)?;
+                    let found = if refused { &mut self.found.refusals } else { &mut self.found.warnings };
+                    found.extend(diagnostics.map(|limit| as_warned(limit, refused)));
+                }
+                FailureKind::Mistakes => {
+                    if all || self.touches(branch, render)? {
+                        self.found.refusals.extend(diagnostics.cloned());
+                    } else if self.settings_differ()? {
+                        self.by_diagnostics(Some(branch), &render.diagnostics)?;
+                    }
+                }
             }
         }
-        Ok(refusals)
+        // Objects that two Applications render.
+        if failed.renders.is_empty() {
+            self.by_diagnostics(Some(branch), &failed.mistakes)?;
+        }
+        Ok(())
+    }
+
+    /// What is wrong although it is no render that failed.
+    fn by_diagnostics(&mut self, branch: Option<&Branch>, diagnostics: &[Diagnostic]) -> Result<(), HydrateError> {
+        for diagnostic in diagnostics.iter().filter(|diagnostic| is_wrong(diagnostic)) {
+            let verdict = match self.push.strictness {
+                Strictness::All => Verdict::Theirs,
+                Strictness::Touched => self.verdict(branch, diagnostic)?,
+            };
+            match verdict {
+                Verdict::Theirs => self.found.refusals.push(diagnostic.as_error()),
+                Verdict::AsBefore => {}
+                Verdict::Unknown => self.found.undecided.push(diagnostic.clone()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the push changes the document of an Application, or anything that its render looked at until it failed.
+    fn touches(&self, branch: &Branch, render: &FailedRender) -> Result<bool, HydrateError> {
+        let old = self.push.before.repository.refs()?.branch(branch.dry_branch.as_str());
+        let Some(old) = old else { return Ok(true) };
+        let repository = self.push.after.repository;
+        let files = TreeFiles::new(repository, repository.commit(old)?.tree);
+        let confirmed = View::new(&files).confirms(&render.reads);
+        Ok(!confirmed.map_err(|error| HydrateError::Machine(error.to_string()))?)
+    }
+
+    fn settings_differ(&self) -> Result<bool, HydrateError> {
+        let settings = |setup: &Setup<'_>| setup.repository.refs().map(|refs| refs.get(SETTINGS_REF));
+        Ok(settings(self.push.before)? != settings(self.push.after)?)
     }
 
     /// Commits that are dated so far ahead that a clock must be wrong: hydrated commits take their dates over.
@@ -132,12 +244,23 @@ impl Judge<'_> {
     }
 
     /// Whether the push made something wrong, or touches what was wrong before in the same way.
-    fn is_new(&mut self, branch: Option<&Branch>, diagnostic: &Diagnostic) -> Result<bool, HydrateError> {
+    fn verdict(&mut self, branch: Option<&Branch>, diagnostic: &Diagnostic) -> Result<Verdict, HydrateError> {
+        if self.is_touched(branch, diagnostic)? {
+            return Ok(Verdict::Theirs);
+        }
+        // Renders that were cut off do not tell what they would have read.
+        if (self.push.after.out_of_time)() {
+            return Ok(Verdict::Unknown);
+        }
         if self.before.is_none() {
             self.before = Some(self.wrong_before()?);
         }
         let known = self.before.as_ref().is_some_and(|before| before.contains(diagnostic));
-        Ok(!known || self.is_touched(branch, diagnostic)?)
+        Ok(match known {
+            true => Verdict::AsBefore,
+            false if (self.push.after.out_of_time)() => Verdict::Unknown,
+            false => Verdict::Theirs,
+        })
     }
 
     /// Everything that is wrong without the push. What is recorded is not rendered for it.
@@ -199,5 +322,14 @@ impl Judge<'_> {
             }
         }
         Ok(false)
+    }
+}
+
+/// A limit as a pusher is told of it: `refused` when the push does not go in by it.
+fn as_warned(limit: &Diagnostic, refused: bool) -> Diagnostic {
+    let limit = limit.clone();
+    match refused {
+        true => limit.hint("make it cheaper to render, or have an admin raise the limit"),
+        false => Diagnostic { severity: Severity::Warning, ..limit },
     }
 }

@@ -5,7 +5,7 @@ use super::exec::{Exec, Site};
 use super::failure::{Error, Failure};
 use super::kustomization::Edits;
 use super::release::Release;
-use super::{Application, Commit, command};
+use super::{Application, Commit, Deeds, command};
 use crate::application::{Directory, Environment, Helm, Kustomize, Plugin, Source};
 use crate::diag::{Diagnostic, Span};
 use crate::directory;
@@ -24,6 +24,7 @@ pub(super) struct One<'a, 'c> {
     pub application: &'a Application,
     pub source: &'a Source,
     pub view: &'a View<'a>,
+    pub deeds: &'a Deeds,
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -212,6 +213,7 @@ impl One<'_, '_> {
     }
 
     fn site<'s>(&'s self, place: &'s Span) -> Result<Site<'s>, Failure> {
+        self.deeds.ran_a_program.set(true);
         Ok(Site { checkout: self.commit.checkout()?, view: self.view, place, cancel: self.commit.cancel() })
     }
 

@@ -79,6 +79,10 @@ impl Exec {
         Self { runner, tools, helm: OnceLock::new(), kustomize: OnceLock::new() }
     }
 
+    pub fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
     pub fn runner(&self) -> &Runner {
         &self.runner
     }

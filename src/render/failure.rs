@@ -2,7 +2,7 @@
 
 use crate::application::SourceError;
 use crate::diag::{Diagnostic, Span};
-use crate::view::ViewError;
+use crate::view::{Reads, ViewError};
 use crate::{directory, git, jsonnet, plugin};
 
 /// Why one Application has no manifests.
@@ -15,6 +15,26 @@ pub enum Failure {
     #[error(transparent)]
     World(#[from] Error),
 }
+
+/// One Application that was not rendered, and what it looked at until then.
+#[derive(Debug)]
+pub struct Unrendered {
+    /// Why it was not.
+    pub failure: Failure,
+    /// Everything of the dry tree that was looked at; nothing after a panic.
+    pub reads: Reads,
+    /// Whether it fails again in the same way wherever `reads` are confirmed, for the same Application, engine, settings
+    /// and limits.
+    ///
+    /// A render is deterministic: what it reads next, and all that it does until then, follows from what it has read.
+    /// Where all of `reads` are the same it takes the same way to the same end, also when that end was a limit, and
+    /// whatever it would have read behind it. Not so where something else decided: the id of the dry commit, a program
+    /// that is not ours, the other Applications of the commit, a panic, or a caller who cancelled.
+    pub repeats: bool,
+}
+
+/// The key of the limit for all Applications of one dry commit together.
+pub(super) const COMMIT_TIME_LIMIT: &str = "hydrate.commitTimeLimit";
 
 /// What failed that is no mistake of the dry commit.
 #[derive(Debug, thiserror::Error)]
@@ -73,6 +93,11 @@ impl Error {
         Self::Io { doing: "starting a thread".to_owned(), source: error.kind().into() }
     }
 
+    /// Whether it is the limit of all Applications of one dry commit together, whichever of them took the time.
+    pub fn is_limit_of_commit(&self) -> bool {
+        matches!(self, Self::TooMuch { setting: COMMIT_TIME_LIMIT, .. })
+    }
+
     /// Whether one Application wanted too much, so that others can be rendered all the same.
     pub fn is_limit(&self) -> bool {
         match self {
@@ -107,6 +132,13 @@ impl Failure {
             Some(hint) => mistake.hint(hint),
             None => mistake,
         })
+    }
+}
+
+impl From<Failure> for Unrendered {
+    /// A failure that nothing is known of.
+    fn from(failure: Failure) -> Self {
+        Self { failure, reads: Reads::new(), repeats: false }
     }
 }
 

@@ -59,6 +59,14 @@ impl Default for Limits {
 }
 
 impl Renderers {
+    /// What decides whether a render reaches a limit of this machine, or finds its program, as a text: two machines of
+    /// one text reach the same limits, as far as their speed allows.
+    pub fn bounds(&self) -> String {
+        let limits = Limits { jobs: 0, ..self.limits };
+        let plugin::Settings { allow_unconfined, readable, limits: of_programs, .. } = self.exec.runner().settings();
+        format!("{limits:?} {of_programs:?} {:?} {allow_unconfined} {readable:?}", self.exec.tools())
+    }
+
     /// Those of a machine that no git config says anything about.
     pub fn of_machine(machine: &Machine) -> Self {
         let runner = Runner::new(plugin::Settings {

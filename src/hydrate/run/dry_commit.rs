@@ -3,23 +3,41 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::rendering::{Gathered, gather};
+use super::rendering::gather;
 use super::untouched::Untouched;
-use super::{Branch, DryHead, DryTree, HydrateError, Run, Stopped};
+use super::{Branch, DryHead, DryTree, Run, Stopped};
 use crate::application::{Application, BranchName};
 use crate::diag::Diagnostic;
 use crate::git::ObjectId;
 use crate::hydrate::branch::PathOutput;
+use crate::hydrate::failed_render::{FailedBranch, FailedRender};
 use crate::hydrate::failures::Failure;
 use crate::hydrate::output::Output;
 use crate::hydrate::takeover;
 use crate::metadata::{DryCommit, ENGINE_REVISION, NOTES_REF, note};
 use crate::plan;
-use crate::render;
 use crate::view::TreeFiles;
 
 impl Run<'_> {
-    /// One dry commit, for the environment branches that lack it.
+    /// The branches of which it is not known yet that they cannot be hydrated from a dry commit; the others are told.
+    pub(super) fn untried(&mut self, dry: ObjectId, wanting: Vec<BranchName>, head: &DryHead) -> Vec<BranchName> {
+        let mut untried = Vec::new();
+        for name in wanting {
+            if let Some(diagnostics) = self.known_failure(&name, dry).map(|failure| failure.diagnostics.clone()) {
+                self.fail(&name, head, dry, diagnostics, true);
+            } else if let Some(failed) = self.known_limit(&name, dry) {
+                if let Some(branch) = self.branches.get_mut(&name) {
+                    branch.fail(dry, failed.diagnostics(), true);
+                    branch.failed = Some(failed);
+                }
+            } else {
+                untried.push(name);
+            }
+        }
+        untried
+    }
+
+    /// One dry commit, for the environment branches that lack it and are [`Run::untried`].
     pub(super) fn hydrate_commit(
         &mut self,
         head: &DryHead,
@@ -32,10 +50,6 @@ impl Run<'_> {
         let mut wrong: BTreeMap<BranchName, Vec<Diagnostic>> = BTreeMap::new();
         let mut removals: BTreeMap<BranchName, Vec<plan::Removal>> = BTreeMap::new();
         for name in wanting {
-            if let Some(diagnostics) = self.known_failure(name, dry).map(|failure| failure.diagnostics.clone()) {
-                self.fail(name, head, dry, diagnostics, true);
-                continue;
-            }
             let before = self.before(name, head, heads)?;
             let mut diagnostics = tree.mistakes(name, before.as_deref());
             if diagnostics.is_empty() {
@@ -57,13 +71,16 @@ impl Run<'_> {
         }
         let files = TreeFiles::new(self.setup.repository, tree.tree);
         let all: Vec<&Application> = work.values().flatten().copied().collect();
-        let mut results = self.render(&all, &files, dry).into_iter();
+        let mut results = self.render(&all, &files, dry)?.into_iter();
         for (name, applications) in work {
             let mut results: Vec<_> = results.by_ref().take(applications.len()).collect();
             if let Some(memory) = self.memory.as_mut().filter(|_| dry == head.tip) {
                 let rendered = applications.iter().zip(&mut results);
-                let record = |(application, result): (&&Application, &mut Result<Output, render::Failure>)| {
-                    let record = std::mem::take(&mut result.as_mut().ok()?.record);
+                let record = |(application, result): (&&Application, &mut Result<Output, FailedRender>)| {
+                    let record = match result {
+                        Ok(output) => std::mem::take(&mut output.record),
+                        Err(failed) => failed.record(application)?,
+                    };
                     Some(((application.file.clone(), application.index), record))
                 };
                 memory.rendered.extend(rendered.filter_map(record));
@@ -78,14 +95,7 @@ impl Run<'_> {
                         wrong.insert(name, vec![diagnostic]);
                     }
                 }
-                Err(Gathered::Wrong(diagnostics)) => drop(wrong.insert(name, diagnostics)),
-                Err(Gathered::TooMuch(diagnostic)) => {
-                    // Not recorded: on another machine, or on another day, it may go well.
-                    if let Some(branch) = self.branches.get_mut(&name) {
-                        branch.fail(dry, vec![diagnostic], false);
-                    }
-                }
-                Err(Gathered::Machine(why)) => return Err(HydrateError::Machine(why).into()),
+                Err(failed) => self.fail_by_renders(&name, head, dry, failed),
             }
         }
         self.buffer.release();
@@ -158,16 +168,41 @@ impl Run<'_> {
         self.failures.find(name, &dry.to_string(), ENGINE_REVISION, settings.as_deref())
     }
 
-    fn fail(&mut self, name: &BranchName, head: &DryHead, dry: ObjectId, diagnostics: Vec<Diagnostic>, recorded: bool) {
+    /// Notes that a dry commit does not hydrate onto a branch because of what its Applications render to.
+    ///
+    /// Limits are not recorded in the repository: on another machine, or on another day, it may go well.
+    pub fn fail_by_renders(&mut self, name: &BranchName, head: &DryHead, dry: ObjectId, failed: FailedBranch) {
+        if !failed.mistakes.is_empty() {
+            self.record_failure(name, head, dry, failed.mistakes.clone());
+        }
+        self.is_cut_off |= failed.is_cut_off();
+        if let Some(branch) = self.branches.get_mut(name) {
+            branch.fail(dry, failed.diagnostics(), false);
+            branch.failed = Some(failed);
+        }
+    }
+
+    fn record_failure(&mut self, name: &BranchName, head: &DryHead, dry: ObjectId, diagnostics: Vec<Diagnostic>) {
+        let failure = Failure {
+            dry_sha: dry.to_string(),
+            dry_branch: head.branch.to_string(),
+            engine: ENGINE_REVISION,
+            settings: self.rules.id.map(|id| id.to_string()),
+            diagnostics,
+        };
+        self.failures.add(name, failure);
+    }
+
+    pub(in crate::hydrate) fn fail(
+        &mut self,
+        name: &BranchName,
+        head: &DryHead,
+        dry: ObjectId,
+        diagnostics: Vec<Diagnostic>,
+        recorded: bool,
+    ) {
         if !recorded {
-            let failure = Failure {
-                dry_sha: dry.to_string(),
-                dry_branch: head.branch.to_string(),
-                engine: ENGINE_REVISION,
-                settings: self.rules.id.map(|id| id.to_string()),
-                diagnostics: diagnostics.clone(),
-            };
-            self.failures.add(name, failure);
+            self.record_failure(name, head, dry, diagnostics.clone());
         }
         if let Some(branch) = self.branches.get_mut(name) {
             branch.fail(dry, diagnostics, recorded);
