@@ -31,6 +31,7 @@ use crate::git::{self, Repository};
 use config::Config;
 
 pub use doctor::{Doctor, Finding, Health, Surroundings};
+pub use guard::Owned;
 pub use hook::{CLIENT_HOOKS, Hook, SERVER_HOOKS};
 
 /// Installs or uninstalls, one thing after the other; what stands is told by [`Step`]s.

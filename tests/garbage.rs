@@ -59,7 +59,7 @@ fn an_environment_branch_of_garbage_holds_back_itself_only() {
 
 #[test]
 fn records_of_garbage_are_left_alone() {
-    for name in ["refs/notes/hydrator.metadata", "refs/hydrate/failures"] {
+    for name in ["refs/notes/hydrator.metadata", "refs/hydrate/failures", "refs/hydrate/branches"] {
         for garbage in GARBAGE {
             let lab = Lab::new();
             let (server, clone) = pushed(&lab);

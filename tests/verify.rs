@@ -282,7 +282,7 @@ fn notes_and_revisions_are_judged() {
     rewrite(
         &server,
         2,
-        |here, _, text| if here == 2 { text.replace("Hydrate-Engine: 1", "Hydrate-Engine: 7") } else { text },
+        |here, _, text| if here == 2 { text.replace("Hydrate-Engine: 2", "Hydrate-Engine: 7") } else { text },
     );
     verify(&server, &[], 0);
     rewrite(&server, 2, |here, id, text| {

@@ -1,6 +1,5 @@
 //! `git hydrate install` and `git hydrate uninstall`.
 
-use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +9,7 @@ use super::{Outcome, WrongUse, config, output};
 use crate::git::{Location, Repository};
 use crate::hook;
 use crate::hydrate::{self, HydrateError, RefNames, Setup, Silent, Wake};
-use crate::install::{CLIENT_HOOKS, Installer, SERVER_HOOKS, State, Step};
+use crate::install::{CLIENT_HOOKS, Installer, Owned, SERVER_HOOKS, State, Step};
 use crate::render::Renderers;
 
 #[derive(Debug, clap::Args)]
@@ -58,12 +57,14 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
         for note in settle(&repository)? {
             installer.step(State::Done, note);
         }
-        let branches = match survey(&repository) {
-            Ok(survey) => survey.branches,
+        let owned = match survey(&repository) {
+            Ok(hydrate::Survey { branches, settings, .. }) => {
+                Owned { branches, patterns: settings.branches, dry_branches: settings.dry_branches }
+            }
             // `doctor` tells what is wrong with them.
-            Err(_) => BTreeSet::new(),
+            Err(_) => Owned::default(),
         };
-        installer.guard(&hook::access(&repository)?, &branches)?;
+        installer.guard(&hook::access(&repository)?, &owned)?;
         for url in &arguments.repo_url {
             let state = if config::add_repo_url(&repository, url)? { State::Done } else { State::Already };
             installer.step(state, format!("repoURL = {url}: Applications name this repository so"));

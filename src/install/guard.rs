@@ -18,13 +18,45 @@ pub(super) const HIDE: &str = "receive.hideRefs";
 /// Where git looks for other objects in place of those that are asked for.
 pub(super) const REPLACE: &str = "refs/replace";
 
-/// The values of [`HIDE`] that close what nobody may push; `branches` are those that hydration writes.
-pub(super) fn hidden(access: &Access, branches: &BTreeSet<BranchName>) -> Vec<String> {
+/// What is known to be hydration's, beside its records.
+#[derive(Debug, Clone, Default)]
+pub struct Owned {
+    /// The branches that it writes.
+    pub branches: BTreeSet<BranchName>,
+    /// The patterns of the setting `branches`.
+    pub patterns: Vec<String>,
+    /// The branches that are pushed to.
+    pub dry_branches: Vec<BranchName>,
+}
+
+impl Owned {
+    /// The refs, and directories of refs, that the patterns name literally and that hold no dry branch.
+    fn directories(&self) -> impl Iterator<Item = String> {
+        let literal = |pattern: &String| {
+            let name = match pattern.find(['*', '?', '[', '\\']) {
+                Some(wild) if matches!(&pattern[wild..], "*" | "**") => pattern[..wild].strip_suffix('/')?,
+                Some(_) => return None,
+                None => pattern.trim_end_matches('/'),
+            };
+            let is_plain = !name.is_empty() && !name.starts_with(['!', '/']);
+            is_plain.then(|| format!("refs/heads/{name}"))
+        };
+        let holds_dry = |name: &String| self.dry_branches.iter().any(|dry| is_hidden(&dry.ref_name(), &[name.clone()]));
+        self.patterns.iter().filter_map(literal).filter(move |name| !holds_dry(name))
+    }
+}
+
+/// The values of [`HIDE`] that close what nobody may push.
+pub(super) fn hidden(access: &Access, owned: &Owned) -> Vec<String> {
     let mut values = [NOTES_REF, "refs/hydrate", REPLACE].map(str::to_owned).to_vec();
     if !access.settings_pushers.is_empty() {
         values.push(format!("!{SETTINGS_REF}"));
     }
-    values.extend(branches.iter().filter(|branch| access.is_closed(branch)).map(BranchName::ref_name));
+    // Below a directory, a promoter may have to push.
+    let directories: Vec<String> = owned.directories().filter(|_| access.promoters.is_empty()).collect();
+    let closed = owned.branches.iter().filter(|branch| access.is_closed(branch)).map(BranchName::ref_name);
+    values.extend(closed.filter(|name| !is_hidden(name, &directories)));
+    values.extend(directories);
     values
 }
 
@@ -40,9 +72,8 @@ pub(super) fn is_hidden(name: &str, values: &[String]) -> bool {
 }
 
 impl Installer<'_> {
-    /// Closes what hydration owns: for good what nobody may push, by our hook the rest. `branches` are those that
-    /// hydration writes, as far as that is known.
-    pub fn guard(&mut self, access: &Access, branches: &BTreeSet<BranchName>) -> Result<(), Error> {
+    /// Closes what hydration owns: for good what nobody may push, by our hook the rest.
+    pub fn guard(&mut self, access: &Access, owned: &Owned) -> Result<(), Error> {
         if self.repository.config(GUARD).is_none() {
             self.config.lend(GUARD, "true")?;
             self.step(State::Done, format!("{GUARD} = true: nobody pushes to hydrated branches"));
@@ -51,7 +82,7 @@ impl Installer<'_> {
             self.step(State::Note, format!("{GUARD} = false: whoever can push can rewrite hydrated branches"));
             return Ok(());
         }
-        let wanted = hidden(access, branches);
+        let wanted = hidden(access, owned);
         if self.config.replace_lent(HIDE, &wanted)? {
             self.step(State::Done, format!("{HIDE} = {}: git itself refuses pushes there", wanted.join(", ")));
         }
@@ -86,11 +117,37 @@ mod tests {
         let records = ["refs/notes/hydrator.metadata", "refs/hydrate", "refs/replace"].map(str::to_owned);
         let nobody = Access::default();
         let closed = ["refs/heads/dev", "refs/heads/prod"].map(str::to_owned);
-        assert_eq!(hidden(&nobody, &branches), [&records[..], &closed[..]].concat());
+        let owned = Owned { branches, ..Owned::default() };
+        assert_eq!(hidden(&nobody, &owned), [&records[..], &closed[..]].concat());
         let promoted = crate::application::Patterns::new(["prod"]).expect("a pattern");
         let names = vec!["bot".to_owned()];
         let some = Access { promoters: names.clone(), promoted, settings_pushers: names, pusher: None };
         let expected = ["!refs/hydrate/config", "refs/heads/dev"].map(str::to_owned);
-        assert_eq!(hidden(&some, &branches), [&records[..], &expected[..]].concat());
+        assert_eq!(hidden(&some, &owned), [&records[..], &expected[..]].concat());
+    }
+
+    #[test]
+    fn a_directory_that_is_given_to_hydration_is_closed_as_a_whole() {
+        let name = |text: &str| BranchName::new(text).expect("a name");
+        let rows: [(&str, &str, &[&str]); 6] = [
+            ("environments/*", "main", &["refs/heads/environments"]),
+            ("env/prod-*", "main", &["refs/heads/environments/dev"]),
+            ("prod", "main", &["refs/heads/prod", "refs/heads/environments/dev"]),
+            ("environments/*", "environments/main", &["refs/heads/environments/dev"]),
+            ("*", "main", &["refs/heads/environments/dev"]),
+            ("!environments/x", "main", &["refs/heads/environments/dev"]),
+        ];
+        for (pattern, dry_branch, expected) in rows {
+            let owned = Owned {
+                branches: [name("environments/dev")].into(),
+                patterns: vec![pattern.to_owned()],
+                dry_branches: vec![name(dry_branch)],
+            };
+            let mut found = hidden(&Access::default(), &owned).split_off(3);
+            let mut expected: Vec<String> = expected.iter().map(|name| (*name).to_owned()).collect();
+            found.sort();
+            expected.sort();
+            assert_eq!(found, expected, "{pattern}");
+        }
     }
 }

@@ -84,6 +84,12 @@ impl Walk<'_> {
         }
     }
 
+    fn config(&mut self, dir: &RepoPath, file: RepoPath) {
+        if self.known.len() < FILES_MAX && self.known.insert(file.clone()) {
+            self.file(dir, file);
+        }
+    }
+
     /// A kustomization, or the configuration of a generator, transformer or validator.
     fn file(&mut self, dir: &RepoPath, file: RepoPath) {
         let Ok(blob) = self.view.read(&file) else { return };
@@ -131,13 +137,10 @@ impl Walk<'_> {
         let kind = path.as_ref().and_then(|path| self.view.kind(path).ok().flatten());
         match (path, kind) {
             _ if is_url(entry) => self.refuse(site, entry, "remote file"),
-            (Some(path), Some(Kind::File)) => {
-                if is_config && self.known.len() < FILES_MAX && self.known.insert(path.clone()) {
-                    self.file(site.dir, path);
-                }
-            }
+            (Some(path), Some(Kind::File)) if is_config => self.config(site.dir, path),
+            (Some(_), Some(Kind::File)) => {}
             // Kustomize clones what looks like a repository, also where a directory of that name stands.
-            _ if is_repository(entry) => self.refuse(site, entry, "remote base"),
+            _ if is_repository(entry) || entry.contains("://") => self.refuse(site, entry, "remote base"),
             (Some(path), Some(Kind::Directory)) => self.enter(path),
             _ => {}
         }
@@ -227,11 +230,11 @@ mod tests {
             ("a patch", "patches: [{path: 'https://example.com/p.yaml'}]\n", "remote file"),
             ("an option", "resources: [-x]\n", "`-x` begins with `-`"),
             ("a chart", "helmCharts: [{name: --post-renderer=x, releaseName: a}]\n", "begins with `-`"),
-            ("a version", "helmCharts:\n- {name: c, version: -x}\n", "k/kustomization.yaml:2:21"),
+            ("a version", "helmCharts:\n- {name: c, version: -x}\n", "k/kustomization.yaml:2:22"),
             ("a release", "HelmCharts: [{name: c, releaseName: '-x'}]\n", "begins with `-`"),
             ("an API version", "helmCharts: [{name: c, apiVersions: [\"a\\nb\"]}]\n", "control character"),
             ("values", "helmCharts: [{name: c, valuesInline: {a: -x, b: \"c\\nd\"}}]\n", ""),
-            ("another kustomization", "resources: [../outside]\n", "outside/kustomization.yaml:1:13"),
+            ("another kustomization", "resources: [../outside]\n", "outside/kustomization.yaml:1:14"),
             ("a generator", "generators: [generator.yaml]\n", "k/generator.yaml:3:7"),
             ("an inline one", "generators:\n- |\n  kind: HelmChartInflationGenerator\n  name: -x\n", "begins with `-`"),
             ("a transformer", "transformers: ['git::https://example.com/a']\n", "remote base"),
