@@ -149,7 +149,9 @@ impl Run<'_> {
             branch.applications = *applications;
             self.judge(&mut branch, head, std::iter::empty());
             let stands = branch.tip.as_ref().is_some_and(|found| Some(found.id) == object_id(tip));
-            if !stands || branch.closed || branch.dry != Some(known) || branch.settings != self.rules.id {
+            let lacks_note = self.setup.refs.records && branch.was_moved();
+            let is_at = stands && branch.dry == Some(known) && branch.settings == self.rules.id;
+            if !is_at || branch.closed || lacks_note {
                 return Ok(None);
             }
             branches.insert(name, branch);
