@@ -8,6 +8,8 @@
 //! there is refused, derived from a seed, or handed in ([`Effects`]). Everything that template code can make large or
 //! endless is counted against [`Limits`], and a deep or cyclic value ends in an error.
 //!
+//! [`Functions::standard`] has what charts call; [`Functions::sprig`] has what a program gets that adds nothing to Sprig.
+//!
 //! Functions that need a chart (`include`, `tpl`, `lookup`, `required`, `fail`) are `helm`'s; it adds them to
 //! [`Functions`] and reaches its own state through [`Call::host`].
 
@@ -44,7 +46,7 @@ mod value;
 
 pub use effects::{Calls, Effects, Random};
 pub use error::{Cause, Failure, Level, Limit, ParseError, Place, Refused, RefusedCall};
-pub use exec::{Call, Runtime};
+pub use exec::{Call, MissingKey, Runtime};
 pub use funcs::marshal_yaml;
 pub use function::{Function, Functions, Handler, Int, Methods, NoWriter, Param, Rest, Return, Type, Uint32};
 pub use go_error::GoError;

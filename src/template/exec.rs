@@ -23,6 +23,18 @@ use super::text::Text;
 use super::trail::{Caller, Trail};
 use super::value::Value;
 
+/// What `.key` gives when the map has no such key: Go's option `missingkey`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MissingKey {
+    /// The zero value of what the map holds: `missingkey=zero`, as Helm has it.
+    #[default]
+    Zero,
+    /// Nothing: `missingkey=invalid` and `missingkey=default`, as Go has it without an option.
+    Invalid,
+    /// A failure: `missingkey=error`.
+    Error,
+}
+
 /// What a render needs beside its templates and data: what is left of its limits, what randomness and the clock give,
 /// and the host's own state. One serves all templates of a render, one after the other.
 pub struct Runtime {
@@ -31,6 +43,7 @@ pub struct Runtime {
     depth: u32,
     trail: Trail,
     host: Box<dyn Any>,
+    missing_key: MissingKey,
     regexes: HashMap<Text, Result<Regex, String>>,
     regex_bytes: usize,
 }
@@ -44,9 +57,15 @@ impl Runtime {
             depth: 0,
             trail: Trail::default(),
             host: Box::new(()),
+            missing_key: MissingKey::default(),
             regexes: HashMap::new(),
             regex_bytes: 0,
         }
+    }
+
+    /// What a key that a map lacks gives from now on.
+    pub fn set_missing_key(&mut self, missing_key: MissingKey) {
+        self.missing_key = missing_key;
     }
 
     /// The same with state for the host's own functions, which reach it by [`Call::host`].

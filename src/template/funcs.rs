@@ -16,6 +16,7 @@ mod paths;
 mod random;
 mod regex;
 mod semver;
+mod strict;
 mod strings;
 mod toml;
 mod url;

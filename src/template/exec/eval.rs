@@ -9,7 +9,8 @@ use super::super::node::{Command, Number, Pipe, Spot, Term, Variable};
 use super::super::operand::Operand;
 use super::super::time;
 use super::super::value::{IntType, UintType, Value};
-use super::Frame;
+use super::{Frame, MissingKey};
+use crate::yaml::quote;
 
 /// An element of a list or map: in an interface when that is what the container holds.
 pub(super) fn element(of: Element, value: Value) -> Operand {
@@ -165,6 +166,9 @@ impl<'f> Frame<'f> {
         let type_name = receiver.type_name();
         let is_place = matches!(receiver, Operand::Place(_));
         let value = match receiver {
+            Operand::Invalid if self.runtime.missing_key == MissingKey::Error => {
+                return self.error(format!("nil data; no entry for key {}", quote(name)));
+            }
             Operand::Invalid => return Ok(Operand::Invalid),
             Operand::Interface(Value::Nil) | Operand::Held(_, Value::Nil) => {
                 return self.error(format!("nil pointer evaluating {type_name}.{name}"));
@@ -202,7 +206,12 @@ impl<'f> Frame<'f> {
                     return self.error(format!("{name} is not a method but has arguments"));
                 }
                 let of = map.ty().element;
-                Ok(element(of, map.get(name.as_bytes()).unwrap_or_else(|| of.zero())))
+                match (map.get(name.as_bytes()), self.runtime.missing_key) {
+                    (Some(found), _) => Ok(element(of, found)),
+                    (None, MissingKey::Zero) => Ok(element(of, of.zero())),
+                    (None, MissingKey::Invalid) => Ok(Operand::Invalid),
+                    (None, MissingKey::Error) => self.error(format!("map has no entry for key {}", quote(name))),
+                }
             }
             Value::Nil
             | Value::Bool(_)

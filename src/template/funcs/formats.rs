@@ -80,7 +80,7 @@ fn encodable(call: &mut Call<'_>, value: &Value) -> Result<yaml::Value, Failure>
 /// What a value inside another takes of the budget when it is encoded.
 const NODE_BYTES: usize = 16;
 
-fn to_yaml(call: &mut Call<'_>, value: &Value) -> Result<String, Failure> {
+pub(super) fn to_yaml(call: &mut Call<'_>, value: &Value) -> Result<String, Failure> {
     marshal_yaml(call, value).map(without_last_break)
 }
 
@@ -131,12 +131,12 @@ fn to_json(call: &mut Call<'_>, value: &Value, options: Options<'_>) -> Result<S
     super::super::json::encode(value, options, call.bytes_left())
 }
 
-fn from_yaml(call: &mut Call<'_>, text: &[u8]) -> Result<Result<Value, String>, Failure> {
+pub(super) fn from_yaml(call: &mut Call<'_>, text: &[u8]) -> Result<Result<Value, String>, Failure> {
     let limits = limits(call, text)?;
     decoded(call, yaml::sigs::unmarshal(text, &limits))
 }
 
-fn from_json(call: &mut Call<'_>, text: &[u8]) -> Result<Result<Value, String>, Failure> {
+pub(super) fn from_json(call: &mut Call<'_>, text: &[u8]) -> Result<Result<Value, String>, Failure> {
     let limits = limits(call, text)?;
     decoded(call, json::decode(text, &limits))
 }
@@ -158,7 +158,7 @@ fn decoded(call: &mut Call<'_>, result: Result<yaml::Value, yaml::Error>) -> Res
 }
 
 /// What stands before a message about the sort of a value in YAML.
-const IN_YAML: &str = "error unmarshaling JSON: while decoding JSON: ";
+pub(super) const IN_YAML: &str = "error unmarshaling JSON: while decoding JSON: ";
 
 fn error_map(message: String) -> Map {
     let map = Map::new();
@@ -185,7 +185,7 @@ fn or_error_list(result: Result<Value, String>, prefix: &str) -> List {
 }
 
 /// What `encoding/json` says of a value that is of another sort than wanted.
-fn not_decoded(value: &Value, wanted: &str) -> String {
+pub(super) fn not_decoded(value: &Value, wanted: &str) -> String {
     let found = match value {
         Value::Bool(_) => "bool",
         Value::Float(_) | Value::Int(..) | Value::Uint(..) => "number",
