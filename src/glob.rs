@@ -1,5 +1,7 @@
 //! Path patterns of `gobwas/glob`: `.Files.Glob` of Helm, `include` and `exclude` of Argo CD directories.
 
+pub mod path_match;
+
 /// A compiled pattern of the `gobwas/glob` dialect.
 ///
 /// With `/` as separator `*` and `?` stop at it and `**` does not; without, nothing stops. `[abc]`, `[a-z]` and their opposites `[!abc]`, `[!a-z]` match one

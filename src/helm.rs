@@ -30,7 +30,6 @@ mod metadata;
 mod objects;
 mod options;
 mod output;
-pub mod pattern;
 mod probe;
 mod refusal;
 mod report;

@@ -6,9 +6,9 @@ use super::chart::File;
 use super::error::{Error, ErrorKind};
 use super::fields::{self, Place, WrongType};
 use super::options::Options;
-use super::pattern::{BadPattern, Pattern};
 use super::split::{Version, split};
 use crate::diag::Span;
+use crate::glob::path_match::{BadPattern, Pattern};
 use crate::path::RepoPath;
 use crate::yaml::{Limits, Mapping, Value, sigs};
 

@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use crate::diag::{Diagnostic, Span};
-use crate::helm::pattern::{BadPattern, Pattern};
+use crate::glob::path_match::{BadPattern, Pattern};
 use crate::path::RepoPath;
 use crate::view::{Kind, View, ViewError};
 

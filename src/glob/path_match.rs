@@ -1,4 +1,5 @@
-//! Go's `filepath.Match`: the patterns of `.helmignore` and of `--show-only`.
+//! Go's `path.Match` and `filepath.Match`: the patterns of `.helmignore`, of `--show-only` and of directories of
+//! ApplicationSets.
 
 /// A compiled pattern.
 ///
