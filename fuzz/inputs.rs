@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use git_hydrate::application::set::{self, Home, Sources};
 use git_hydrate::application::{self, Jsonnet, Patterns};
 use git_hydrate::glob::Glob;
 use git_hydrate::helm;
@@ -42,6 +43,20 @@ fn application(bytes: &[u8]) {
     let files = MemoryFiles::new().file("a/b.yaml", bytes).file("kustomization.yaml", bytes);
     let all = Patterns::new::<&str>([]).expect("no pattern is bad");
     Discovery::default().discover(&files, &all, 10_000).expect("memory is readable");
+}
+
+fn application_set(bytes: &[u8]) {
+    let files = MemoryFiles::new().file("apps/web/config.yaml", bytes).file("clusters/a.yaml", bytes);
+    let home = Home { repo_urls: vec!["https://git.example.com/dry.git".to_owned()], revisions: Vec::new() };
+    let view = View::new(&files);
+    let sources = Sources::new(&view, home);
+    let few = set::Limits { applications: 100, params: 1000, bytes: 1 << 22, ..set::Limits::default() };
+    for set in set::read_sets(&path("sets.yaml"), bytes).unwrap_or_default() {
+        match set.expand(&sources, &few) {
+            Ok(expanded) => assert!(expanded.applications.len() <= 100),
+            Err(diagnostic) => assert!(!diagnostic.to_string().is_empty()),
+        }
+    }
 }
 
 fn records(bytes: &[u8]) {
@@ -297,6 +312,28 @@ pub const TARGETS: &[Target] = &[
              environments/dev, path: web}\n    hydrateTo: {targetBranch: environments/dev-next}\n",
             "kind: List\nitems:\n- {apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: a}, spec: {sourceHydrator: {}}}\n",
             "patches:\n- path: p.yaml\n- patch: '[{op: add}]'\npatchesStrategicMerge: [a.yaml]\npatchesJson6902: [{path: b.yaml}]\n",
+        ],
+    },
+    Target {
+        name: "applicationset",
+        run: application_set,
+        seeds: &[
+            "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: s, namespace: argocd}\nspec:\n  generators:\n  - \
+             matrix:\n      generators:\n      - list: {elements: [{a: b, values: {c: d}}, {a: e}]}\n      - git: {repoURL: \
+             'https://git.example.com/dry.git', revision: HEAD, directories: [{path: 'apps/*'}, {path: '*/x', exclude: true}], \
+             pathParamPrefix: p, values: {v: '{{a}}-{{p.path.basename}}'}}\n    selector: {matchLabels: {a: b}, matchExpressions: \
+             [{key: values.v, operator: NotIn, values: [x]}]}\n  template:\n    metadata: {name: '{{a}}-{{p.path.basename}}', labels: \
+             {'{{a}}': '{{values.v}}'}}\n    spec: {project: default, sourceHydrator: {drySource: {repoURL: r, path: '{{p.path}}', \
+             helm: {valuesObject: {'{{a}}': [1, '{{a}}']}}}}}\n  templatePatch: '{\"spec\": {\"syncPolicy\": {\"automated\": {\"prune\": \
+             true}}, \"source\": {\"$patch\": \"delete\"}}}'\n",
+            "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: s}\nspec:\n  goTemplate: true\n  \
+             goTemplateOptions: [missingkey=error]\n  generators:\n  - merge:\n      mergeKeys: [name]\n      generators:\n      - \
+             clusters: {values: {v: '{{.name | upper}}'}, template: {metadata: {labels: {x: y}}}}\n      - list: {elementsYaml: '[{name: \
+             in-cluster, n: 1, values: {v: w}}]'}\n  - git: {repoURL: 'https://git.example.com/dry.git', files: [{path: \
+             ':(glob)**/[a-z]*.yaml'}, {path: '*x?', exclude: true}]}\n  template:\n    metadata: {name: '{{ slugify 20 true .name }}'}\n    \
+             spec: {project: '{{ toYaml . | quote }}', sources: [{repoURL: '{{index .path.segments 0}}'}]}\n  templatePatch: |\n    spec: \
+             {syncPolicy: {retry: {limit: {{ .n | int }}}}}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: c, labels: \
+             {argocd.argoproj.io/secret-type: cluster}}\nstringData: {name: in-cluster, server: 'https://kubernetes.default.svc'}\n",
         ],
     },
     Target {

@@ -23,6 +23,7 @@ mod object;
 mod options;
 mod read;
 mod search;
+pub mod set;
 mod source;
 mod sync_path;
 mod url;

@@ -1,0 +1,92 @@
+//! The generator `clusters`: the clusters that Argo CD knows by Secrets.
+//!
+//! Reference: argo-cd `37ee0097` applicationset/generators/cluster.go.
+
+use super::Sources;
+use super::fault::{Fault, Result};
+use super::functions::normalize;
+use super::language::Language;
+use super::params::{self, Params};
+use super::secrets::{Cluster, Known};
+use super::selector::{Kind, Selector};
+use crate::diag::Refusal;
+use crate::template::Value as TemplateValue;
+use crate::yaml::Value;
+
+/// The name and the address of the cluster that Argo CD itself runs in.
+const IN_CLUSTER: (&str, &str) = ("in-cluster", "https://kubernetes.default.svc");
+
+/// A params set for each cluster that the selector selects, in the order of their names; then, without a selector and
+/// unless a Secret stands for it, the cluster that Argo CD itself runs in.
+pub(super) fn params(language: &mut Language, sources: &Sources<'_>, generator: &Value) -> Result<Vec<Params>> {
+    let empty = Value::Null;
+    let selector = generator.get("selector").unwrap_or(&empty);
+    let selector = Selector::new(selector, Kind::Objects).map_err(|fault| {
+        fault.within("error converting label selector").within("error getting cluster secrets").below("selector")
+    })?;
+    let clusters = match sources.clusters()? {
+        Known::Unknown => {
+            return Err(Fault::refused(
+                "the clusters are known to Argo CD only: the dry tree holds no Secret of a cluster",
+                Refusal::Elsewhere,
+                "commit the Secrets with the label `argocd.argoproj.io/secret-type: cluster`; name, server, project, \
+                 labels and annotations are enough, `config` is not needed",
+            ));
+        }
+        Known::Clusters(clusters) => clusters,
+    };
+    let is_selected = |cluster: &&Cluster| selector.matches(|key| cluster.labels.get(key).map(String::as_str));
+    let selected: Vec<&Cluster> = clusters.iter().filter(is_selected).collect();
+    let has_in_cluster = selected.iter().any(|cluster| cluster.server == IN_CLUSTER.1);
+    let mut all = Vec::with_capacity(selected.len() + 1);
+    let append = |language: &mut Language, params: &Params, what: &str| {
+        params::append_values(language, params, generator.get("values"))
+            .map_err(|fault| fault.within(format!("error appending templated values for {what}")))
+    };
+    for cluster in selected {
+        let params = of_cluster(language, cluster)?;
+        append(language, &params, "cluster")?;
+        all.push(params);
+    }
+    if selector.is_empty() && !has_in_cluster {
+        let params = named(IN_CLUSTER.0, IN_CLUSTER.1, "");
+        append(language, &params, "local cluster")?;
+        all.push(params);
+    }
+    if generator.get("flatList").and_then(Value::as_bool) == Some(true) {
+        let params = Params::new();
+        params.set("clusters", params::sets(all));
+        return Ok(vec![params]);
+    }
+    Ok(all)
+}
+
+fn named(name: &str, server: &str, project: &str) -> Params {
+    let params = Params::new();
+    params.set("name", name);
+    params.set("nameNormalized", normalize(name));
+    params.set("server", server);
+    params.set("project", project);
+    params
+}
+
+fn of_cluster(language: &mut Language, cluster: &Cluster) -> Result<Params> {
+    let params = named(&cluster.name, &cluster.server, &cluster.project);
+    let maps = [("annotations", &cluster.annotations), ("labels", &cluster.labels)];
+    let metadata = Params::new();
+    for (name, map) in maps {
+        language.charge(map.iter().map(|(key, value)| 64 + key.len() + value.len()).sum())?;
+        if language.is_go && !map.is_empty() {
+            metadata.set(name, params::texts_by_name(map.iter().map(|(key, value)| (key.as_str(), value.as_str()))));
+        }
+        if !language.is_go {
+            for (key, value) in map {
+                params.set(format!("metadata.{name}.{key}"), value.as_str());
+            }
+        }
+    }
+    if language.is_go {
+        params.set("metadata", TemplateValue::Map(metadata));
+    }
+    Ok(params)
+}

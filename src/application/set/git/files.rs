@@ -1,0 +1,187 @@
+//! Files by patterns, and what they say.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::super::fault::{Fault, Result};
+use super::super::language::Language;
+use super::super::list;
+use super::super::params::{self, Params};
+use super::pathspec::Pathspec;
+use super::{Generator, Item, Path, Walking, patterns, unreadable};
+use crate::diag::Span;
+use crate::path::RepoPath;
+use crate::view::{Kind, View};
+use crate::yaml::{Mapping, Value};
+
+/// The params of every file that a pattern includes and none excludes, in the order of their paths' bytes.
+///
+/// A pattern is a pathspec of git. A file holds one object or a list of objects; only its first document counts.
+pub(super) fn params(
+    language: &mut Language,
+    view: &View<'_>,
+    generator: &Generator<'_>,
+    items: &[Value],
+) -> Result<Vec<Params>> {
+    let mut listed: Option<Vec<RepoPath>> = None;
+    let (mut included, mut excluded) = (Vec::new(), Vec::new());
+    for item in patterns(items) {
+        if item.is_exclude { excluded.push(item) } else { included.push(item) }
+    }
+    let mut found: BTreeMap<RepoPath, Arc<[u8]>> = BTreeMap::new();
+    for item in &included {
+        for path in matching(language, view, generator, item, &mut listed)? {
+            if let Entry::Vacant(entry) = found.entry(path) {
+                let data = read(view, generator, item, entry.key())?;
+                language.charge(data.len())?;
+                entry.insert(data);
+            }
+        }
+    }
+    for item in &excluded {
+        for path in matching(language, view, generator, item, &mut listed)? {
+            // Upstream reads these too, and fails with them.
+            if !found.contains_key(&path) {
+                read(view, generator, item, &path)?;
+            }
+            found.remove(&path);
+        }
+    }
+    let mut all = Vec::new();
+    for (path, data) in &found {
+        let made = of_file(language, generator, path, data).map_err(|fault| {
+            fault.within(format!("unable to process file '{path}' from repository '{}'", generator.repo_url))
+        })?;
+        all.extend(made);
+    }
+    Ok(all)
+}
+
+/// The files that a pattern matches, links among them.
+fn matching(
+    language: &mut Language,
+    view: &View<'_>,
+    generator: &Generator<'_>,
+    item: &Item<'_>,
+    listed: &mut Option<Vec<RepoPath>>,
+) -> Result<BTreeSet<RepoPath>> {
+    let path = if item.path.is_empty() { "." } else { item.path };
+    let wrong = |text: String| {
+        let fault = Fault::new(format!(
+            "error retrieving Git files: rpc error: code = Internal desc = unable to list files. repo {} with revision {} pattern {path}: {text}",
+            generator.repo_url, generator.revision
+        ));
+        fault.below("path").below(item.index).below("files")
+    };
+    let pathspec = Pathspec::new(path).map_err(|error| wrong(format!("fatal: {error}")))?;
+    let only = pathspec.literal_directory();
+    if !only.is_root() {
+        let files = walk(language, view, only).map_err(|fault| wrong(fault.text))?;
+        return select(language, &pathspec, &files);
+    }
+    if listed.is_none() {
+        *listed = Some(walk(language, view, only).map_err(|fault| wrong(fault.text))?);
+    }
+    select(language, &pathspec, listed.as_deref().unwrap_or_default())
+}
+
+fn select(language: &mut Language, pathspec: &Pathspec, files: &[RepoPath]) -> Result<BTreeSet<RepoPath>> {
+    let mut selected = BTreeSet::new();
+    for path in files {
+        language.charge_steps(pathspec.steps(path.as_str()))?;
+        if pathspec.matches(path.as_str()) {
+            selected.insert(path.clone());
+        }
+    }
+    Ok(selected)
+}
+
+/// All that git would list: files, links, and submodules as one entry. Only what lies on the way to `only` or below it.
+fn walk(language: &mut Language, view: &View<'_>, only: &RepoPath) -> Result<Vec<RepoPath>> {
+    let mut files = Vec::new();
+    walk_into(&mut Walking::new(language), view, &RepoPath::root(), only, &mut files)?;
+    Ok(files)
+}
+
+fn walk_into(
+    walking: &mut Walking<'_>,
+    view: &View<'_>,
+    dir: &RepoPath,
+    only: &RepoPath,
+    files: &mut Vec<RepoPath>,
+) -> Result<()> {
+    for entry in view.list(dir).map_err(|error| unreadable(&error))?.iter() {
+        let Ok(path) = dir.child(&entry.name) else { continue };
+        if !(path.starts_with(only) || only.starts_with(&path)) {
+            continue;
+        }
+        walking.count(&path, 1)?;
+        match entry.kind {
+            Kind::Directory => walk_into(walking, view, &path, only, files)?,
+            Kind::File | Kind::Link | Kind::Submodule => files.push(path),
+        }
+    }
+    Ok(())
+}
+
+fn read(view: &View<'_>, generator: &Generator<'_>, item: &Item<'_>, path: &RepoPath) -> Result<Arc<[u8]>> {
+    view.read(path).map(|blob| blob.data).map_err(|error| {
+        let pattern = if item.path.is_empty() { "." } else { item.path };
+        let fault = Fault::new(format!(
+            "error retrieving Git files: rpc error: code = Internal desc = unable to read files. repo {} with revision {} pattern {pattern}: read {error}",
+            generator.repo_url, generator.revision
+        ));
+        let fault = match error.refusal() {
+            Some(refusal) => fault.refused_as(refusal),
+            None => fault,
+        };
+        fault.hint(format!("leave `{path}` out by an item with `exclude: true`")).below(item.index).below("files")
+    })
+}
+
+/// A params set for each object of a file; an empty file is an empty object.
+fn of_file(language: &mut Language, generator: &Generator<'_>, path: &RepoPath, data: &[u8]) -> Result<Vec<Params>> {
+    let objects = match objects(language, data)? {
+        Ok(objects) => objects,
+        Err(text) => {
+            let span = Span::file(path.clone());
+            return Err(Fault::new(format!("unable to parse file: {text}")).at(span));
+        }
+    };
+    let dir = path.parent().unwrap_or_default().to_string();
+    let path = Path { dir: &dir, file: path.file_name() };
+    let mut all = Vec::with_capacity(objects.len());
+    for object in &objects {
+        let read = params::of_object(object);
+        let params = match language.is_go {
+            true => read,
+            false => printed(language, &read)?,
+        };
+        generator.append_path(language, &params, &path)?;
+        generator.append_values(language, &params)?;
+        all.push(params);
+    }
+    Ok(all)
+}
+
+/// Flat keys, and of each value what Go prints.
+fn printed(language: &mut Language, object: &Params) -> Result<Params> {
+    let flat = params::flatten(language, object)?;
+    let params = Params::new();
+    for (key, value) in flat {
+        let text = language.print(&value)?;
+        params.set(key, text);
+    }
+    Ok(params)
+}
+
+/// One object, or else a list of them. The inner error is Go's text.
+fn objects(language: &mut Language, data: &[u8]) -> Result<std::result::Result<Vec<Mapping>, String>> {
+    Ok(match list::read(language, data)? {
+        Ok(Value::Mapping(object)) => Ok(vec![object]),
+        Ok(Value::Null) => Ok(vec![Mapping::new()]),
+        Ok(other) => list::objects_of(other),
+        Err(text) => Err(text),
+    })
+}

@@ -1,0 +1,159 @@
+//! Renders texts of a set: in Go's template language, or in the plain one.
+
+use std::collections::HashMap;
+
+use super::Limits;
+use super::fasttemplate;
+use super::fault::{Fault, Result, quoted_part};
+use super::functions::functions;
+use super::params::Params;
+use crate::template::{self, Effects, MissingKey, Parsed, Runtime, Set, Value, printed};
+use crate::view::Stop;
+use crate::yaml::quote;
+
+/// The name that Argo CD gives every template.
+const NAME: &str = "base";
+/// How many texts are kept parsed.
+const PARSED_MAX: usize = 10_000;
+
+/// The language of one set, with what is left of its limits.
+pub(super) struct Language {
+    /// `goTemplate`
+    pub is_go: bool,
+    /// `goTemplateOptions`
+    options: Vec<String>,
+    runtime: Runtime,
+    parsed: HashMap<String, Parsed>,
+    bytes_left: usize,
+    sets_left: usize,
+}
+
+/// What a template does about a key that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// What the set's options say.
+    AsSet,
+    /// It fails.
+    Fails,
+}
+
+impl Language {
+    pub fn new(is_go: bool, options: Vec<String>, limits: &Limits, stop: Stop) -> Self {
+        let runtime = Runtime::new(limits.template, Effects::Refuse).with_deadline(move || stop.is_set());
+        Self { is_go, options, runtime, parsed: HashMap::new(), bytes_left: limits.bytes, sets_left: limits.params }
+    }
+
+    /// Renders one text.
+    ///
+    /// Reference: argo-cd `37ee0097` applicationset/utils/utils.go `Replace`.
+    pub fn render(&mut self, text: &str, params: &Params, missing: Missing) -> Result<String> {
+        if !self.is_go {
+            let rendered = fasttemplate::render(text, params, self.bytes_left);
+            let rendered = rendered.map_err(|error| Fault::new(error.to_string()))?;
+            self.charge(rendered.len())?;
+            return Ok(rendered);
+        }
+        let missing_key = self.missing_key(missing)?;
+        if !text.contains("{{") {
+            self.charge(text.len())?;
+            return Ok(text.to_owned());
+        }
+        let parsed = self.parse(text)?;
+        let mut set = Set::new(NAME);
+        set.put(&parsed);
+        self.runtime.set_missing_key(missing_key);
+        let rendered = self.runtime.execute(&set, NAME, Value::Map(params.clone())).map_err(|failure| {
+            Fault::of_template(format_args!("failed to execute go template {}: ", quoted_part(text)), &failure)
+        })?;
+        self.charge(rendered.len())?;
+        Ok(String::from_utf8(rendered).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+
+    fn parse(&mut self, text: &str) -> Result<Parsed> {
+        if let Some(parsed) = self.parsed.get(text) {
+            return Ok(parsed.clone());
+        }
+        let parsed = Parsed::new(NAME, text, functions())
+            .map_err(|error| Fault::new(format!("failed to parse template {}: {error}", quoted_part(text))))?;
+        if self.parsed.len() < PARSED_MAX {
+            self.parsed.insert(text.to_owned(), parsed.clone());
+        }
+        Ok(parsed)
+    }
+
+    fn missing_key(&self, missing: Missing) -> Result<MissingKey> {
+        let mut chosen = MissingKey::Invalid;
+        for option in &self.options {
+            if missing == Missing::Fails && option.starts_with("missingkey=") {
+                continue;
+            }
+            chosen = match option.as_str() {
+                "missingkey=default" | "missingkey=invalid" => MissingKey::Invalid,
+                "missingkey=zero" => MissingKey::Zero,
+                "missingkey=error" => MissingKey::Error,
+                "" => return Err(Fault::new("empty option string").in_options()),
+                option => return Err(Fault::new(format!("unrecognized option: {option}")).in_options()),
+            };
+        }
+        Ok(if missing == Missing::Fails { MissingKey::Error } else { chosen })
+    }
+
+    /// What Go's `%v` prints of a value.
+    pub fn print(&mut self, value: &Value) -> Result<String> {
+        let text = match value {
+            Value::String(text) => text.to_str().into_owned(),
+            Value::List(_) | Value::Map(_) | Value::Struct(_) => {
+                // As an action prints it, which counts what it makes.
+                let parsed = self.parse("{{ . }}")?;
+                let mut set = Set::new(NAME);
+                set.put(&parsed);
+                let text = self.runtime.execute(&set, NAME, value.clone());
+                let text = text.map_err(|failure| Fault::of_template("", &failure))?;
+                String::from_utf8_lossy(&text).into_owned()
+            }
+            scalar => printed("%v", scalar),
+        };
+        self.charge(text.len())?;
+        Ok(text)
+    }
+
+    /// Takes bytes of what the set may make.
+    pub fn charge(&mut self, bytes: usize) -> Result<()> {
+        self.bytes_left = self.bytes_left.checked_sub(bytes).ok_or_else(|| too_much("bytes"))?;
+        Ok(())
+    }
+
+    /// Takes params sets of those that the generators may make.
+    pub fn charge_sets(&mut self, count: usize) -> Result<()> {
+        self.sets_left = self.sets_left.checked_sub(count).ok_or_else(|| too_much("params sets"))?;
+        Ok(())
+    }
+
+    /// Takes steps of work that makes nothing, such as comparing: a byte for sixteen of them.
+    pub fn charge_steps(&mut self, steps: usize) -> Result<()> {
+        self.charge(steps / 16)
+    }
+
+    /// How many bytes are left.
+    pub fn bytes_left(&self) -> usize {
+        self.bytes_left
+    }
+}
+
+fn too_much(what: &str) -> Fault {
+    Fault::new(format!("the set makes more {what} than the limit"))
+        .hint("divide it into several sets, or narrow its generators")
+}
+
+impl Fault {
+    fn in_options(self) -> Self {
+        self.hint(format!(
+            "the options of Go templates are {}",
+            ["default", "invalid", "zero", "error"].map(|word| quote(&format!("missingkey={word}"))).join(", ")
+        ))
+    }
+}
+
+/// How much the templates of a set may take together.
+pub(super) const TEMPLATE_LIMITS: template::Limits =
+    template::Limits { steps: 50_000_000, bytes: 64 << 20, depth: 10_000 };

@@ -1,0 +1,115 @@
+//! The generator `list`.
+//!
+//! Reference: argo-cd `37ee0097` applicationset/generators/list.go.
+
+use super::fault::{Fault, Result};
+use super::language::Language;
+use super::params::{self, Params};
+use super::shape::json_kind;
+use crate::yaml::{self, Limits, Mapping, Value};
+
+/// The params of `elements`, then those of `elementsYaml`.
+pub(super) fn params(language: &mut Language, generator: &Value) -> Result<Vec<Params>> {
+    let mut all = Vec::new();
+    let elements = generator.get("elements").and_then(Value::as_sequence).unwrap_or_default();
+    for (index, element) in elements.iter().enumerate() {
+        language.charge(params::size(element))?;
+        all.push(of_element(language, element).map_err(|fault| fault.below(index).below("elements"))?);
+    }
+    if let Some(text) = generator.get("elementsYaml").and_then(Value::as_str).filter(|text| !text.is_empty()) {
+        let objects =
+            objects(language, text.as_bytes()).map_err(|fault| fault.below("elementsYaml"))?.map_err(|text| {
+                Fault::new(format!("error unmarshling decoded ElementsYaml {text}")).below("elementsYaml")
+            })?;
+        all.extend(objects.iter().map(params::of_object));
+    }
+    Ok(all)
+}
+
+fn of_element(language: &mut Language, element: &Value) -> Result<Params> {
+    let object = match element {
+        Value::Mapping(object) => object,
+        // A null is not even kept as JSON.
+        Value::Null => return Err(Fault::new("error unmarshling list element unexpected end of JSON input")),
+        other => {
+            return Err(Fault::new(format!(
+                "error unmarshling list element json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
+                json_kind(other)
+            )));
+        }
+    };
+    match language.is_go {
+        true => Ok(params::of_object(object)),
+        false => flat(object),
+    }
+}
+
+/// Without Go templates all values are texts, but for those of `values`.
+fn flat(object: &Mapping) -> Result<Params> {
+    let params = Params::new();
+    let add = |key: String, value: &Value| match value {
+        Value::String(text) => {
+            params.set(key, text.as_str());
+            Ok(())
+        }
+        // Upstream prints an error that there is not.
+        _ => Err(Fault::new("error parsing value as string %!w(<nil>)")
+            .hint("quote the value, or set `goTemplate: true`: without it, params of a list are texts")),
+    };
+    for (key, value) in object {
+        match (key.as_str(), value) {
+            ("values", Value::Mapping(values)) => {
+                for (name, value) in values {
+                    add(format!("values.{name}"), value).map_err(|fault| fault.below(name).below(key))?;
+                }
+            }
+            ("values", _) => return Err(Fault::new("error parsing values map").below(key)),
+            _ => add(key.clone(), value).map_err(|fault| fault.below(key))?,
+        }
+    }
+    Ok(params)
+}
+
+/// The objects of a YAML list, as Go reads it into `[]map[string]any`; an item that is null is an empty one.
+///
+/// The inner error is Go's text.
+pub(super) fn objects(language: &mut Language, text: &[u8]) -> Result<std::result::Result<Vec<Mapping>, String>> {
+    Ok(read(language, text)?.and_then(objects_of))
+}
+
+/// The objects of a list that was read.
+pub(super) fn objects_of(value: Value) -> std::result::Result<Vec<Mapping>, String> {
+    let into = |found: &Value, what: &str| {
+        format!(
+            "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {} into Go value of type {what}",
+            json_kind(found)
+        )
+    };
+    let items = match value {
+        Value::Null => Vec::new(),
+        Value::Sequence(items) => items,
+        other => return Err(into(&other, "[]map[string]interface {}")),
+    };
+    let objects = items.into_iter().map(|item| match item {
+        Value::Mapping(object) => Ok(object),
+        Value::Null => Ok(Mapping::new()),
+        other => Err(into(&other, "map[string]interface {}")),
+    });
+    objects.collect()
+}
+
+/// The first document of a text; the inner error is Go's text. Nothing is read beyond what the set may still make.
+pub(super) fn read(language: &mut Language, text: &[u8]) -> Result<std::result::Result<Value, String>> {
+    language.charge(text.len())?;
+    let limits = Limits::default();
+    let limits = Limits { nodes: limits.nodes.min(language.bytes_left() / NODE_BYTES), ..limits };
+    let value = match yaml::sigs::unmarshal(text, &limits) {
+        Ok(value) => value,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    language.charge(params::size(&value))?;
+    Ok(Ok(value))
+}
+
+/// What a value of a document takes at least.
+const NODE_BYTES: usize = 64;

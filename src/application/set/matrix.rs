@@ -1,0 +1,51 @@
+//! The generator `matrix`: every params set of one generator with every one of another.
+//!
+//! Reference: argo-cd `37ee0097` applicationset/generators/matrix.go.
+
+use super::fault::{Fault, Result};
+use super::generators::{Engine, Parent};
+use super::params::{self, Params};
+use crate::yaml::Value;
+
+/// The product, in order: the second generator runs anew for each params set of the first, which its texts may name.
+pub(super) fn params(engine: &mut Engine<'_>, generator: &Value) -> Result<Vec<Params>> {
+    let children = generator.get("generators").and_then(Value::as_sequence).unwrap_or_default();
+    let below = |fault: Fault, index: usize| fault.below(index).below("generators");
+    let (one, two) = match children {
+        [one, two] => (one, two),
+        [] | [_] => return Err(Fault::new("found less than two generators, Matrix support only two")),
+        [_, _, _, ..] => {
+            return Err(below(Fault::new("found more than two generators, Matrix support only two"), 2));
+        }
+    };
+    let firsts = engine.child(one, Parent::Matrix, None).map_err(|fault| {
+        below(fault.within("error failed to get params for first generator in matrix generator"), 0)
+    })?;
+    let mut all = Vec::new();
+    for first in &firsts {
+        let seconds = engine.child(two, Parent::Matrix, Some(first)).map_err(|fault| {
+            below(fault.within("failed to get params for second generator in the matrix generator"), 1)
+        })?;
+        engine.language.charge_sets(seconds.len())?;
+        for second in &seconds {
+            all.push(united(engine, first, second)?);
+        }
+    }
+    Ok(all)
+}
+
+/// Maps of the first are merged over those of the second.
+fn united(engine: &mut Engine<'_>, first: &Params, second: &Params) -> Result<Params> {
+    let language = &mut engine.language;
+    if !language.is_go {
+        return params::combine(language, first, second).map_err(|fault| {
+            fault
+                .within("failed to combine string maps with merging params for the matrix generator")
+                .hint("give a `git` generator a `pathParamPrefix`, or the params different names")
+        });
+    }
+    let united = Params::new();
+    params::merge(language, &united, second, 0)?;
+    params::merge(language, &united, first, 0)?;
+    Ok(united)
+}
