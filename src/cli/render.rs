@@ -1,5 +1,6 @@
 //! `git hydrate render …`: manifests to standard output, and nothing else.
 
+mod application_set;
 mod helm;
 mod string_slice;
 
@@ -24,9 +25,11 @@ git hydrate render web                     the Application `web` of HEAD, as its
 git hydrate render web --rev main~3        … of another commit
 git hydrate render helm [NAME] CHART [FLAGS]  what `helm template` prints
 git hydrate render kustomize DIR [FLAGS]   what `kustomize build DIR` prints
-git hydrate render directory DIR           the plain manifests of a directory")]
+git hydrate render directory DIR           the plain manifests of a directory
+git hydrate render applicationset FILE [FLAGS]  the Applications that the ApplicationSets of a file make,
+                                           the flags: `git hydrate render applicationset - --help`")]
 pub(super) struct Arguments {
-    /// The name of an Application, or `helm`, `kustomize` or `directory` for files on disk.
+    /// The name of an Application, or `helm`, `kustomize`, `directory` or `applicationset` for files on disk.
     what: String,
     /// For an Application: `--rev REV`; else the arguments of the tool.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -39,6 +42,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         "helm" => helm::run(&rest),
         "kustomize" => kustomization(&rest),
         "directory" => plain(&rest),
+        "applicationset" => application_set::run(&rest),
         name => application(name, &rest),
     }
 }
@@ -55,7 +59,9 @@ fn application(name: &str, arguments: &[&str]) -> anyhow::Result<Outcome> {
     let renderers = Renderers::from_config(&repository, &super::machine()?)?;
     let found = render_named(&repository, &renderers, commit, name)?;
     if found.is_empty() {
-        bail!("{rev} has no Application named `{name}`; `helm`, `kustomize` and `directory` render files on disk");
+        bail!(
+            "{rev} has no Application named `{name}`; `helm`, `kustomize`, `directory` and `applicationset` render files on disk"
+        );
     }
     let mut outcome = Outcome::Done;
     for (index, single) in found.iter().enumerate() {
