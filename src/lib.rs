@@ -5,8 +5,9 @@
 //! 1. git runs the script of `hooks/pre-receive`: [`hook::pre_receive`] refuses what must not go in, such as a push to a
 //!    branch that hydration owns ([`hydrate::guard()`]), in strict mode also what does not hydrate ([`hydrate::judge`]). Then it runs `hooks/post-receive`, which hands its lines to
 //!    [`hook::post_receive`]. They say only that something happened.
-//! 2. Under the lock of the repository, [`hydrate::hydrate`] reads refs, settings ([`settings::Settings`]), notes and
-//!    recorded failures as they are now ([`git::Repository::refs`]).
+//! 2. Under the lock of the repository, [`hydrate::hydrate`] reads refs, settings ([`settings::Settings`]), notes,
+//!    recorded failures and the records of branches ([`hydrate::BranchRecords`]) as they are now
+//!    ([`git::Repository::refs`]).
 //! 3. For each dry branch, [`plan::Discovery`] finds the Applications of its tree ([`application::read`]); directories that
 //!    it knows are not read again.
 //! 4. [`application::validate`] judges them together: every mistake at once, each with its place.

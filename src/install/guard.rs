@@ -41,7 +41,8 @@ impl Owned {
             let is_plain = !name.is_empty() && !name.starts_with(['!', '/']);
             is_plain.then(|| format!("refs/heads/{name}"))
         };
-        let holds_dry = |name: &String| self.dry_branches.iter().any(|dry| is_hidden(&dry.ref_name(), &[name.clone()]));
+        let holds_dry =
+            |name: &String| self.dry_branches.iter().any(|dry| is_hidden(&dry.ref_name(), std::slice::from_ref(name)));
         self.patterns.iter().filter_map(literal).filter(move |name| !holds_dry(name))
     }
 }
