@@ -277,13 +277,18 @@ impl Settings {
     }
 
     /// Whether what is hydrated from the same dry commit with either has the same bytes: they differ at most in which
-    /// branches are read and written.
+    /// branches are read and written, and in what is allowed.
     pub fn makes_the_same_as(&self, other: &Self) -> bool {
         let of_bytes = |settings: &Self| Self {
             repo_urls: Vec::new(),
+            applications: Vec::new(),
             dry_branches: Vec::new(),
             branches: Vec::new(),
+            known_fields: Vec::new(),
             adopt: Vec::new(),
+            history: History::default(),
+            removal_limit: RemovalLimit::default(),
+            limits: Limits::default(),
             ..settings.clone()
         };
         of_bytes(self) == of_bytes(other)

@@ -114,7 +114,7 @@ fn a_branch_that_a_pusher_seeded_is_not_taken_over_and_others_hydrate() {
     assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")), "other branches hydrate");
     // The admin sees what is on it, and decides.
     let listed = server.hydrate(&["adopt"]).success().stdout;
-    assert!(listed.contains("environments/t1  1 files that no Application makes\n  evil/manifest.yaml\n"), "{listed}");
+    assert!(listed.contains("environments/t1  1 file that no Application makes\n  evil/manifest.yaml\n"), "{listed}");
     let told = server.hydrate(&["adopt", "environments/t1"]).exits(1).stdout;
     assert!(
         told.contains(
@@ -163,6 +163,70 @@ fn a_repository_from_before_records_goes_on_and_nobody_adopts() {
     assert_eq!(record(&server, PROD)["tip"], prod.as_str());
 }
 
+/// Makes the tip of a branch the work of an engine of revision 1 that rendered `api` in its own way.
+fn by_another_engine(server: &Repo) {
+    let shell = |script: &str| server.run("sh", &["-ec", script]).success().stdout.trim().to_owned();
+    let made = shell(&format!(
+        "blob=$(git show {DEV}:api/manifest.yaml | sed 's/value: .*/value: as revision 1 rendered it/' | git hash-object -w --stdin)
+         GIT_INDEX_FILE=index-of-test; export GIT_INDEX_FILE
+         git read-tree {DEV}
+         git update-index --cacheinfo 100644,$blob,api/manifest.yaml
+         tree=$(git write-tree)
+         rm index-of-test
+         git cat-file commit {DEV} | sed \"s/^tree .*/tree $tree/; s/^Hydrate-Engine: .*/Hydrate-Engine: 1/\" |
+             git hash-object -t commit -w --stdin"
+    ));
+    let old = tip(server, DEV);
+    server.git(&["notes", "--ref=hydrator.metadata", "copy", &old, &made]);
+    server.git(&["update-ref", &format!("refs/heads/{DEV}"), &made]);
+    let mut of_dev = record(server, DEV);
+    of_dev["tip"] = made.as_str().into();
+    of_dev["made"] = serde_json::json!([made]);
+    of_dev["engine"] = 1.into();
+    std::fs::write(server.path.join("record"), of_dev.to_string()).expect("written");
+    let commit = shell(
+        "blob=$(git hash-object -w record)
+         tree=$(git ls-tree refs/hydrate/branches | sed \"/environments%2Fdev/s/blob [0-9a-f]*/blob $blob/\" | git mktree)
+         git commit-tree -m 'as revision 1 recorded it' $tree",
+    );
+    server.git(&["update-ref", RECORDS, &commit]);
+}
+
+#[test]
+fn a_new_engine_does_not_rewrite_what_no_commit_touched() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev", "prod"]);
+    clone.push().success();
+    let prod = tip(&server, PROD);
+    by_another_engine(&server);
+    let api = |commit: &str| server.git(&["show", &format!("{commit}:api/manifest.yaml")]);
+    let mut told = String::new();
+    for (round, cache) in [("2", "kept"), ("3", "gone"), ("4", "kept"), ("5", "off")] {
+        match cache {
+            "gone" => std::fs::remove_dir_all(server.path.join("hydrate/cache")).expect("removed"),
+            "off" => drop(server.git(&["config", "hydrate.cache", "false"])),
+            _ => {}
+        }
+        clone.commit(round, &[("apps/web/dev/config.yaml", &config_map("web", round))]);
+        told += &clone.push().success().remote().join("\n");
+        assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains(round), "{told}");
+        assert!(api(DEV).contains("as revision 1 rendered it"), "cache {cache}: {told}");
+    }
+    let notes: Vec<&str> = told.lines().filter(|line| line.contains("engine revision")).collect();
+    assert_eq!(notes.len(), 1, "it is said once: {told}");
+    assert!(notes[0].ends_with("in place of 1: environments/dev"), "{told}");
+    assert_eq!(tip(&server, PROD), prod);
+    // The audit says of the old commit that it cannot tell, and makes the new ones again.
+    let audit = server.hydrate(&["verify"]).exits(1).stdout;
+    assert!(audit.contains("made by engine revision 1, and this is"), "{audit}");
+    assert!(!audit.contains("error:"), "{audit}");
+    // A commit that touches the Application brings the new bytes.
+    clone.commit("touch it", &[("apps/api/dev/config.yaml", &config_map("api", "new"))]);
+    clone.push().success();
+    assert!(api(DEV).contains("value: new"));
+}
+
 #[test]
 fn a_sync_branch_outside_of_the_allowed_ones_is_not_made() {
     let lab = Lab::new();
@@ -201,6 +265,49 @@ fn a_feature_branch_that_is_pushed_first_or_a_new_head_makes_no_dry_branch() {
     assert_eq!(tip(&server, DEV), dev);
     server.hydrate(&["config", "add", "dryBranches", "feature"]).success();
     assert!(has(&server, &format!("refs/heads/{PROD}")));
+}
+
+#[test]
+fn an_upgrade_keeps_the_branches_that_head_made_dry_beside_the_setting() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    forget_records(&server);
+    // What a version without records meant: these besides the one that HEAD names.
+    let text = "dryBranches: [release]\n";
+    std::fs::write(server.path.join("settings"), text).expect("written");
+    let commit = server.run(
+        "sh",
+        &["-ec", "git commit-tree -m old $(printf '100644 blob %s\\tsettings.yaml\\n' $(git hash-object -w settings) | git mktree)"],
+    );
+    server.git(&["update-ref", "refs/hydrate/config", commit.success().stdout.trim()]);
+    clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("dryBranches is now set to main, release"), "{told}");
+    assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")), "{told}");
+}
+
+#[test]
+fn a_dry_branch_that_is_renamed_keeps_its_environments() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let dev = tip(&server, DEV);
+    server.git(&["branch", "-m", "main", "trunk"]);
+    clone.git(&["checkout", "-q", "-b", "trunk"]);
+    let (file, text) = application("web", "dev");
+    clone.commit("rename", &[(&file, &text.replace("targetRevision: main", "targetRevision: trunk"))]);
+    let told = clone.push().success().remote().join(" ");
+    assert!(told.contains("git hydrate config set dryBranches trunk"), "{told}");
+    server.hydrate(&["config", "set", "dryBranches", "trunk"]).success();
+    assert_eq!(note(&server, DEV), note_of(&tip(&server, "trunk")));
+    assert_eq!(record(&server, DEV)["dryBranch"], "trunk");
+    clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);
+    clone.push().success();
+    server.git(&["merge-base", "--is-ancestor", &dev, DEV]);
+    assert_eq!(note(&server, DEV), note_of(&tip(&server, "trunk")));
 }
 
 #[test]

@@ -85,7 +85,8 @@ fn list(foreign: &[(BranchName, Vec<String>)], json: bool) -> anyhow::Result<Out
     }
     let mut text = String::new();
     for (branch, files) in foreign {
-        text.push_str(&format!("{}  {} files that no Application makes\n", printable(branch.as_str()), files.len()));
+        let count = if files.len() == 1 { "1 file".to_owned() } else { format!("{} files", files.len()) };
+        text.push_str(&format!("{}  {count} that no Application makes\n", printable(branch.as_str())));
         text.extend(files.iter().map(|file| format!("  {}\n", printable(file))));
     }
     if foreign.is_empty() {

@@ -84,6 +84,9 @@ enum Action {
 /// What `settings.yaml` says to who edits it for the first time.
 const NEW_SETTINGS: &str = include_str!("config/settings.yaml");
 
+/// What stands above the keys for who edits it again.
+const NOT_SET: &str = "# Every key, with its default. What stays as it is from here on is not saved.";
+
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let repository = super::repository(None)?;
     let reads = matches!(arguments.action, None | Some(Action::Get { .. } | Action::Export { .. }));
@@ -307,7 +310,13 @@ fn edit_file(repository: &Repository, files: &Files, name: &str) -> anyhow::Resu
         "commit-message.j2" => DEFAULT_COMMIT_MESSAGE,
         _ => bail!(WrongUse(format!("there is no settings file `{name}`; there are: {}", FILES.join(", ")))),
     };
-    let before = files.get(name).cloned().unwrap_or_else(|| new.as_bytes().to_vec());
+    // Every key, whatever is set: below what is, and gone again unless it was used.
+    let help = format!("\n{NOT_SET}\n{NEW_SETTINGS}");
+    let before = match files.get(name) {
+        Some(text) if name == FILES[0] => [text, help.as_bytes()].concat(),
+        Some(text) => text.clone(),
+        None => new.as_bytes().to_vec(),
+    };
     let temp_dir = std::env::temp_dir();
     let directory = regular::scratch_dir("git-hydrate-edit-", &[&temp_dir, repository.common_dir()])?;
     let path = directory.path().join(name);
@@ -322,7 +331,8 @@ fn edit_file(repository: &Repository, files: &Files, name: &str) -> anyhow::Resu
     let after = fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
     let mut edited = files.clone();
     if after != before {
-        edited.insert(name.to_owned(), after);
+        let own = after.strip_suffix(help.as_bytes()).map(<[u8]>::to_vec);
+        edited.insert(name.to_owned(), own.unwrap_or(after));
     }
     if let Err(error) = check_settings(&edited) {
         let kept = directory.keep().join(name);

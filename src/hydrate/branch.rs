@@ -30,6 +30,8 @@ pub(super) struct Branch {
     pub dry_tip: ObjectId,
     old: Option<ObjectId>,
     standing: Option<Standing>,
+    /// Whether the dry branch that it was hydrated from last does not exist any more.
+    dry_branch_is_gone: bool,
     /// Why nobody can tell how it stands.
     unreadable: Option<String>,
     /// The tip of the sync branch, when the branch is a staging branch of it.
@@ -89,6 +91,10 @@ impl Branch {
             tip: standing.as_ref().map(|standing| standing.tip.clone()),
             dry: standing.as_ref().and_then(|standing| standing.dry),
             settings: standing.as_ref().and_then(|standing| standing.settings),
+            dry_branch_is_gone: standing
+                .as_ref()
+                .and_then(Standing::dry_branch)
+                .is_some_and(|dry_branch| names.tip(refs, dry_branch).is_none()),
             standing,
             unreadable,
             applications: 0,
@@ -134,6 +140,7 @@ impl Branch {
             engine: ENGINE_REVISION,
             initial: false,
             made,
+            older: before.and_then(|before| before.older),
         };
         let own = match (before, last, self.dry) {
             (before, Some(dry_commit), _) => {
@@ -147,6 +154,13 @@ impl Branch {
             }
             // What is there is what would be made.
             (None, None, Some(dry_commit)) if self.reached => new(tip.id, dry_commit, made),
+            (Some(before), None, Some(dry_commit)) if self.reached && self.dry_branch_is_gone => BranchRecord {
+                dry_branch: self.dry_branch.clone(),
+                dry_commit,
+                settings: self.settings,
+                made,
+                ..before.clone()
+            },
             (Some(before), None, _) if self.settings != before.settings => {
                 BranchRecord { settings: self.settings, made, ..before.clone() }
             }
@@ -184,6 +198,7 @@ impl Branch {
             dry_tip: head.tip,
             old: Some(tip.id),
             standing: None,
+            dry_branch_is_gone: false,
             unreadable: None,
             sync_tip: None,
             new_sync: None,
@@ -213,6 +228,8 @@ impl Branch {
         let name = &self.name;
         let shared = settings.active_paths(name);
         let other = self.standing.as_ref().and_then(Standing::dry_branch).filter(|dry| *dry != &head.branch);
+        // A dry branch that is gone, because it was renamed, leaves its branches to the next one.
+        let other = other.filter(|_| !self.dry_branch_is_gone);
         let foreign = self.standing.as_ref().is_some_and(|standing| standing.origin == standing::Origin::Foreign);
         let place = |diagnostic: Diagnostic, application: Option<&Application>| match application {
             Some(application) => diagnostic.at(application.places.environment_branch().clone()),

@@ -7,7 +7,7 @@
 //! push gets at either, stand in for them once: the next run writes records. A clone or a remote helper, from which
 //! nothing is deployed, also believes what commits say of themselves where its server keeps no records.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,8 @@ pub struct BranchRecord {
     pub initial: bool,
     /// The commits that the run made which wrote this record, oldest first; empty when it made none.
     pub made: Vec<ObjectId>,
+    /// The tip that a version without records left; none for a branch that was recorded from its start.
+    pub older: Option<ObjectId>,
 }
 
 impl BranchRecord {
@@ -65,6 +67,7 @@ impl BranchRecord {
             engine: trailers.engine,
             initial: commit.parents.is_empty(),
             made: Vec::new(),
+            older: Some(commit.id),
         }
     }
 }
@@ -86,6 +89,8 @@ struct Stored {
     initial: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     made: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    older: Option<String>,
 }
 
 impl Stored {
@@ -100,21 +105,24 @@ impl Stored {
             engine: record.engine,
             initial: record.initial,
             made: record.made.iter().map(ObjectId::to_string).collect(),
+            older: record.older.map(|id| id.to_string()),
         }
     }
 
     fn read(&self) -> Option<(BranchName, BranchRecord)> {
         let name = |text: &str| BranchName::new(text).ok();
+        let optional = |id: &Option<String>| id.as_deref().map(|id| object_id(id).ok_or(())).transpose().ok();
         let others = self.others.iter().map(|(branch, id)| Some((name(branch)?, object_id(id)?)));
         let record = BranchRecord {
             tip: object_id(&self.tip)?,
             dry_branch: name(&self.dry_branch)?,
             dry_commit: object_id(&self.dry_sha)?,
             others: others.collect::<Option<_>>()?,
-            settings: self.settings.as_deref().map(|id| object_id(id).ok_or(())).transpose().ok()?,
+            settings: optional(&self.settings)?,
             engine: self.engine,
             initial: self.initial,
             made: self.made.iter().map(|id| object_id(id)).collect::<Option<_>>()?,
+            older: optional(&self.older)?,
         };
         Some((name(&self.branch)?, record))
     }
@@ -260,29 +268,28 @@ pub(super) fn hydrated_below(tip: ObjectId, buffer: &ObjectBuffer<'_>) -> Option
 #[derive(Debug, Default)]
 pub(super) struct Engines {
     made: BTreeMap<ObjectId, u32>,
-    /// The tips of branches that were older than the records when they were recorded first; none without records.
-    older: Option<Vec<ObjectId>>,
+    /// The tips that a version without records left; none where there are no records yet.
+    older: Option<BTreeSet<ObjectId>>,
 }
 
 impl Engines {
     /// Reads the history of [`RECORDS_REF`], as far back as it is here.
     pub fn read(tip: Option<ObjectId>, buffer: &ObjectBuffer<'_>) -> Result<Self, Error> {
         let Some(tip) = tip else { return Ok(Self::default()) };
-        let (mut made, mut oldest, mut seen) = (BTreeMap::new(), BTreeMap::new(), HashSet::new());
+        let (mut made, mut older, mut seen) = (BTreeMap::new(), BTreeSet::new(), HashSet::new());
         let mut next = Some(tip);
         while let Some(id) = next {
             let commit = buffer.commit(id)?;
             for entry in buffer.tree(commit.tree)? {
                 if seen.insert(entry.id) {
-                    let (branch, record) = read_file(entry.id, buffer)?;
+                    let (_, record) = read_file(entry.id, buffer)?;
                     made.extend(record.made.iter().chain([&record.tip]).map(|made| (*made, record.engine)));
-                    oldest.insert(branch, record);
+                    older.extend(record.older);
                 }
             }
             next = commit.parents.first().copied().filter(|parent| buffer.repository().has(*parent));
         }
-        let older = oldest.into_values().filter(|record| record.made.is_empty()).map(|record| record.tip);
-        Ok(Self { made, older: Some(older.collect()) })
+        Ok(Self { made, older: Some(older) })
     }
 
     /// The revision that made a commit, if a record names the commit.
@@ -290,7 +297,7 @@ impl Engines {
         self.made.get(&commit).copied()
     }
 
-    /// Whether a commit was there before its branch was recorded first.
+    /// Whether a commit was there before there were records.
     pub fn is_older(&self, commit: ObjectId, repository: &Repository) -> bool {
         self.older.as_ref().is_none_or(|tips| tips.iter().any(|tip| repository.is_ancestor(commit, *tip)))
     }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::branch_records::BranchRecords;
+use super::branch_records::{BranchRecords, RECORDS_REF};
 use super::heads::RefNames;
 use super::rules::{Rules, settings_files};
 use super::{HydrateError, Wake};
@@ -21,8 +21,9 @@ pub(super) struct DryBranches;
 impl DryBranches {
     /// The dry branches, the default one first, and whether the setting names them. None at all when nothing tells.
     ///
-    /// Without the setting: those from which branches were hydrated; else the one that `HEAD` names, if it exists; else
-    /// the only branch that was pushed.
+    /// Without the setting: those from which branches were hydrated, as far as they exist; else the one that `HEAD`
+    /// names, if it exists; else the only branch that was pushed. Before there were records, the setting named branches
+    /// besides these, so they are added to it then.
     pub fn find(
         wake: &Wake,
         names: &RefNames,
@@ -30,16 +31,25 @@ impl DryBranches {
         settings: &Settings,
         records: &BranchRecords,
     ) -> (Vec<BranchName>, bool) {
-        if !settings.dry_branches.is_empty() {
-            return (settings.dry_branches.clone(), true);
+        let set = &settings.dry_branches;
+        let is_upgrade = refs.get(RECORDS_REF).is_none() && names.is_in_place() && !records.is_empty();
+        if !set.is_empty() && !is_upgrade {
+            return (set.clone(), true);
         }
-        let head = names.head(refs).filter(|head| names.tip(refs, head).is_some());
+        let exists = |branch: &&BranchName| names.tip(refs, branch).is_some();
+        let head = names.head(refs).filter(|head| exists(&head));
         let hydrated = records.iter().flat_map(|(_, record)| record.others.keys().chain([&record.dry_branch]));
-        let hydrated: BTreeSet<&BranchName> = hydrated.collect();
+        let hydrated: BTreeSet<&BranchName> = hydrated.filter(exists).collect();
         if !hydrated.is_empty() {
-            let mut hydrated: Vec<BranchName> = hydrated.into_iter().cloned().collect();
-            hydrated.sort_by_key(|branch| head.as_ref() != Some(branch));
-            return (hydrated, false);
+            let besides = head.iter().filter(|_| !set.is_empty()).chain(set);
+            let all: BTreeSet<&BranchName> = hydrated.into_iter().chain(besides).collect();
+            let mut all: Vec<BranchName> = all.into_iter().cloned().collect();
+            all.sort_by_key(|branch| head.as_ref() != Some(branch));
+            let is_set = all.iter().all(|branch| set.contains(branch));
+            return if is_set { (set.clone(), true) } else { (all, false) };
+        }
+        if !set.is_empty() {
+            return (set.clone(), true);
         }
         let only = || match wake {
             Wake::Commit { branch, .. } => Some(branch.clone()),

@@ -215,6 +215,7 @@ impl<'a> Run<'a> {
         self.memory = Memory::new(self.setup.repository, trust_cache);
         self.hydrate_heads()?;
         let edits = self.ref_edits()?;
+        self.note_changes();
         let dry_branches = self.heads_of(&Wake::Pushed(Vec::new())).into_iter().map(|head| head.branch).collect();
         let Self { buffer, refs, branches, report, trees, rules, memory, is_cut_off, .. } = self;
         let settings = rules.settings;
@@ -260,6 +261,12 @@ impl<'a> Run<'a> {
             found.extend(names.map(|name| (name, head.branch.clone())));
         }
         Ok(found)
+    }
+
+    /// The branch that `HEAD` means in an Application: the first dry branch that exists.
+    fn default_branch(&self) -> Option<&BranchName> {
+        let exists = |branch: &&BranchName| self.setup.refs.tip(&self.refs, branch).is_some();
+        self.dry_branches.iter().find(exists).or(self.dry_branches.first())
     }
 
     fn heads(&self) -> Vec<DryHead> {

@@ -131,7 +131,10 @@ impl<'a> Verifier<'a> {
                     _ if inherited && self.repaired.contains_key(&id) => verified.inheriting += 1,
                     _ => verified.equal += 1,
                 }
-                self.run.forget();
+                // The commit above it may have to be made on what it should have been.
+                if !self.repaired.contains_key(&id) {
+                    self.run.forget();
+                }
             }
             hydrated.push(this);
         }
@@ -331,11 +334,12 @@ impl<'a> Verifier<'a> {
         if commit.id == made.id {
             return Ok(Vec::new());
         }
-        let inherited = parent.and_then(|parent| Some((parent.tree, self.repaired.get(&parent.id)?.tree)));
-        self.repaired.insert(commit.id, made.clone());
+        // What another revision made is not at fault, so the commits above it rest on it as it is.
         if self.is_of_other_revision(this) {
             return Ok(vec![Fault::OtherRevision { revision: trailers.engine }]);
         }
+        let inherited = parent.and_then(|parent| Some((parent.tree, self.repaired.get(&parent.id)?.tree)));
+        self.repaired.insert(commit.id, made.clone());
         let buffer = self.run.buffer();
         let mut faults = Vec::new();
         for change in buffer.diff_trees(made.tree, commit.tree)? {

@@ -183,7 +183,7 @@ impl Run<'_> {
         let branches = self.refs.below(&self.setup.refs.read).filter_map(|(name, _)| BranchName::new(name).ok());
         judge(&Context {
             dry_branch: &head.branch,
-            head_branch: self.dry_branches.first(),
+            head_branch: self.default_branch(),
             dry_branches: &heads.iter().map(|head| head.branch.clone()).collect(),
             branches: &branches.collect(),
             repo_urls: &self.rules.settings.repo_urls,

@@ -36,7 +36,8 @@ impl Run<'_> {
                         "`{branch}` is not a dry branch, so what its Applications ask of it is not hydrated: {who}"
                     ),
                 };
-                let hint = format!("on the server: git hydrate config add dryBranches {branch}");
+                let verb = if heads.is_empty() { "set" } else { "add" };
+                let hint = format!("on the server: git hydrate config {verb} dryBranches {branch}");
                 warnings.push(Diagnostic::warning(text).hint(hint));
             }
         }
