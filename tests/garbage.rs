@@ -90,6 +90,38 @@ fn a_branch_of_garbage_that_is_nothing_to_us_holds_back_nothing() {
 }
 
 #[test]
+fn a_commit_that_git_takes_and_no_library_reads_holds_back_nothing() {
+    let edits = [
+        "s/^author .*$/author foo/m",
+        "s/^author .*\\n//m",
+        "s/^committer .*\\n//m",
+        "s/^(author .*\\n)/$1$1/m",
+        "s/^author/foo\\nauthor/m",
+        "s/\\n\\n.*//s",
+    ];
+    for edit in edits {
+        let lab = Lab::new();
+        let (server, clone) = pushed(&lab);
+        clone.commit("odd", &[("apps/web/dev/config.yaml", &config_map("web", "odd"))]);
+        let script = format!(
+            "git reset -q --soft $(git cat-file commit HEAD | perl -0pe '{edit}' | git hash-object -t commit -w --stdin --literally)"
+        );
+        clone.run("sh", &["-ec", &script]).success();
+        clone.push().success();
+        assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")), "{edit}");
+        server.git(&["config", "hydrate.strict", "touched"]);
+        clone.commit("broken", &[("apps/web/dev/config.yaml", crate::strict::BROKEN)]);
+        let told = clone.push().exits(1);
+        assert!(told.stderr.contains("not valid YAML"), "{edit}: {told:?}");
+        clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+        clone.commit("good", &[("apps/web/dev/config.yaml", &config_map("web", "good"))]);
+        clone.push().success();
+        assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")), "{edit}");
+        server.hydrate(&["verify"]).success();
+    }
+}
+
+#[test]
 fn a_dry_branch_of_garbage_holds_back_no_other() {
     for garbage in GARBAGE {
         let lab = Lab::new();

@@ -1,9 +1,8 @@
 use std::fmt;
 
 use gix::bstr::ByteSlice as _;
-use gix::objs::CommitRef;
 
-use super::{Doing as _, Error, ObjectId, ObjectKind, Repository};
+use super::{Error, ObjectId, ObjectKind, Repository};
 
 /// Who did something, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,8 +46,9 @@ pub struct Commit {
 
 impl Commit {
     pub(super) fn parse(id: ObjectId, content: &[u8]) -> Result<Self, Error> {
-        let commit = CommitRef::from_bytes(content, id.kind()).doing(|| format!("reading commit {id}"))?;
-        let encoding = commit.encoding.map(|encoding| encoding.to_str_lossy().to_ascii_lowercase());
+        let headers = Headers::of(content);
+        let commit = headers.tree.ok_or_else(|| Error::message(format!("reading commit {id}: it has no tree")))?;
+        let encoding = headers.encoding.map(|encoding| encoding.to_str_lossy().to_ascii_lowercase());
         let text = |bytes: &[u8]| decode(bytes, encoding.as_deref());
         let signature = |raw: &[u8]| {
             let signature = gix::actor::SignatureRef::from_bytes(raw).ok();
@@ -62,12 +62,53 @@ impl Commit {
         };
         Ok(Self {
             id,
-            tree: commit.tree(),
-            parents: commit.parents().collect(),
-            author: signature(commit.author),
-            committer: signature(commit.committer),
-            message: text(commit.message.split(|&b| b == 0).next().unwrap_or_default()),
+            tree: commit,
+            parents: headers.parents,
+            author: signature(headers.author),
+            committer: signature(headers.committer),
+            message: text(headers.message.split(|&b| b == 0).next().unwrap_or_default()),
         })
+    }
+}
+
+/// The parts of a commit, as far as they can be told: git takes pushes of commits that no library reads, and one of them
+/// must not hold back what comes after it.
+///
+/// Reference: git 2.47 commit.c `parse_commit_buffer`, pretty.c: a header that is missing or malformed is an empty one.
+#[derive(Debug, Default)]
+struct Headers<'c> {
+    tree: Option<ObjectId>,
+    parents: Vec<ObjectId>,
+    author: &'c [u8],
+    committer: &'c [u8],
+    encoding: Option<&'c [u8]>,
+    message: &'c [u8],
+}
+
+impl<'c> Headers<'c> {
+    fn of(content: &'c [u8]) -> Self {
+        let mut headers = Self::default();
+        let mut rest = content;
+        while !rest.is_empty() {
+            let end = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+            let line = &rest[..end];
+            rest = rest.get(end + 1..).unwrap_or_default();
+            let id = |text: &[u8]| ObjectId::from_hex(text).ok();
+            let (key, value) = line.split_once_str(" ").unwrap_or((line, b""));
+            match key {
+                b"" if line.is_empty() => {
+                    headers.message = rest;
+                    break;
+                }
+                b"tree" if headers.tree.is_none() => headers.tree = id(value),
+                b"parent" => headers.parents.extend(id(value)),
+                b"author" if headers.author.is_empty() => headers.author = value,
+                b"committer" if headers.committer.is_empty() => headers.committer = value,
+                b"encoding" if headers.encoding.is_none() => headers.encoding = Some(value),
+                _ => {}
+            }
+        }
+        headers
     }
 }
 
@@ -143,7 +184,7 @@ impl Repository {
         if kind != ObjectKind::Commit {
             return Err(Error::message(format!("reading commit {id}: it is a {kind}")));
         }
-        let parent = gix::objs::CommitRefIter::from_bytes(&content, id.kind()).parent_ids().next();
+        let parent = Headers::of(&content).parents.into_iter().next();
         Ok(parent.filter(|parent| self.has(*parent)))
     }
 }
