@@ -91,3 +91,25 @@ fn half_of_the_objects_of_a_branch_go_only_when_the_commit_says_so() {
         assert_eq!((objects(server, "web"), objects(server, "api")), (0, 0));
     });
 }
+
+#[test]
+fn an_application_with_another_name_and_path_is_no_way_around_the_question() {
+    both(|server| {
+        let clone = dry(server, &["web", "api"], &["dev"]);
+        clone.push().success();
+        let renamed = |name: &str| {
+            let (file, text) = application(name, "dev");
+            let text = text.replace(&format!("name: {name}-dev"), &format!("name: n-{name}"));
+            (file, text.replace(&format!("path: {name}\n"), &format!("path: n{name}\n")))
+        };
+        let (web, api) = (renamed("web"), renamed("api"));
+        let moved = [(web.0.as_str(), web.1.as_str()), (api.0.as_str(), api.1.as_str())];
+        let emptied = [("apps/web/dev/config.yaml", SKIPPED), ("apps/api/dev/config.yaml", SKIPPED)];
+        clone.commit("rename, move and empty", &[&moved[..], &emptied].concat());
+        refused(server, &clone, "object that `api` has on `environments/dev`");
+        clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+        clone.commit("rename and move", &moved);
+        clone.git(&["push", "-q", "--force", "origin", "HEAD"]);
+        assert_eq!((objects(server, "nweb"), objects(server, "napi")), (1, 1));
+    });
+}

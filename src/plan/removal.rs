@@ -144,6 +144,7 @@ pub struct Counts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Losses {
     counts: Vec<Counts>,
+    replaced: Vec<Counts>,
     lost: usize,
 }
 
@@ -151,20 +152,25 @@ impl Losses {
     /// What is lost by these counts: what some lose and no other gains, since objects move between Applications. None when
     /// that is nothing, or less than anybody would ask about: no Application loses its last object, and fewer than
     /// `at_least` go.
-    pub fn new(counts: Vec<Counts>, at_least: usize) -> Option<Self> {
-        let sum = |of: fn(&Counts) -> usize| counts.iter().map(of).sum::<usize>();
+    ///
+    /// `replaced` are paths that leave while others are new: an Application with another name and another path.
+    pub fn new(counts: Vec<Counts>, replaced: Vec<Counts>, at_least: usize) -> Option<Self> {
+        let sum = |of: fn(&Counts) -> usize| counts.iter().chain(&replaced).map(of).sum::<usize>();
         let lost = sum(|it| it.before).saturating_sub(sum(|it| it.now));
-        let losses = Self { counts, lost };
+        let losses = Self { counts, replaced, lost };
         (lost > 0 && (lost >= at_least.max(1) || losses.emptied().is_some())).then_some(losses)
     }
 
     fn emptied(&self) -> Option<&Counts> {
-        self.counts.iter().find(|it| it.before > 0 && it.now == 0)
+        let by_nothing = self.counts.iter().any(|it| it.before == 0 && it.now == 0);
+        let replaced = self.replaced.iter().filter(|it| by_nothing && it.before > 0);
+        self.counts.iter().filter(|it| it.before > 0 && it.now == 0).chain(replaced).next()
     }
 
     /// The paths that lose objects, those that lose all of them first.
     pub fn paths(&self) -> Vec<&RepoPath> {
-        let mut losing: Vec<&Counts> = self.counts.iter().filter(|it| it.now < it.before).collect();
+        let mut losing: Vec<&Counts> =
+            self.counts.iter().chain(&self.replaced).filter(|it| it.now < it.before).collect();
         losing.sort_by_key(|it| it.now > 0);
         losing.into_iter().map(|it| &it.path).collect()
     }
@@ -213,7 +219,7 @@ mod tests {
         for (name, counts, count, expected) in rows {
             let path = |n: usize| RepoPath::new(&format!("app-{n}")).expect("plain");
             let counts = counts.iter().enumerate().map(|(n, &(before, now))| Counts { path: path(n), before, now });
-            let losses = Losses::new(counts.collect(), 10);
+            let losses = Losses::new(counts.collect(), Vec::new(), 10);
             let found = losses.and_then(|losses| losses.mistake(&branch, *count, (0.5, 10)));
             match (found, expected) {
                 (None, None) => {}

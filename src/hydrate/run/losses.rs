@@ -26,20 +26,28 @@ impl Run<'_> {
         let (Some(tip), Some(_), true) = (&branch.tip, branch.dry, limit.object_share < 1.0) else { return Ok(None) };
         let tree = HydratedTree::new(&self.buffer, tip.tree);
         let mut counts = Vec::new();
+        let mut has_new = false;
+        let is_of = |path: &PathOutput<'_>, removal: &Removal| {
+            path.applications.iter().any(|(name, _)| **name == removal.application)
+        };
         for path in paths {
-            let moved = || {
-                removals.iter().find(|removal| path.applications.iter().any(|(name, _)| **name == removal.application))
-            };
+            let moved = || removals.iter().find(|removal| is_of(path, removal));
             let old = match manifest_of(&tree, path.dir)? {
                 None => moved().map(|removal| manifest_of(&tree, &removal.path)).transpose()?.flatten(),
                 old => old,
             };
+            has_new |= old.is_none();
             if old != Some(path.manifest) && !(old.is_some() && keeps(path)) {
                 let before = old.map_or(0, |old| self.objects_in(old));
                 counts.push(Counts { path: path.dir.clone(), before, now: self.objects_in(path.manifest) });
             }
         }
-        Ok(Losses::new(counts, limit.objects_at_least))
+        let mut replaced = Vec::new();
+        for removal in removals.iter().filter(|removal| has_new && !paths.iter().any(|path| is_of(path, removal))) {
+            let before = manifest_of(&tree, &removal.path)?.map_or(0, |old| self.objects_in(old));
+            replaced.push(Counts { path: removal.path.clone(), before, now: 0 });
+        }
+        Ok(Losses::new(counts, replaced, limit.objects_at_least))
     }
 
     /// Why what these Applications lose is too much, told to the pusher. `paths` are all of the branch.
