@@ -68,7 +68,7 @@ pub use standing::{Origin, Standing};
 pub use status::{BranchStatus, status};
 pub use strict::{DAY, Judgement, Push, Strictness, judge};
 pub use takeover::foreign;
-pub use verify::{Fault, Finding, Line, Verified, lines, verify};
+pub use verify::{Fault, Finding, Line, Verified, lines, strayed, verify};
 
 /// Which dry commits shall be looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]

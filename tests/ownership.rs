@@ -327,6 +327,28 @@ fn the_dry_branch_is_the_only_one_pushed_where_head_does_not_exist() {
 }
 
 #[test]
+fn the_audit_finds_a_branch_that_is_not_where_hydration_left_it() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    clone.commit("next", &[("apps/web/prod/config.yaml", &config_map("web", "next"))]);
+    clone.push().success();
+    let prod = tip(&server, PROD);
+    server.hydrate(&["verify"]).success();
+    for to in [DEV, &format!("{PROD}~1"), ""] {
+        match to {
+            "" => server.git(&["update-ref", "-d", &format!("refs/heads/{PROD}")]),
+            to => server.git(&["update-ref", &format!("refs/heads/{PROD}"), to]),
+        };
+        let told = server.hydrate(&["verify"]).exits(1).stdout;
+        assert!(told.contains(&format!("the branch is not at {prod}, where hydration left it")), "{to}: {told}");
+        server.git(&["update-ref", &format!("refs/heads/{PROD}"), &prod]);
+    }
+    server.hydrate(&["verify"]).success();
+}
+
+#[test]
 fn branches_that_are_named_or_reserved_are_closed_before_they_exist() {
     let lab = Lab::new();
     let server = lab.server();

@@ -284,7 +284,7 @@ fn notes_and_revisions_are_judged() {
         2,
         |here, _, text| if here == 2 { text.replace("Hydrate-Engine: 2", "Hydrate-Engine: 7") } else { text },
     );
-    verify(&server, &[], 0);
+    verify(&server, &[BRANCH], 0);
     rewrite(&server, 0, |_, id, text| {
         let dir = edit_dir(&server, id, "web", |dir| dir.replace("100644", "100755"));
         tree(text, &dir).replace("Hydrate-Engine: 2", "Hydrate-Engine: 7")

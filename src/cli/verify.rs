@@ -62,7 +62,15 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     });
     let verified = hydrate::verify(&setup, lines, renderer);
     progress.clear();
-    let verified = verified?;
+    let mut verified = verified?;
+    if arguments.range.is_none() {
+        for strayed in hydrate::strayed(&clone.repository, &clone.refs)? {
+            match verified.iter_mut().find(|line| line.branch == strayed.branch) {
+                Some(line) => line.findings.extend(strayed.findings),
+                None => verified.push(strayed),
+            }
+        }
+    }
     if let Some(range) = &arguments.range
         && verified.iter().all(|line| line.equal + line.inheriting + line.findings.len() == 0)
     {

@@ -11,7 +11,7 @@ mod fault;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::branch::{self, Branch, METADATA, PATH_FILES};
-use super::branch_records::Engines;
+use super::branch_records::{BranchRecords, Engines, RECORDS_REF};
 use super::heads::{DryHead, hydrated_branches};
 use super::run::{BACKLOG_MAX, Run};
 use super::standing::nearest;
@@ -31,6 +31,26 @@ pub fn lines(repository: &Repository, names: &RefNames) -> Result<Vec<Line>, Hyd
     Ok(hydrated.into_iter().map(|(name, tip)| Line { name, tip, after: None }).collect())
 }
 
+/// The branches that are not where hydration left them: at the recorded commit, or above it where a promoter moved them.
+pub fn strayed(repository: &Repository, names: &RefNames) -> Result<Vec<Verified>, HydrateError> {
+    let buffer = ObjectBuffer::new(repository);
+    let refs = repository.refs()?;
+    let Some(tip) = refs.get(RECORDS_REF) else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for (branch, record) in BranchRecords::read(tip, &buffer)?.iter() {
+        let tip = names.tip(&refs, branch);
+        if tip.is_some_and(|tip| tip == record.tip || repository.is_ancestor(record.tip, tip)) {
+            continue;
+        }
+        let fault = Fault::Strayed { recorded: record.tip.to_string() };
+        let mut verified = Verified { branch: branch.to_string(), ..Verified::default() };
+        verified.tip = tip.map(|tip| tip.to_string()).unwrap_or_default();
+        verified.find(tip.unwrap_or(record.tip), Some(record.dry_commit), [fault]);
+        found.push(verified);
+    }
+    Ok(found)
+}
+
 /// Makes the hydrated commits of `lines` again and compares. Nothing is written; [`Setup::wake`] counts for nothing.
 ///
 /// `renderer` renders in place of the one that the settings name.
@@ -42,7 +62,9 @@ pub fn verify(
     let result = Run::new(setup).and_then(|run| {
         let notes = run.recorded_notes()?;
         let engines = run.engines()?;
-        let mut verifier = Verifier { run, renderer, notes, engines, seen: HashSet::new(), repaired: HashMap::new() };
+        let settings_now = run.rules.id;
+        let mut verifier =
+            Verifier { run, renderer, notes, engines, settings_now, seen: HashSet::new(), repaired: HashMap::new() };
         let mut lines = VecDeque::from(lines);
         let mut verified: Vec<Verified> = Vec::new();
         while let Some(line) = lines.pop_front() {
@@ -70,6 +92,8 @@ struct Verifier<'a> {
     renderer: Option<RendererName>,
     notes: Option<Notes>,
     engines: Engines,
+    /// The settings as they are now.
+    settings_now: Option<ObjectId>,
     /// Commits that were looked at on another line.
     seen: HashSet<ObjectId>,
     /// What commits that differ should have been.
@@ -425,16 +449,22 @@ impl<'a> Verifier<'a> {
         if !comparable || self.repaired.contains_key(&commit.id) {
             return Ok(None);
         }
-        self.use_settings(trailers.settings_commit)?;
         let head = DryHead { branch: trailers.dry_branch.clone(), tip: dry };
-        let dry_commit = Some(trailers.dry_commit);
-        let mut branch = Branch::resume(&trailers.branch, &head, commit.clone(), dry_commit, trailers.settings_commit);
-        for dry in line {
-            branch = self.run.replay(branch, dry)?;
+        // The note may have moved under newer settings than those of the commit.
+        for settings in [trailers.settings_commit, self.settings_now] {
+            self.use_settings(settings)?;
+            let dry_commit = Some(trailers.dry_commit);
+            let mut branch = Branch::resume(&trailers.branch, &head, commit.clone(), dry_commit, settings);
+            for dry in &line {
+                branch = self.run.replay(branch, *dry)?;
+            }
+            let changed = branch.tip.as_ref().is_none_or(|tip| tip.id != commit.id);
+            let failed = matches!(branch.into_report().outcome, Outcome::Failed { .. });
+            if !changed && !failed {
+                return Ok(None);
+            }
         }
-        let changed = branch.tip.as_ref().is_none_or(|tip| tip.id != commit.id);
-        let failed = matches!(branch.into_report().outcome, Outcome::Failed { .. });
-        Ok(if changed || failed { wrong } else { None })
+        Ok(wrong)
     }
 }
 

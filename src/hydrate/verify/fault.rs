@@ -17,7 +17,7 @@ pub struct Line {
 }
 
 /// What became of one line. Ids are full and in hexadecimal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct Verified {
     /// The branch, or what else the line was called.
@@ -111,6 +111,12 @@ pub enum Fault {
     Foreign {
         /// The files.
         paths: Vec<String>,
+    },
+    /// The branch is elsewhere, or is gone.
+    #[error("the branch is not at {recorded}, where hydration left it, nor above it")]
+    Strayed {
+        /// The commit that hydration recorded.
+        recorded: String,
     },
     /// There are notes, but none on it.
     #[error("it has no note")]
