@@ -400,6 +400,12 @@ fn two_dry_branches_cannot_write_one_branch() {
     let answer = clone.push().success();
     assert!(answer.remote().join(" ").contains("`environments/dev` is hydrated from `main`"), "{answer:?}");
     assert_eq!(tip(&server, "environments/dev"), before);
+    // Nor does the one hold back the other.
+    clone.git(&["checkout", "-q", "main"]);
+    clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);
+    clone.push().success();
+    assert_eq!(note(&server, "environments/dev"), note_of(&tip(&server, "main")));
+    assert_ne!(tip(&server, "environments/dev"), before);
 }
 
 #[test]

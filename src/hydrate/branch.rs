@@ -243,10 +243,7 @@ impl Branch {
             let hint = format!("to hand it over, an admin runs on the server: git hydrate adopt {name}");
             place(mistake.hint(hint), applications.next())
         } else if let Some(other) = other.filter(|_| shared.is_empty()) {
-            let mistake = Diagnostic::error(format!("`{name}` is hydrated from `{other}`, not from `{}`", head.branch));
-            let hint = "give each dry branch environment branches of its own, or let them share one by the setting \
-                        `activePaths`";
-            place(mistake.hint(hint), applications.next())
+            place(written_from(name, other, &head.branch), applications.next())
         } else if checked_out {
             Diagnostic::error(format!("`{name}` is checked out in a worktree of this repository"))
                 .hint("hydrate into a bare repository, or check out something else there")
@@ -491,6 +488,13 @@ impl Branch {
             outcome: self.failure.unwrap_or(moved),
         }
     }
+}
+
+/// An Application of the dry branch `here` names a branch that is hydrated from another one.
+pub(super) fn written_from(name: &BranchName, owner: &BranchName, here: &BranchName) -> Diagnostic {
+    let hint =
+        "give each dry branch environment branches of its own, or let them share one by the setting `activePaths`";
+    Diagnostic::error(format!("`{name}` is hydrated from `{owner}`, not from `{here}`")).hint(hint)
 }
 
 /// Makes the empty commit that a missing sync branch starts with.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use super::branch::Branch;
+use super::branch::{self, Branch};
 use super::branch_records::{BranchRecords, Engines, RECORDS_REF};
 use super::dry_branches::{self, DryBranches};
 use super::failed_render::{FailedBranch, FailedRenders};
@@ -454,6 +454,10 @@ impl<'a> Run<'a> {
         let mut backlog: BTreeMap<BranchName, Vec<ObjectId>> = BTreeMap::new();
         let mut passed_over = BTreeMap::new();
         for name in names {
+            if let Some(mistake) = self.of_another_dry_branch(&name, head, heads, &tree) {
+                self.report.problems.push(mistake);
+                continue;
+            }
             let branch = self.open_branch(&name, head, &tree)?;
             let commits = self.backlog(&branch, head)?;
             passed_over.insert(name.clone(), self.passed_over(&branch, &commits));
@@ -482,6 +486,24 @@ impl<'a> Run<'a> {
         }
         self.keep_all(head, heads, &tree, &backlog, warnings);
         Ok(())
+    }
+
+    /// A branch that another dry branch writes is its alone: what this one asks of it is a mistake here, not there.
+    fn of_another_dry_branch(
+        &self,
+        name: &BranchName,
+        head: &DryHead,
+        heads: &[DryHead],
+        tree: &DryTree,
+    ) -> Option<Diagnostic> {
+        let opened = self.branches.get(name).map(|branch| &branch.dry_branch);
+        let owner = opened.or(self.environments.get(name)).filter(|owner| **owner != head.branch)?;
+        let is_shared = !self.rules.settings.active_paths(name).is_empty();
+        if is_shared || !heads.iter().any(|other| other.branch == *owner) {
+            return None;
+        }
+        let place = tree.applications(name).next()?.places.environment_branch().clone();
+        Some(branch::written_from(name, owner, &head.branch).at(place))
     }
 
     fn is_open(&self, name: &BranchName) -> bool {

@@ -30,7 +30,7 @@ pub struct Standing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// Hydration, as it recorded.
-    Ours(BranchRecord),
+    Ours(Box<BranchRecord>),
     /// Nobody yet: its tree is empty.
     Empty,
     /// Somebody else, and an admin handed it over to us.
@@ -54,7 +54,7 @@ impl Standing {
         let commit = buffer.commit(tip)?;
         let record = records.get(branch).filter(|record| record.is_of(tip, buffer.repository()));
         let origin = match record {
-            Some(record) => Origin::Ours(record.clone()),
+            Some(record) => Origin::Ours(Box::new(record.clone())),
             None if commit.tree == buffer.empty_tree_id() => Origin::Empty,
             None if settings.adopt.contains(branch) => Origin::Adopted,
             None => Origin::Foreign,

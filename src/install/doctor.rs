@@ -109,6 +109,7 @@ impl<'a> Doctor<'a> {
         for hook in SERVER_HOOKS {
             self.hook(hook)?;
         }
+        self.strict();
         self.guard(access, survey.as_ref().ok());
         self.locks()?;
         self.modes()?;
@@ -230,6 +231,21 @@ impl<'a> Doctor<'a> {
 
     fn is_guarded(&self) -> bool {
         self.repository.config_bool(GUARD) == Some(true)
+    }
+
+    /// A word for strict mode that nobody knows stops every push.
+    fn strict(&mut self) {
+        let known = ["", "off", "false", "no", "0", "touched", "true", "yes", "on", "1", "all"];
+        let rows =
+            [("hydrate.strict", &known[..], "off"), ("hydrate.strictUndecided", &["", "accept", "refuse"], "accept")];
+        for (key, known, default) in rows {
+            let value = self.repository.config(key).unwrap_or_default();
+            if !known.contains(&value.as_str()) {
+                let dir = self.repository.common_dir().display().to_string();
+                let what = format!("{key} is `{value}`, which is not a valid value, so pushes are refused");
+                self.bad(what, format!("git -C '{dir}' config {key} {default}"));
+            }
+        }
     }
 
     /// Whether pushes are to be judged before they go in.
