@@ -25,6 +25,8 @@ fn seed(clone: &Repo, branch: &str, messages: &[&str], files: &[(&str, &str)]) {
     for (index, message) in messages.iter().enumerate() {
         clone.commit(message, if index == 0 { files } else { &[] });
     }
+    // Argo CD's own hydrator is no authority either.
+    clone.git(&["commit", "-q", "--amend", "--no-edit", "--allow-empty", "--author", "Argo CD <argo-cd@example.com>"]);
     clone.git(&["push", "-q", "origin", &format!("seed:refs/heads/{branch}")]);
     clone.git(&["checkout", "-q", "--force", "main"]);
     clone.git(&["branch", "-q", "-D", "seed"]);
@@ -92,8 +94,6 @@ fn a_branch_that_a_pusher_seeded_is_not_taken_over_and_others_hydrate() {
     for (branch, messages) in &rows {
         seed(&clone, branch, messages, &evil);
     }
-    // One that looks as if Argo CD's own hydrator had made it.
-    clone.git(&["-c", "user.name=Argo CD", "checkout", "-q", "-b", "argo"]);
     let mut files = Vec::new();
     for (index, (branch, _)) in rows.iter().enumerate() {
         let (file, text) = application("web", &format!("t{index}"));
@@ -102,7 +102,6 @@ fn a_branch_that_a_pusher_seeded_is_not_taken_over_and_others_hydrate() {
         files.push((format!("apps/web/t{index}/config.yaml"), config_map("web", "t")));
     }
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    clone.git(&["checkout", "-q", "main"]);
     let before: Vec<String> = rows.iter().map(|(branch, _)| tip(&server, branch)).collect();
     clone.commit("more environments", &[&files[..], &[("apps/web/dev/config.yaml", &config_map("web", "2"))]].concat());
     let told = clone.push().success();
