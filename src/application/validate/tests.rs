@@ -207,7 +207,9 @@ fn branches_that_are_not_for_manifests() {
     let only_env = Repository { allowed: &["env/"], ..REPOSITORY };
     check(&[WEB], &only_env, &[]);
     check(&[to("prod")], &only_env, &["[0] 0.yaml:4 `prod` is not among the branches that may be hydrated"]);
-    check(&[App { staging: Some("env/next"), ..to("prod") }], &only_env, &[]);
+    // A sync branch that is missing is made.
+    let staged = App { staging: Some("env/next"), ..to("prod") };
+    check(&[staged], &only_env, &["[0] 0.yaml:4 `prod` is not among the branches that may be hydrated"]);
 }
 
 #[test]
