@@ -22,6 +22,8 @@ fn server(lab: &Lab, branches: &[String]) -> Repo {
     let first = server.clone_to("first");
     first.commit("nothing yet", &[("README", "x")]);
     first.push().success();
+    let names: Vec<&str> = branches.iter().map(String::as_str).collect();
+    server.hydrate(&[&["config", "set", "dryBranches"], &names[..]].concat()).success();
     for branch in branches {
         first.git(&["switch", "-q", "-c", branch, "--no-track", "main"]);
         let (path, text) = application("web", branch);

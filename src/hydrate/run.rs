@@ -554,7 +554,7 @@ impl<'a> Run<'a> {
             Some(dry) => repository.first_parents(dry, head.tip, BACKLOG_MAX)?,
             None => None,
         };
-        let settings_changed = self.settings_changed(branch.settings)?;
+        let settings_changed = branch.settings != self.rules.id;
         let moved = self.setup.refs.records && branch.was_moved();
         Ok(match line {
             // A new branch, or a dry branch that was rewound.
