@@ -22,8 +22,7 @@ fn server(lab: &Lab, branches: &[String]) -> Repo {
     let first = server.clone_to("first");
     first.commit("nothing yet", &[("README", "x")]);
     first.push().success();
-    let names: Vec<&str> = branches.iter().map(String::as_str).collect();
-    server.hydrate(&[&["config", "set", "dryBranches"], &names[..]].concat()).success();
+    set_dry_branches(&server, branches);
     for branch in branches {
         first.git(&["switch", "-q", "-c", branch, "--no-track", "main"]);
         let (path, text) = application("web", branch);
@@ -33,6 +32,11 @@ fn server(lab: &Lab, branches: &[String]) -> Repo {
         first.git(&["push", "-q", "origin", branch]);
     }
     server
+}
+
+fn set_dry_branches(server: &Repo, branches: &[String]) {
+    let names: Vec<&str> = branches.iter().map(String::as_str).collect();
+    server.hydrate(&[&["config", "set", "dryBranches"], &names[..]].concat()).success();
 }
 
 /// Each hydrated commit of an environment, oldest first: its dry commit, and the one that its note names.
@@ -79,6 +83,7 @@ fn many_pushers_leave_one_hydrated_commit_for_each_change() {
     std::fs::create_dir(&cold.path).expect("made");
     cold.git(&["init", "-q", "--bare"]);
     cold.hydrate(&["install", "--server"]).success();
+    set_dry_branches(&cold, &branches);
     server.git(&["push", "-q", "../cold.git", "refs/heads/dry*:refs/heads/dry*"]);
     let mut changes = 0;
     for branch in &branches {
