@@ -73,9 +73,9 @@ pub use verify::{Fault, Finding, Line, Verified, lines, strayed, verify};
 /// Which dry commits shall be looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wake {
-    /// Branches that were pushed; the ones hydrated before, and the one that `HEAD` names, are looked at all the same.
+    /// Branches that were pushed. All dry branches are looked at, whichever of them these are.
     Pushed(Vec<String>),
-    /// Every branch.
+    /// All dry branches, without a push.
     Everything,
     /// One commit, taken for the tip of a branch.
     Commit {

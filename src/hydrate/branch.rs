@@ -178,7 +178,7 @@ impl Branch {
         (!self.commits.is_empty() && record.engine != ENGINE_REVISION).then_some(record.engine)
     }
 
-    /// Whether an admin handed it over to us, and we make our first commit on it.
+    /// Whether an admin handed over the branch, and it has no record yet.
     pub fn is_taken_over(&self) -> bool {
         self.standing.as_ref().is_some_and(|standing| standing.origin == standing::Origin::Adopted)
     }

@@ -120,7 +120,7 @@ impl Run<'_> {
         let repo_url = self.repo_url(applications.first().copied()).to_owned();
         let mut branch = self.branches.remove(name).expect("every wanting branch was opened");
         let settings_changed = self.settings_changed(branch.settings)?;
-        // The rest of the run stays free to be changed while it is asked.
+        // Taken out, so that `write` can borrow the rest of the run mutably.
         let memory = self.memory.take();
         let repository = self.setup.repository;
         let before = before.filter(|_| branch.holds_what_was_made() && !settings_changed);
