@@ -7,6 +7,7 @@ use gix::{Result, error::ResultExt, error::message};
 
 use super::pack::{self, Object};
 use super::spool::{Content, Spool};
+use super::tree::with_plain_modes;
 use super::{Commit, Doing as _, Error, NewCommit, ObjectId, ObjectKind, Quarantine, Repository, TreeEntry, store};
 
 /// New objects on top of a repository: they can be read at once, and are on disk only after [`ObjectBuffer::flush`].
@@ -267,7 +268,12 @@ impl Find for ObjectBuffer<'_> {
         }
         let found = self.repository.find(id.to_owned()).or_raise(|| message("reading an object"))?;
         let Some((kind, content)) = found else { return Ok(None) };
-        *buffer = content;
+        // The editor of trees knows only the modes that git writes.
+        let plain = match kind {
+            ObjectKind::Tree => with_plain_modes(id.to_owned(), &content).or_raise(|| message("reading an object"))?,
+            _ => None,
+        };
+        *buffer = plain.unwrap_or(content);
         Ok(Some(Data::new(buffer, kind, hash)))
     }
 }

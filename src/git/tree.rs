@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use gix::objs::tree::{EntryKind, EntryMode};
-use gix::objs::{Tree, TreeRefIter, Write};
+use gix::objs::{Tree, Write};
 
 use super::{Doing as _, Error, ObjectBuffer, ObjectId, Repository};
 
@@ -20,14 +20,17 @@ pub enum Mode {
     Submodule,
 }
 
-impl From<EntryMode> for Mode {
-    fn from(mode: EntryMode) -> Self {
-        match mode.kind() {
-            EntryKind::Tree => Mode::Directory,
-            EntryKind::Blob => Mode::File,
-            EntryKind::BlobExecutable => Mode::Executable,
-            EntryKind::Link => Mode::Link,
-            EntryKind::Commit => Mode::Submodule,
+impl Mode {
+    /// What git takes a mode for, whatever else its bits say.
+    ///
+    /// Reference: git 2.55 object.h `canon_mode`.
+    fn of_bits(bits: u16) -> Self {
+        match bits & 0o170_000 {
+            0o100_000 if bits & 0o100 != 0 => Mode::Executable,
+            0o100_000 => Mode::File,
+            0o120_000 => Mode::Link,
+            0o040_000 => Mode::Directory,
+            _ => Mode::Submodule,
         }
     }
 }
@@ -57,24 +60,104 @@ pub struct TreeEntry {
 
 impl TreeEntry {
     pub(super) fn list(id: ObjectId, content: &[u8]) -> Result<Vec<Self>, Error> {
-        TreeRefIter::from_bytes(content, id.kind())
-            .map(|entry| {
-                let entry = entry.doing(|| format!("reading tree {id}"))?;
-                Ok(Self { name: entry.filename.to_vec(), mode: entry.mode.into(), id: entry.oid.to_owned() })
-            })
-            .collect()
+        let entry = |raw: RawEntry<'_>| Ok(Self { name: raw.name.to_vec(), mode: raw.mode, id: raw.id(id)? });
+        RawEntries::new(id, content).map(|raw| raw.and_then(entry)).collect()
     }
 
     /// The entry of this name, found without taking the others apart.
     fn find(id: ObjectId, content: &[u8], name: &str) -> Result<Option<(Mode, ObjectId)>, Error> {
-        for entry in TreeRefIter::from_bytes(content, id.kind()) {
-            let entry = entry.doing(|| format!("reading tree {id}"))?;
-            if entry.filename == name.as_bytes() {
-                return Ok(Some((entry.mode.into(), entry.oid.to_owned())));
+        for raw in RawEntries::new(id, content) {
+            let raw = raw?;
+            if raw.name == name.as_bytes() {
+                return Ok(Some((raw.mode, raw.id(id)?)));
             }
         }
         Ok(None)
     }
+}
+
+/// One entry as it stands in the bytes of a tree.
+struct RawEntry<'t> {
+    name: &'t [u8],
+    mode: Mode,
+    /// The digits of the mode.
+    digits: &'t [u8],
+    id: &'t [u8],
+}
+
+impl RawEntry<'_> {
+    fn id(&self, tree: ObjectId) -> Result<ObjectId, Error> {
+        ObjectId::try_from(self.id).doing(|| format!("reading tree {tree}"))
+    }
+}
+
+/// The entries of a tree, read as git reads them: it stores trees with modes that it never writes itself, and what
+/// another reader makes of those is not what `git log`, `git diff` and a checkout show.
+///
+/// Reference: git 2.55 tree-walk.c `decode_tree_entry`, object.h `parse_mode`.
+struct RawEntries<'t> {
+    tree: ObjectId,
+    rest: &'t [u8],
+}
+
+impl<'t> RawEntries<'t> {
+    fn new(tree: ObjectId, content: &'t [u8]) -> Self {
+        Self { tree, rest: content }
+    }
+
+    fn entry(&mut self) -> Option<RawEntry<'t>> {
+        let rest = self.rest;
+        let space = rest.iter().position(|byte| *byte == b' ').filter(|space| *space > 0)?;
+        let digits = rest.get(..space)?;
+        let mut bits = 0_u16;
+        for digit in digits {
+            // Digits that find no room fall out at the front, as they do in git.
+            bits = (bits << 3) | u16::from(digit.checked_sub(b'0').filter(|digit| *digit < 8)?);
+        }
+        let rest = rest.get(space + 1..)?;
+        let end = rest.iter().position(|byte| *byte == 0).filter(|end| *end > 0)?;
+        let (name, rest) = (rest.get(..end)?, rest.get(end + 1..)?);
+        let (id, rest) = rest.split_at_checked(self.tree.as_bytes().len())?;
+        self.rest = rest;
+        Some(RawEntry { name, mode: Mode::of_bits(bits), digits, id })
+    }
+}
+
+impl<'t> Iterator for RawEntries<'t> {
+    type Item = Result<RawEntry<'t>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let entry = self.entry();
+        if entry.is_none() {
+            self.rest = &[];
+        }
+        Some(entry.ok_or_else(|| Error::message(format!("reading tree {}: it is damaged", self.tree))))
+    }
+}
+
+/// The bytes of a tree with the modes that git takes its entries to have; none when they stand there already.
+pub(super) fn with_plain_modes(tree: ObjectId, content: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+    let is_plain = |raw: &Result<RawEntry<'_>, Error>| {
+        let parsed = raw.as_ref().ok().and_then(|raw| Some((raw.mode, EntryMode::from_bytes(raw.digits)?)));
+        parsed.is_some_and(|(mode, read)| EntryKind::from(mode) == read.kind())
+    };
+    if RawEntries::new(tree, content).all(|raw| is_plain(&raw)) {
+        return Ok(None);
+    }
+    let mut plain = Vec::with_capacity(content.len());
+    for raw in RawEntries::new(tree, content) {
+        let raw = raw?;
+        let mode = EntryMode::from(EntryKind::from(raw.mode));
+        plain.extend_from_slice(mode.as_bytes(&mut Default::default()));
+        plain.push(b' ');
+        plain.extend_from_slice(raw.name);
+        plain.push(0);
+        plain.extend_from_slice(raw.id);
+    }
+    Ok(Some(plain))
 }
 
 /// What shall stand at a path.
@@ -92,6 +175,7 @@ impl ObjectBuffer<'_> {
     /// A file in the way of a directory is replaced by it.
     pub fn edit_tree(&self, base: ObjectId, edits: &BTreeMap<String, TreeEdit>) -> Result<ObjectId, Error> {
         let (_, content) = self.object(base)?;
+        let content = with_plain_modes(base, &content)?.unwrap_or(content);
         let root = gix::objs::TreeRef::from_bytes(&content, base.kind()).doing(|| format!("editing tree {base}"))?;
         let mut editor = gix::objs::tree::Editor::new(Tree::from(root), self, base.kind());
         for (path, edit) in edits {
