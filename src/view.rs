@@ -113,8 +113,10 @@ pub enum Seen {
     Absent,
     /// Something of this kind; its content was not looked at.
     Present(Kind),
-    /// A file or link with this content.
+    /// A file with this content, or a directory with all below it.
     Content(ContentId),
+    /// A symbolic link with this target: a file of the same bytes is something else.
+    Link(ContentId),
     /// A directory whose entries were listed. The id is that of [`listing_id`]: names and kinds, not contents.
     Listed(ContentId),
 }
@@ -313,7 +315,8 @@ impl<'a> View<'a> {
             let same = match *seen {
                 Seen::Absent => false,
                 Seen::Present(kind) => kind == here.0,
-                Seen::Content(id) => id == here.1,
+                Seen::Content(id) => here.0 != Kind::Link && id == here.1,
+                Seen::Link(id) => here == (Kind::Link, id),
                 Seen::Listed(id) => here.0 == Kind::Directory && id == listing_id(&self.entries(path, here.1)?),
             };
             if !same {
@@ -371,7 +374,7 @@ impl<'a> View<'a> {
             if links > LINKS_MAX {
                 return Err(ViewError::LinkLoop(path.clone()));
             }
-            self.note(&child, Seen::Content(entry.id));
+            self.note(&child, Seen::Link(entry.id));
             let target = self.link_target(&child, entry.id)?;
             let outside = || ViewError::LinkOutside { path: child.clone(), target: target.clone() };
             real.resolve(&target).map_err(|_| outside())?;
@@ -422,6 +425,7 @@ impl<'a> View<'a> {
             Seen::Present(_) => 1,
             Seen::Content(_) => 2,
             Seen::Listed(_) => 3,
+            Seen::Link(_) => 4,
         };
         self.reads.lock().unwrap_or_else(PoisonError::into_inner).insert((real.clone(), way), seen);
     }

@@ -63,6 +63,10 @@ impl Encoder {
                 self.number(8);
                 self.bytes(id.as_bytes());
             }
+            Seen::Link(id) => {
+                self.number(10);
+                self.bytes(id.as_bytes());
+            }
             Seen::Listed(id) => {
                 self.number(9);
                 self.bytes(id.as_bytes());
@@ -128,6 +132,7 @@ impl<'a> Decoder<'a> {
             4 => Seen::Present(Kind::Submodule),
             8 => Seen::Content(self.id()?),
             9 => Seen::Listed(self.id()?),
+            10 => Seen::Link(self.id()?),
             _ => return None,
         })
     }

@@ -12,8 +12,8 @@ use crate::manifest::Key;
 use crate::path::RepoPath;
 
 /// The first bytes of an overlay; the last of them is the version of the format. Before 3, what is remembered may have
-/// been made of replaced objects.
-const MAGIC: &[u8; 16] = b"hydrate state\0\0\x03";
+/// been made of replaced objects; before 4, links and files of the same bytes were one.
+const MAGIC: &[u8; 16] = b"hydrate state\0\0\x04";
 
 /// How many records an overlay may have, and one more for so many of the table: it is read and written by every push.
 const CHANGED_MAX: usize = 128;

@@ -62,12 +62,13 @@ fn reads_are_confirmed_by_trees_that_agree_on_them() {
     let reads = view.reads();
     assert!(reads.contains_key(&(path("shared/base.yaml"), 1)), "that it is no directory was read");
     assert!(reads.contains_key(&(path("apps"), 1)), "that it is no file was read");
-    let rows: [(&str, MemoryFiles, bool); 6] = [
+    let rows: [(&str, MemoryFiles, bool); 7] = [
         ("nothing changed", files(), true),
         ("something else changed", files().file("big.bin", "small"), true),
         ("a file that was listed, not read", files().file("apps/web/values.yaml", "a: 2\n"), true),
         ("a file that was read", files().file("shared/base.yaml", "new"), false),
         ("a new name in the listing", files().file("apps/web/more.yaml", ""), false),
+        ("a file with the target of the link", files().file("apps/web/base.yaml", "../../shared/base.yaml"), false),
         ("what was absent is there", files().file("apps/none", ""), false),
     ];
     for (name, after, expected) in rows {
@@ -89,7 +90,7 @@ fn every_read_is_noted() {
         [
             ("apps/none", Seen::Absent),
             ("apps/web", Seen::Listed(_)),
-            ("apps/web/base.yaml", Seen::Content(_)),
+            ("apps/web/base.yaml", Seen::Link(_)),
             ("shared/base.yaml", Seen::Content(_)),
         ]
     ));
