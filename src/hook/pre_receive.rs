@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -6,7 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use super::post_receive::pushed_branches;
 use super::{Options, STDIN_BYTES_MAX, Strict, UnknownWord, access, namespace};
 use crate::application::PatternError;
-use crate::diag::{Diagnostic, Severity, chain};
+use crate::diag::{Diagnostic, Severity, chain, printable};
 use crate::git::{Error, Location, Quarantine, Repository, object_id};
 use crate::hydrate::{self, DAY, HydrateError, Judgement, Push, RefNames, RefUpdate, Setup, Silent, Wake};
 use crate::render::{Machine, Renderers, Watch};
@@ -75,6 +76,9 @@ fn run(
         return Ok(Vec::new());
     }
     let updates = updates(stdin, &namespace())?;
+    if let Some(twice) = moved_twice(&updates) {
+        return Ok(vec![twice]);
+    }
     let renderers = Renderers::from_config(&repository, machine)?;
     let before = setup(&repository, Wake::Pushed(Vec::new()), &renderers, &|| false);
     let branches = updates.iter().filter(|update| update.name.starts_with("refs/heads/") && update.new.is_some());
@@ -196,9 +200,30 @@ fn updates(stdin: impl Read, namespace: &str) -> std::io::Result<Vec<RefUpdate>>
     Ok(lines.split(|byte| *byte == b'\n').filter_map(update).collect())
 }
 
+/// A ref that the input has more than once: git moves it by the first line, whichever a hook would judge. A name with a line
+/// break looks like that too.
+fn moved_twice(updates: &[RefUpdate]) -> Option<Diagnostic> {
+    let mut names = BTreeSet::new();
+    let twice = updates.iter().find(|update| !names.insert(update.name.as_str()))?;
+    let text = format!("`{}` is updated more than once in this push", printable(&twice.name));
+    Some(Diagnostic::error(text).hint("push each ref once"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_ref_that_is_there_twice_is_noticed() {
+        let (zeros, id) = ("0".repeat(40), "1".repeat(40));
+        let twice = |input: &str| moved_twice(&updates(input.as_bytes(), "").expect("short")).map(|it| it.message);
+        let line = format!("{zeros} {id} refs/heads/main\n");
+        assert_eq!(twice(&format!("{line}{zeros} {id} refs/heads/next\n")), None);
+        let expected = Some("`refs/heads/main` is updated more than once in this push".to_owned());
+        assert_eq!(twice(&format!("{line}{zeros} {zeros} refs/heads/main\n")), expected);
+        // Git hands over the name of the second ref as it came: with a line break.
+        assert_eq!(twice(&format!("{line}{zeros} {id} refs/heads/zz\n{zeros} {id} refs/heads/main\n")), expected);
+    }
 
     #[test]
     fn every_ref_of_the_input_counts() {
