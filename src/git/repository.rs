@@ -308,6 +308,16 @@ impl Repository {
 
     /// The commit that a revision names, as `git rev-parse` would find it.
     pub fn rev_parse(&self, revision: &str) -> Result<ObjectId, Error> {
+        // The library does not read these refs.
+        if self.uses_reftable() {
+            let commit = format!("{revision}^{{commit}}");
+            let found = self.git().output(&["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]);
+            let id = found.ok().and_then(|text| object_id(std::str::from_utf8(&text).ok()?.trim_end()));
+            return id.ok_or_else(|| match revision {
+                "HEAD" => Error::message("there is no commit on the current branch yet".to_owned()),
+                _ => Error::message(format!("`{revision}` names no commit")),
+            });
+        }
         let found = self.with(|repository| {
             let head = repository.head().ok().filter(|head| head.is_unborn() && revision == "HEAD");
             if let Some(branch) = head.as_ref().and_then(|head| head.referent_name()) {
