@@ -22,6 +22,7 @@ mod near;
 mod object;
 mod options;
 mod read;
+mod repository;
 mod search;
 pub mod set;
 mod source;
@@ -51,7 +52,7 @@ pub use search::{
     PatternError, Patterns, is_excluded, is_inside_chart, is_kustomization, may_hold_applications, patches,
 };
 pub use source::{Source, SourceError, SourceType, Tool, source};
-pub use validate::{Context, Finding, Standing, Verdict, validate};
+pub use validate::{Context, Finding, Standing, Verdict, proven_repository, validate};
 
 /// Whose rules hold where the proposal and Argo CD's own hydrator differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -303,6 +303,15 @@ pub fn is_unprintable(c: char) -> bool {
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200b}' | '\u{2060}' | '\u{feff}')
 }
 
+/// A text as one word of a command that somebody is to paste into a shell: as it is where no shell reads more into it.
+pub fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
+
 /// An error and its causes on one line, [`clipped`].
 pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();

@@ -65,7 +65,7 @@ pub use rules::{check_settings, settings_files};
 pub use run::Survey;
 pub use single::{Single, render_named};
 pub use standing::{Origin, Standing};
-pub use status::{BranchStatus, status};
+pub use status::{BranchState, BranchStatus, status};
 pub use strict::{DAY, Judgement, Push, Strictness, judge};
 pub use takeover::foreign;
 pub use verify::{Fault, Finding, Line, Verified, lines, strayed, verify};

@@ -56,7 +56,8 @@ pub struct Settings {
     /// Branches that hydration may take over although somebody else made them.
     #[serde(deserialize_with = "branches", skip_serializing_if = "Vec::is_empty")]
     pub adopt: Vec<BranchName>,
-    /// Branches that promotion strategies share, each with the directories (`activePath`) that one strategy promotes.
+    /// Active branches (`syncSource.targetBranch`) that promotion strategies share, each with the directories
+    /// (`activePath`) that one strategy promotes.
     #[serde(deserialize_with = "active_paths", skip_serializing_if = "BTreeMap::is_empty")]
     pub active_paths: BTreeMap<BranchName, Vec<RepoPath>>,
     /// Whose rules hold where the proposal and Argo CD's own hydrator differ.
@@ -295,8 +296,23 @@ impl Settings {
     }
 
     /// The directories that are promoted on their own on `branch`; none on a branch that is promoted as a whole.
+    ///
+    /// The setting names the active branch, `env/dev`. Its proposed branches are `env/dev-next`, with all of its
+    /// directories, and `env/dev-next/DIR` with that one.
+    ///
+    /// Reference: GitOps Promoter api/v1alpha1 `PromotionStrategy`, whose names of proposed branches are fixed.
     pub fn active_paths(&self, branch: &BranchName) -> &[RepoPath] {
-        self.active_paths.get(branch).map_or(&[], Vec::as_slice)
+        if let Some(paths) = self.active_paths.get(branch) {
+            return paths;
+        }
+        let next = |active: &BranchName| branch.as_str().strip_prefix(active.as_str())?.strip_prefix("-next");
+        let found = self.active_paths.iter().find_map(|(active, paths)| Some((next(active)?, paths)));
+        let Some((rest, paths)) = found else { return &[] };
+        if rest.is_empty() {
+            return paths;
+        }
+        let dir = rest.strip_prefix('/').unwrap_or_default();
+        paths.iter().find(|path| path.as_str() == dir).map_or(&[], std::slice::from_ref)
     }
 }
 
@@ -390,6 +406,25 @@ tools: {helm: 4.2.3, kustomize: 5.8.1}
         );
         let again = serde_yaml::to_string(&settings).expect("serializes");
         assert_eq!(read(&again), Ok(settings), "{again}");
+    }
+
+    #[test]
+    fn active_paths_hold_for_the_proposed_branches_of_an_active_branch() {
+        let settings = read("activePaths: {env/dev: [a, b/c], env/dev-next-door: [d]}").expect("good settings");
+        let rows: &[(&str, &[&str])] = &[
+            ("env/dev", &["a", "b/c"]),
+            ("env/dev-next", &["a", "b/c"]),
+            ("env/dev-next/a", &["a"]),
+            ("env/dev-next/b/c", &["b/c"]),
+            ("env/dev-next/b", &[]),
+            ("env/dev-next-door", &["d"]),
+            ("env/devel", &[]),
+            ("env", &[]),
+        ];
+        for (name, expected) in rows {
+            let found = settings.active_paths(&BranchName::new(name).expect("a branch"));
+            assert_eq!(found.iter().map(RepoPath::as_str).collect::<Vec<_>>(), *expected, "{name}");
+        }
     }
 
     #[test]

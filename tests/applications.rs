@@ -159,7 +159,7 @@ const SPOILT: &[(&str, &str)] = &[
     ("      repoURL: https://git.example.com/shop/config\n", ""),
     ("      repoURL: https", "      repoUrl: https"),
     ("repoURL: https://git.example.com/shop/config", "repoURL: ''"),
-    ("repoURL: https://git.example.com/shop/config", "repoURL: git@git.example.com:shop/config.git"),
+    ("repoURL: https://git.example.com/shop/config", "repoURL: git@git.example.com:Shop/config.git"),
     ("repoURL: https://git.example.com/shop/config", "repoURL: https://git.example.com/shop/other"),
     ("      targetRevision: main\n", ""),
     ("targetRevision: main", "targetRevision: 1.2"),

@@ -106,10 +106,12 @@ fn each_rule_names_its_place() {
         mistakes.iter().flat_map(|(_, _, files)| files).map(|(path, text)| (*path, text.as_str())).collect();
     let names = ["render", "random", "lacking", "remote", "pointer", "same"];
     let repo = repository(&lab, &names, &files);
-    repo.commit(
-        "namespace",
-        &[("apps/web/dev/config.yaml", &config_map("web", "dev").replace("name: web", "name: web\n  namespace: web"))],
-    );
+    let [(web_file, web), (same_file, same)] = ["web", "same"].map(|name| {
+        let (file, text) = application(name, "dev");
+        (file, text.replace("  destination:\n", "  destination:\n    name: here\n"))
+    });
+    let config = config_map("web", "dev").replace("name: web", "name: web\n  namespace: web");
+    repo.commit("one cluster", &[(&web_file, &web), (&same_file, &same), ("apps/web/dev/config.yaml", &config)]);
     let found = check(&repo, &[], 1);
     for (rule, place, _) in &mistakes {
         let is_there = rules(&found).iter().any(|(name, at)| name == rule && at.starts_with(place));

@@ -453,7 +453,7 @@ fn promotion_strategies_share_a_branch() {
     let clone = dry(&server, &["a", "b"], &["dev"]);
     let settings = server.clone_to("settings");
     settings.git(&["checkout", "-q", "--orphan", "settings"]);
-    let shared = "dryBranches: [main, other]\nactivePaths: {environments/dev: [a, b]}\n";
+    let shared = "repoURL: https://git.example.com/dry.git\ndryBranches: [main, other]\nactivePaths: {environments/dev: [a, b]}\n";
     settings.commit("share", &[("settings.yaml", shared)]);
     settings.git(&["push", "-q", "origin", "HEAD:refs/hydrate/config"]);
     clone.push().success();

@@ -2,7 +2,7 @@
 
 use super::mistake::one_line;
 use super::{AppName, BranchName};
-use crate::diag::{Diagnostic, Span, clipped};
+use crate::diag::{Diagnostic, Span, clipped, shell_word};
 use crate::path::RepoPath;
 
 /// How an Application gets in the way of others, of the repository or of its settings. `at` is where the other one
@@ -29,14 +29,14 @@ pub(super) enum Conflict {
     SyncBranchWritten { branch: BranchName, staging: BranchName, at: Span },
     #[error("`drySource.repoURL` is another repository: this Application is not hydrated here")]
     OtherRepository { url: String, same_place: bool },
-    #[error(
-        "which `repoURL` is this repository's is not set, and Applications disagree: `{url}` here, `{other}` elsewhere"
-    )]
+    #[error("the URL of this repository is not set, and Applications name several: `{url}` here, `{other}` elsewhere")]
     RepositoryUnclear { url: String, other: String, at: Span },
-    #[error("which `repoURL` is this repository's is not set, and `{path}` is not in this one")]
+    #[error("`{path}` does not exist, so it cannot be determined whether `{url}` is this repository")]
     RepositoryUnproven { url: String, path: RepoPath },
     #[error("`{revision}` is {kind}: pinned, not hydrated on push")]
     Pinned { revision: String, kind: &'static str },
+    #[error("`{branch}` is named by {} and does not exist here, so nothing is hydrated for {}", applications(*count), them(*count))]
+    NoSuchBranch { branch: String, count: usize, dry_branch: BranchName },
 }
 
 impl Conflict {
@@ -51,7 +51,13 @@ impl Conflict {
 
     /// Whether it stops the environment branch.
     pub fn is_error(&self) -> bool {
-        !matches!(self, Conflict::OtherRepository { .. } | Conflict::Pinned { .. } | Conflict::PathCase { .. })
+        !matches!(
+            self,
+            Conflict::OtherRepository { .. }
+                | Conflict::Pinned { .. }
+                | Conflict::NoSuchBranch { .. }
+                | Conflict::PathCase { .. }
+        )
     }
 
     /// The word on the place.
@@ -86,16 +92,32 @@ impl Conflict {
                 "use `hydrateTo` for all Applications of a branch, or for none".to_owned()
             }
             Conflict::OtherRepository { url, same_place: true } => {
-                format!("if it is this one, run `git hydrate config add repoURL {}`", shell_word(url))
+                format!("if it is this one, on the server: git hydrate config add repoURL {}", pasted(url))
             }
             Conflict::OtherRepository { same_place: false, .. } => return None,
-            Conflict::RepositoryUnclear { url, .. } | Conflict::RepositoryUnproven { url, .. } => {
-                format!("run `git hydrate config add repoURL {}` with the URL of this repository", shell_word(url))
+            Conflict::RepositoryUnproven { url, .. } => {
+                let url = pasted(url);
+                format!("correct the path; or set the URL, on the server: git hydrate config set repoURL {url}")
+            }
+            Conflict::RepositoryUnclear { url, .. } => {
+                let url = pasted(url);
+                format!("set the one that is right, on the server: git hydrate config set repoURL {url}")
+            }
+            Conflict::NoSuchBranch { dry_branch, .. } => {
+                format!("use `targetRevision: {dry_branch}`, or `HEAD` for the first of the dry branches")
             }
             Conflict::Pinned { .. } => "name a branch, or `HEAD`, to hydrate each push".to_owned(),
         };
         Some(hint)
     }
+}
+
+fn applications(count: usize) -> String {
+    if count == 1 { "1 Application".to_owned() } else { format!("{count} Applications") }
+}
+
+fn them(count: usize) -> &'static str {
+    if count == 1 { "it" } else { "them" }
 }
 
 /// A place as one word of a sentence: file and line.
@@ -104,7 +126,6 @@ fn line(span: &Span) -> String {
 }
 
 /// A pushed URL in a line that someone will paste into a shell: as it is, or not at all.
-fn shell_word(url: &str) -> &str {
-    let harmless = |c: char| c.is_ascii_alphanumeric() || "-._~:/@+%".contains(c);
-    if url.chars().all(harmless) && !url.starts_with('-') { url } else { "URL" }
+fn pasted(url: &str) -> &str {
+    if shell_word(url) == url && !url.starts_with('-') { url } else { "URL" }
 }

@@ -195,7 +195,7 @@ fn sync_repository(sync: &Object<'_>, dry: Option<&(DrySource, [&Place; 3])>) {
     let Some(entry) = sync.entry("repoURL") else { return };
     let Some(url) = sync.as_text(&entry.field, sync.called("repoURL")).filter(|url| !url.is_empty()) else { return };
     if let Some((dry, _)) = dry
-        && RepoUrl::new(&dry.repo_url) != RepoUrl::new(&url)
+        && !RepoUrl::new(&dry.repo_url).is_same(&RepoUrl::new(&url))
     {
         sync.add(Mistake::SyncRepository { url }, &entry.field.place);
     }

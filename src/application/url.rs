@@ -39,6 +39,18 @@ impl RepoUrl {
         Self { scheme, user, host: host.to_ascii_lowercase(), path: path.to_owned() }
     }
 
+    /// Whether the two are one repository: the same path of the same host, by whichever of https and ssh, as whichever
+    /// user.
+    pub fn is_same(&self, other: &RepoUrl) -> bool {
+        // The ports of two protocols differ.
+        let host = |url: &RepoUrl| {
+            let name = url.host.split(':').next().unwrap_or_default();
+            if self.scheme == other.scheme { url.host.clone() } else { name.to_owned() }
+        };
+        let is_remote = |url: &RepoUrl| matches!(url.scheme.as_str(), "http://" | "https://" | "ssh://" | "git://");
+        self == other || is_remote(self) && is_remote(other) && host(self) == host(other) && self.path == other.path
+    }
+
     /// Whether the two lead to the same path of the same host, whatever the way and the case of letters.
     pub fn same_place(&self, other: &RepoUrl) -> bool {
         let host = |url: &RepoUrl| url.host.split(':').next().unwrap_or_default().to_owned();
@@ -56,6 +68,21 @@ fn scp(text: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ways_to_one_repository() {
+        let rows = [
+            ("https://git.example.com/team/dry.git", "git@git.example.com:team/dry", true),
+            ("https://git.example.com/team/dry", "ssh://git@git.example.com:2222/team/dry.git", true),
+            ("https://me@git.example.com/team/dry", "https://git.example.com/team/dry", true),
+            ("https://git.example.com:8443/team/dry", "https://git.example.com/team/dry", false),
+            ("https://git.example.com/team/dry", "git@git.example.com:Team/dry", false),
+            ("file:///team/dry", "/team/dry", false),
+        ];
+        for (one, other, expected) in rows {
+            assert_eq!(RepoUrl::new(one).is_same(&RepoUrl::new(other)), expected, "{one} {other}");
+        }
+    }
 
     #[test]
     fn urls_of_one_repository() {

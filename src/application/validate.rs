@@ -10,6 +10,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::conflict::Conflict;
+use super::repository::{self, Evidence};
 use super::search::Patterns;
 use super::url::RepoUrl;
 use super::{Application, BranchName};
@@ -111,6 +112,21 @@ pub fn validate(applications: &[Arc<Application>], context: &Context<'_>) -> Ver
     Verdict { standings, findings: findings.collect() }
 }
 
+/// The URL of the repository whose tree holds these Applications, when enough of them prove it to be kept for good.
+pub fn proven_repository<'a>(applications: &'a [Arc<Application>], context: &Context<'_>) -> Option<&'a str> {
+    match weigh(applications, context) {
+        Evidence::Proven(one) => Some(&one.dry.repo_url),
+        Evidence::Plausible(_) | Evidence::Missing(_) | Evidence::Disagreeing(..) | Evidence::Nothing => None,
+    }
+}
+
+fn weigh<'a>(applications: &'a [Arc<Application>], context: &Context<'_>) -> Evidence<'a> {
+    let is_here = |application: &Application| {
+        matches!(revision(&application.dry.target_revision, context), Revision::Branch { here: true })
+    };
+    repository::evidence(applications, is_here, context.is_directory)
+}
+
 /// One pass of all rules.
 struct Rules<'a> {
     applications: &'a [Arc<Application>],
@@ -129,76 +145,73 @@ impl<'a> Rules<'a> {
         let ours = self.repository();
         let applications = self.applications;
         let mut standings = Vec::with_capacity(applications.len());
+        let mut missing: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (index, application) in applications.iter().enumerate() {
-            let standing = if ours.contains(&RepoUrl::new(&application.dry.repo_url)) {
-                self.revision(index)
+            let url = RepoUrl::new(&application.dry.repo_url);
+            standings.push(if ours.iter().any(|ours| ours.is_same(&url)) {
+                self.revision(index, &mut missing)
             } else {
+                // Where nothing tells which repository this is, that is said once.
+                if !ours.is_empty() {
+                    let same_place = ours.iter().any(|ours| ours.same_place(&url));
+                    let conflict = Conflict::OtherRepository { url: application.dry.repo_url.clone(), same_place };
+                    self.add([index], conflict, &application.places.repo_url);
+                }
                 Standing::OtherRepository
+            });
+        }
+        for (branch, indexes) in missing {
+            let Some(first) = indexes.first().map(|index| &applications[*index]) else { continue };
+            let conflict = Conflict::NoSuchBranch {
+                branch: branch.to_owned(),
+                count: indexes.len(),
+                dry_branch: self.context.dry_branch.clone(),
             };
-            standings.push(standing);
+            self.add(indexes, conflict, &first.places.target_revision);
         }
         standings
     }
 
-    /// The URLs of this repository; none when that is not known.
+    /// The URLs of this repository; none when that is not known, which is reported.
     fn repository(&mut self) -> BTreeSet<RepoUrl> {
-        let applications = self.applications;
         let set: BTreeSet<RepoUrl> = self.context.repo_urls.iter().map(|url| RepoUrl::new(url)).collect();
         if !set.is_empty() {
-            for (index, application) in applications.iter().enumerate() {
-                let url = RepoUrl::new(&application.dry.repo_url);
-                if !set.contains(&url) {
-                    let same_place = set.iter().any(|ours| ours.same_place(&url));
-                    let conflict = Conflict::OtherRepository { url: application.dry.repo_url.clone(), same_place };
-                    self.add([index], conflict, &application.places.repo_url);
-                }
-            }
             return set;
         }
-        self.inferred().into_iter().collect()
-    }
-
-    /// The URL of this repository when no setting tells: the one that all Applications name, if all their paths are
-    /// here.
-    fn inferred(&mut self) -> Option<RepoUrl> {
         let applications = self.applications;
         let all: Vec<usize> = (0..applications.len()).collect();
-        let mut sorted: Vec<&Application> = applications.iter().map(|app| &**app).collect();
-        sorted.sort_by_key(|application| (&application.file, application.index));
-        let first = sorted.first()?;
-        let url = RepoUrl::new(&first.dry.repo_url);
-        if let Some(other) = sorted.iter().find(|other| RepoUrl::new(&other.dry.repo_url) != url) {
-            let conflict = Conflict::RepositoryUnclear {
-                url: other.dry.repo_url.clone(),
-                other: first.dry.repo_url.clone(),
-                at: first.places.repo_url.clone(),
-            };
-            self.add(all, conflict, &other.places.repo_url);
-            return None;
+        match weigh(applications, self.context) {
+            Evidence::Proven(one) | Evidence::Plausible(one) => [RepoUrl::new(&one.dry.repo_url)].into(),
+            Evidence::Nothing => BTreeSet::new(),
+            Evidence::Missing(one) => {
+                let conflict =
+                    Conflict::RepositoryUnproven { url: one.dry.repo_url.clone(), path: one.dry.path.clone() };
+                self.add(all, conflict, &one.places.dry_path);
+                BTreeSet::new()
+            }
+            Evidence::Disagreeing(first, second) => {
+                let conflict = Conflict::RepositoryUnclear {
+                    url: second.dry.repo_url.clone(),
+                    other: first.dry.repo_url.clone(),
+                    at: first.places.repo_url.clone(),
+                };
+                self.add(all, conflict, &second.places.repo_url);
+                BTreeSet::new()
+            }
         }
-        // One whose `targetRevision` is something else may well name a path that this tree does not have.
-        let here = |application: &&&Application| {
-            matches!(revision(&application.dry.target_revision, self.context), Revision::Branch { here: true })
-        };
-        let missing =
-            sorted.iter().filter(here).find(|application| !(self.context.is_directory)(&application.dry.path));
-        if let Some(application) = missing {
-            let conflict = Conflict::RepositoryUnproven {
-                url: application.dry.repo_url.clone(),
-                path: application.dry.path.clone(),
-            };
-            self.add(all, conflict, &application.places.dry_path);
-            return None;
-        }
-        Some(url)
     }
 
-    fn revision(&mut self, index: usize) -> Standing {
+    /// Whether an Application is hydrated from this dry branch. Those of a branch that does not exist go into `missing`.
+    fn revision(&mut self, index: usize, missing: &mut BTreeMap<&'a str, Vec<usize>>) -> Standing {
         let application = &self.applications[index];
         let text = &application.dry.target_revision;
         match revision(text, self.context) {
             Revision::Branch { here: true } => Standing::Hydrated,
             Revision::Branch { here: false } => Standing::OtherBranch,
+            Revision::NoBranch => {
+                missing.entry(text).or_default().push(index);
+                Standing::Pinned
+            }
             Revision::Pinned(kind) => {
                 let conflict = Conflict::Pinned { revision: text.clone(), kind };
                 self.add([index], conflict, &application.places.target_revision);
@@ -371,6 +384,8 @@ enum Revision {
     Branch { here: bool },
     /// Something that does not move with a push, in words.
     Pinned(&'static str),
+    /// What can only be a branch, and does not exist.
+    NoBranch,
 }
 
 /// Reads a `targetRevision` as far as that is possible without asking for tags.
@@ -398,7 +413,7 @@ fn revision(text: &str, context: &Context<'_>) -> Revision {
     {
         Revision::Pinned("a version")
     } else {
-        Revision::Pinned("no branch of this repository")
+        Revision::NoBranch
     }
 }
 

@@ -43,7 +43,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
             out_of_time: &|| false,
             observer: &Silent,
         };
-        doctor.server(hydrate::survey(&setup), &hook::access(&repository)?, &renderers)?
+        // What keeps it from being read is in the survey too.
+        let statuses = hydrate::status(&setup).unwrap_or_default();
+        doctor.server(hydrate::survey(&setup), &statuses, &hook::access(&repository)?, &renderers)?
     } else {
         doctor.client(&arguments.remote)?
     };

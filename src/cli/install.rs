@@ -72,7 +72,7 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
         if !config::has_repo_url(&repository)? {
             installer.advise(
                 State::Note,
-                "repoURL is not set: it is inferred as long as all Applications name one and the same",
+                "repoURL is not set: the first push whose Applications prove it sets it; to set it now:",
                 format!("git -C '{}' hydrate config set repoURL URL", repository.common_dir().display()),
             );
         }

@@ -6,7 +6,8 @@ use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_BRANCH, Outcome, output};
 use crate::diag::printable;
-use crate::hydrate::{BranchStatus, status};
+use crate::hydrate::{BranchState, BranchStatus, Setup, Silent, Wake, status};
+use crate::render::Renderers;
 use crate::report::{Paint, Style};
 
 #[derive(Debug, clap::Args)]
@@ -18,7 +19,15 @@ pub(super) struct Arguments {
 /// Reads the environment branches of the remote, or of this repository when it has none.
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let clone = Clone::open(&arguments.clone)?;
-    let branches = status(&clone.repository, &clone.refs)?;
+    let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
+    let branches = status(&Setup {
+        repository: &clone.repository,
+        refs: clone.refs.clone(),
+        wake: Wake::Everything,
+        renderers: &renderers,
+        out_of_time: &|| false,
+        observer: &Silent,
+    })?;
     if json {
         output::print_json(&branches)?;
     } else if branches.is_empty() {
@@ -38,15 +47,25 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
         let dry = status.dry_sha.as_deref().map_or_else(|| "nothing yet".to_owned(), short);
         let from = format!("{} of {}", paint.by(Style::Id, &dry), printable(&status.dry_branch));
         let style = if status.is_current() { Style::Added } else { Style::Warning };
+        let branch = printable(&status.branch);
+        let branch = paint.by(Style::Branch, &branch);
+        let at = paint.by(Style::Id, &short(&status.tip)).to_string();
+        let elsewhere = match status.state {
+            BranchState::Hydrated | BranchState::Missing => None,
+            BranchState::NotHydrated => Some("not made by hydration"),
+            BranchState::Promoted => Some("written by whoever promotes to it"),
+        };
+        if let Some(what) = elsewhere {
+            let _ = writeln!(text, "{branch:width$}  at {at}, {}", paint.by(style, what));
+            continue;
+        }
         let behind = match status.behind {
             Some(0) => "up to date".to_owned(),
             Some(1) => "1 commit behind".to_owned(),
             Some(count) => format!("{count} commits behind"),
-            None if status.tip.is_empty() => "not made yet".to_owned(),
+            None if status.state == BranchState::Missing => "does not exist".to_owned(),
             None => "its dry branch was rewound or is gone".to_owned(),
         };
-        let branch = printable(&status.branch);
-        let branch = paint.by(Style::Branch, &branch);
         let _ = writeln!(text, "{branch:width$}  {from}  {}", paint.by(style, &behind));
         for failure in &status.failures {
             let failed = format!("{} failed", short(&failure.dry_sha));

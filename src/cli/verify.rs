@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     progress.clear();
     let mut verified = verified?;
     if arguments.range.is_none() {
-        for strayed in hydrate::strayed(&clone.repository, &clone.refs)? {
+        for strayed in hydrate::strayed(&Setup { wake: Wake::Everything, ..setup })? {
             match verified.iter_mut().find(|line| line.branch == strayed.branch) {
                 Some(line) => line.findings.extend(strayed.findings),
                 None => verified.push(strayed),

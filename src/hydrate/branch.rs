@@ -11,7 +11,7 @@ use super::rules::Rules;
 use super::standing::{self, Standing, metadata_dir};
 use crate::application::{AppName, Application, BranchName};
 use crate::cache::Encoded;
-use crate::diag::{Diagnostic, chain};
+use crate::diag::{Diagnostic, chain, shell_word};
 use crate::git::{Commit, Error, Expected, Mode, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, object_id};
 use crate::metadata::{DryCommit, ENGINE_REVISION, Files, Origin, PathContent, Provenance, Trailers};
 use crate::path::RepoPath;
@@ -216,6 +216,13 @@ impl Branch {
         }
     }
 
+    /// Takes over the empty commit that another staging branch of the same sync branch started that one with in this run.
+    pub fn share_sync<'b>(&mut self, others: impl Iterator<Item = &'b Self>) {
+        if self.sync_tip.or(self.new_sync).is_none() {
+            self.new_sync = others.filter(|other| other.sync == self.sync).find_map(|other| other.new_sync);
+        }
+    }
+
     /// Decides whether hydration may write the branch at all.
     pub fn judge<'t>(
         &mut self,
@@ -240,7 +247,10 @@ impl Branch {
             place(Diagnostic::error(why).hint(hint), applications.next())
         } else if foreign {
             let mistake = Diagnostic::error(format!("`{name}` was not made by hydration, so it is not overwritten"));
-            let hint = format!("to hand it over, an admin runs on the server: git hydrate adopt {name}");
+            let hint = format!(
+                "to hand it over, an admin runs on the server: git hydrate adopt {}",
+                shell_word(name.as_str())
+            );
             place(mistake.hint(hint), applications.next())
         } else if let Some(other) = other.filter(|_| shared.is_empty()) {
             place(written_from(name, other, &head.branch), applications.next())
@@ -260,6 +270,24 @@ impl Branch {
             let path = &outside.sync_path;
             let mistake = Diagnostic::error(format!("`{path}` lies in none of the `activePaths` of `{name}`"));
             mistake.at(outside.places.sync_path.clone()).hint("move it below one of them, or add one in the settings")
+        } else if shared.is_empty()
+            && let Some(active) = settings.active_paths.get(&self.sync)
+            && let Some(application) = applications.next()
+        {
+            let mistake = Diagnostic::error(format!(
+                "`{name}` is not a proposed branch of `{}`, which is promoted by directory",
+                self.sync
+            ));
+            let dir = active.iter().find(|dir| application.sync_path.starts_with(dir));
+            let hint = match dir {
+                Some(dir) => format!("use `{}-next/{dir}` for `hydrateTo.targetBranch`", self.sync),
+                None => format!(
+                    "an admin adds its directory first: git hydrate config add {} {}",
+                    shell_word(&format!("activePaths.{}", self.sync)),
+                    shell_word(application.sync_path.as_str())
+                ),
+            };
+            place(mistake.hint(hint), Some(application))
         } else {
             return;
         };

@@ -63,20 +63,22 @@ impl DryBranches {
     }
 }
 
-/// The settings of a repository with the dry branches written into them, as a commit in the buffer.
+/// The settings of a repository with keys that were found out written into them, as a commit in the buffer.
 ///
-/// It is the same commit wherever the same settings get the same dry branches, so that a clone foresees its id.
+/// It is the same commit wherever the same settings get the same keys, so that a clone foresees its id.
 /// Errors: the settings cannot be read.
 pub(super) fn settings_with(
-    dry_branches: &[BranchName],
+    found: &[(&str, Vec<String>)],
     refs: &Refs,
     buffer: &ObjectBuffer<'_>,
 ) -> Result<ObjectId, HydrateError> {
     let (_, mut files) = settings_files(refs, buffer)?;
     let name = FILES[0];
-    let text = String::from_utf8_lossy(files.get(name).map(Vec::as_slice).unwrap_or_default()).into_owned();
-    let names: Vec<&str> = dry_branches.iter().map(BranchName::as_str).collect();
-    let text = edit::set(&text, "dryBranches", Some(names.clone().into()))?;
+    let mut text = String::from_utf8_lossy(files.get(name).map(Vec::as_slice).unwrap_or_default()).into_owned();
+    for (key, values) in found {
+        text = edit::set(&text, key, Some(values.clone().into()))?;
+    }
+    let subject: Vec<String> = found.iter().map(|(key, values)| format!("{key} to {}", values.join(", "))).collect();
     let blob = buffer.write_blob(text.as_bytes())?;
     files.insert(name.to_owned(), text.into_bytes());
     let rules = Rules::of(&files)?;
@@ -91,9 +93,9 @@ pub(super) fn settings_with(
         author: signature.clone(),
         committer: signature,
         message: format!(
-            "Set dryBranches to {}\n\nFound by the first hydration. This commit is the same in every repository where\n\
+            "Set {}\n\nFound by the first hydration. This commit is the same in every repository where\n\
              hydration finds the same, so it has no date of its own.\n",
-            names.join(", ")
+            subject.join(" and ")
         ),
     };
     Ok(buffer.write_commit(&commit)?)

@@ -90,6 +90,12 @@ impl Failures {
         failures.drain(..surplus);
     }
 
+    /// Forgets the failures of a dry branch on branches that are not `wanted` any more.
+    pub fn keep_only(&mut self, dry_branch: &BranchName, wanted: impl Fn(&str) -> bool) {
+        let is_of = |failures: &[Failure]| failures.last().is_some_and(|last| last.dry_branch == dry_branch.as_str());
+        self.branches.retain(|branch, failures| !is_of(failures) || wanted(branch));
+    }
+
     /// Forgets the failures of a branch.
     pub fn clear(&mut self, branch: &BranchName) {
         self.branches.remove(branch.as_str());

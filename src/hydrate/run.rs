@@ -5,25 +5,27 @@ use std::rc::Rc;
 
 use super::branch::{self, Branch};
 use super::branch_records::{BranchRecords, Engines, RECORDS_REF};
-use super::dry_branches::{self, DryBranches};
+use super::dry_branches::DryBranches;
 use super::failed_render::{FailedBranch, FailedRenders};
 use super::failures::{FAILURES_REF, Failures};
 use super::heads::{self, DryHead};
 use super::memory::Memory;
 use super::report::Report;
 use super::rules::Rules;
+use super::standing::Standing;
 use super::stopped::Stopped;
 use super::{HydrateError, Setup, Wake};
 use crate::application::{Application, BranchName};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, shell_word};
 use crate::git::{self, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, Transaction, object_id};
 use crate::metadata::{ENGINE_REVISION, NOTES_REF, Time};
 use crate::path::RepoPath;
 use crate::plan::Discovery;
-use crate::settings::{History, Settings, SettingsError};
+use crate::settings::{History, Settings};
 
 mod dry_commit;
 mod dry_tree;
+mod learnt;
 mod losses;
 mod other_branches;
 mod records;
@@ -32,6 +34,7 @@ mod rendering;
 mod untouched;
 
 pub(super) use dry_tree::DryTree;
+use learnt::Learnt;
 use records::Records;
 
 /// How many commits a dry branch may be ahead of an environment branch; beyond them only its tip is hydrated.
@@ -78,16 +81,6 @@ enum Moves<'a> {
     Expected(Transaction<'a>),
 }
 
-/// What a run found out that is to be a setting.
-enum Learnt {
-    /// Nothing: it was set.
-    Nothing,
-    /// The dry branches, which are written down as soon as something is hydrated from them.
-    DryBranches,
-    /// The same, in this commit of the settings.
-    Settings(ObjectId),
-}
-
 /// What a repository asks for.
 #[derive(Debug)]
 pub struct Survey {
@@ -99,6 +92,15 @@ pub struct Survey {
     pub settings: Settings,
 }
 
+/// A branch that Applications name.
+#[derive(Debug, Clone)]
+pub(super) struct Named {
+    /// Their dry branch.
+    pub dry_branch: BranchName,
+    /// Whether hydration writes it; else it is the sync branch of a staging branch.
+    pub is_environment: bool,
+}
+
 /// One try of [`super::hydrate`].
 pub(super) struct Run<'a> {
     pub setup: &'a Setup<'a>,
@@ -108,6 +110,7 @@ pub(super) struct Run<'a> {
     pub environments: BTreeMap<BranchName, BranchName>,
     /// The dry branches, the default one first.
     dry_branches: Vec<BranchName>,
+    /// What it found out that is a setting from now on.
     learnt: Learnt,
     /// The records of the branches that hydration made.
     pub owned: BranchRecords,
@@ -164,7 +167,7 @@ impl<'a> Run<'a> {
             rules,
             environments,
             dry_branches,
-            learnt: if set { Learnt::Nothing } else { Learnt::DryBranches },
+            learnt: Learnt::new(set),
             older: owned.iter().count(),
             owned,
             notes,
@@ -245,6 +248,33 @@ impl<'a> Run<'a> {
         Ok(Survey { branches, applications, settings: self.rules.settings })
     }
 
+    /// The branches that the Applications at the tips of the dry branches name, without rendering anything.
+    pub fn named(&mut self) -> Result<BTreeMap<BranchName, Named>, Stopped> {
+        let heads = self.heads();
+        let mut found = BTreeMap::new();
+        for head in &heads {
+            let tree = self.dry_tree(head.tip, head, &heads)?;
+            let named = |is_environment| Named { dry_branch: head.branch.clone(), is_environment };
+            for application in tree.hydrated() {
+                found.entry(application.sync_branch.clone()).or_insert(named(false));
+            }
+            for application in tree.hydrated() {
+                found.insert(application.environment_branch().clone(), named(true));
+            }
+        }
+        Ok(found)
+    }
+
+    /// How a branch stands whose tip is `tip`.
+    pub fn standing(
+        &mut self,
+        branch: &BranchName,
+        tip: ObjectId,
+        dry_branch: &BranchName,
+    ) -> Result<Standing, git::Error> {
+        Standing::read(branch, tip, dry_branch, &self.rules.settings, &self.owned, &mut self.notes, &self.buffer)
+    }
+
     /// The branches that the Applications of the dry branches name and may name, each with its dry branch.
     pub fn destinations(mut self) -> Result<BTreeMap<BranchName, BranchName>, Stopped> {
         self.memory = Memory::new(self.setup.repository, true);
@@ -296,39 +326,6 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Makes a setting of the dry branches that were found, when the first thing is hydrated from them.
-    fn learn(&mut self, heads: &[DryHead]) -> Result<(), Stopped> {
-        if !matches!(self.learnt, Learnt::DryBranches) {
-            return Ok(());
-        }
-        let mut is_hydrated = !self.owned.is_empty();
-        for head in heads {
-            is_hydrated = is_hydrated || self.dry_tree(head.tip, head, heads)?.hydrated().next().is_some();
-        }
-        if is_hydrated { self.set_dry_branches() } else { Ok(()) }
-    }
-
-    fn set_dry_branches(&mut self) -> Result<(), Stopped> {
-        let names = self.dry_branches.iter().map(BranchName::as_str).collect::<Vec<_>>().join(", ");
-        match dry_branches::settings_with(&self.dry_branches, &self.refs, &self.buffer) {
-            Ok(settings) => {
-                self.rules = Rules::at(Some(settings), &self.buffer)?;
-                self.learnt = Learnt::Settings(settings);
-                let note =
-                    format!("dryBranches is now set to {names}; to change it: git hydrate config set dryBranches");
-                self.report.notes.push(note);
-            }
-            Err(HydrateError::Settings(SettingsError::NotEditable)) => {
-                let text =
-                    format!("dryBranches is not set, and settings.yaml is written so that it cannot be set to {names}");
-                let hint = "add it on the server: git hydrate config edit";
-                self.report.warnings.push(Diagnostic::warning(text).hint(hint));
-            }
-            Err(error) => return Err(error.into()),
-        }
-        Ok(())
-    }
-
     /// The dry branches that the wake-up asks for. One that nobody can read is told, and holds back no other.
     fn readable_heads(&mut self) -> Vec<DryHead> {
         let (heads, unreadable): (Vec<_>, Vec<_>) =
@@ -362,8 +359,9 @@ impl<'a> Run<'a> {
     /// Writes what the repository needs before its first push: its dry branches where they can be found, and records of
     /// what earlier versions made.
     pub fn settle(mut self) -> Result<Report, Stopped> {
-        if !self.dry_branches.is_empty() && matches!(self.learnt, Learnt::DryBranches) {
-            self.set_dry_branches()?;
+        if !self.dry_branches.is_empty() {
+            let heads = self.heads();
+            self.learn_whatever_is_hydrated(&heads)?;
         }
         self.finish_with_refs()
     }
@@ -409,6 +407,11 @@ impl<'a> Run<'a> {
     pub fn recorded_notes(&self) -> Result<Option<Notes>, git::Error> {
         let Some(tip) = self.refs.get(NOTES_REF) else { return Ok(None) };
         Notes::open(Some(self.buffer.commit(tip)?.tree), &self.buffer).map(Some)
+    }
+
+    /// Whether the repository has records of branches, and is not told by notes or commits alone.
+    pub fn has_records(&self) -> bool {
+        self.refs.get(RECORDS_REF).is_some()
     }
 
     /// Which revision of the engine made which commit.
@@ -464,7 +467,11 @@ impl<'a> Run<'a> {
             backlog.insert(name.clone(), commits);
             self.branches.insert(name, branch);
         }
-        let warnings = self.report_problems(&tree, &backlog);
+        self.note_silence(&tree, head);
+        let mut warnings = self.report_problems(&tree, &backlog);
+        let unused = self.unused_active_paths(heads)?;
+        self.report.warnings.extend(unused.iter().cloned());
+        warnings.extend(unused);
         let longest = backlog.values().max_by_key(|commits| commits.len()).cloned().unwrap_or_default();
         if !longest.is_empty() {
             self.expect_moves()?;
@@ -484,6 +491,7 @@ impl<'a> Run<'a> {
                 self.hydrate_commit(head, *dry, &tree, &wanting, heads)?;
             }
         }
+        self.failures.keep_only(&head.branch, |branch| backlog.keys().any(|name| name.as_str() == branch));
         self.keep_all(head, heads, &tree, &backlog, warnings);
         Ok(())
     }
@@ -504,6 +512,39 @@ impl<'a> Run<'a> {
         }
         let place = tree.applications(name).next()?.places.environment_branch().clone();
         Some(branch::written_from(name, owner, &head.branch).at(place))
+    }
+
+    /// Notes that a push to a dry branch asks for nothing to be hydrated, where nothing else would be said.
+    fn note_silence(&mut self, tree: &DryTree, head: &DryHead) {
+        let Wake::Pushed(pushed) = &self.setup.wake else { return };
+        let is_pushed = pushed.iter().any(|branch| branch == head.branch.as_str());
+        if is_pushed && tree.is_empty() && !self.environments.values().any(|dry_branch| *dry_branch == head.branch) {
+            let text = format!("nothing to hydrate: `{}` has no Application with `spec.sourceHydrator`", head.branch);
+            self.report.notes.push(text);
+        }
+    }
+
+    /// Warns of keys of the setting `activePaths` that no Application writes to.
+    fn unused_active_paths(&mut self, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
+        let mut unused: BTreeSet<BranchName> = self.rules.settings.active_paths.keys().cloned().collect();
+        for head in heads {
+            if unused.is_empty() {
+                break;
+            }
+            for application in self.dry_tree(head.tip, head, heads)?.hydrated() {
+                unused.remove(&application.sync_branch);
+            }
+        }
+        let warning = |branch: &BranchName| {
+            let text = format!(
+                "the setting `activePaths` names `{branch}`, which no Application has as `syncSource.targetBranch`"
+            );
+            Diagnostic::warning(text).hint(format!(
+                "on the server: git hydrate config unset {}",
+                shell_word(&format!("activePaths.{branch}"))
+            ))
+        };
+        Ok(unused.iter().map(warning).collect())
     }
 
     fn is_open(&self, name: &BranchName) -> bool {

@@ -1,19 +1,34 @@
 use serde::Serialize;
 
-use super::HydrateError;
-use super::failures::{FAILURES_REF, Failure, Failures};
-use super::heads::{self, RefNames};
-use super::rules::Rules;
-use super::standing::Standing;
-use crate::git::{ObjectBuffer, Repository};
+use super::failures::Failure;
+use super::run::{Named, Run};
+use super::standing::{Origin, Standing};
+use super::{HydrateError, Setup, Stopped};
+use crate::application::BranchName;
 
-/// How an environment branch stands. Ids are full and in hexadecimal.
+/// What a branch that Applications name is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum BranchState {
+    /// Hydration made it.
+    Hydrated,
+    /// It does not exist.
+    Missing,
+    /// It exists, and hydration did not make it.
+    NotHydrated,
+    /// The sync branch of staging branches: whoever promotes writes it.
+    Promoted,
+}
+
+/// How a branch that hydration made, or that Applications name, stands. Ids are full and in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BranchStatus {
     /// The branch.
     pub branch: String,
-    /// The commit it points at.
+    /// What it is.
+    pub state: BranchState,
+    /// The commit it points at; empty when it does not exist.
     pub tip: String,
     /// The dry branch that it is hydrated from.
     pub dry_branch: String,
@@ -32,56 +47,68 @@ pub struct BranchStatus {
 }
 
 impl BranchStatus {
-    /// Whether the branch shows what the tip of its dry branch says.
+    /// Whether the branch shows what the tip of its dry branch says; of a sync branch, whether it exists.
     pub fn is_current(&self) -> bool {
-        self.behind == Some(0) && self.failures.is_empty()
+        match self.state {
+            BranchState::Hydrated => self.behind == Some(0) && self.failures.is_empty(),
+            BranchState::Missing | BranchState::NotHydrated => false,
+            BranchState::Promoted => true,
+        }
     }
 }
 
 /// How many commits ahead are counted.
 const BEHIND_MAX: usize = 100_000;
 
-/// How all environment branches stand, by name; those that never hydrated, because they failed from the start, are
-/// among them without a tip.
-pub fn status(repository: &Repository, names: &RefNames) -> Result<Vec<BranchStatus>, HydrateError> {
-    let buffer = ObjectBuffer::new(repository);
-    let refs = repository.refs()?;
-    let rules = Rules::read(&refs, &buffer)?;
-    let mut notes = heads::recorded_notes(&refs, &buffer)?;
-    let (records, _) = heads::records(names, &refs, &mut notes, &buffer)?;
-    let failures = Failures::read(&buffer, refs.get(FAILURES_REF))?;
-    let mut found = Vec::new();
-    for (branch, dry_branch) in heads::environments(names, &refs, &records) {
-        let Some(tip) = names.tip(&refs, &branch) else { continue };
-        let standing = Standing::read(&branch, tip, &dry_branch, &rules.settings, &records, &mut notes, &buffer)?;
-        let dry_tip = names.tip(&refs, &dry_branch);
-        let line = match (standing.dry.filter(|dry| repository.has(*dry)), dry_tip) {
-            (Some(dry), Some(tip)) => repository.first_parents(dry, tip, BEHIND_MAX)?,
-            _ => None,
-        };
-        found.push(BranchStatus {
-            failures: failures.of(&branch).to_vec(),
-            branch: branch.to_string(),
-            tip: tip.to_string(),
-            dry_branch: dry_branch.to_string(),
-            dry_sha: standing.dry.map(|dry| dry.to_string()),
-            dry_tip: dry_tip.map(|tip| tip.to_string()),
-            behind: line.map(|line| line.len()),
-        });
+/// How all branches stand that hydration made or that the Applications of the dry branches name, by name.
+///
+/// [`Setup::wake`] should ask for everything; nothing is rendered.
+pub fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateError> {
+    Run::new(setup).and_then(all).map_err(Stopped::into_error)
+}
+
+fn all(mut run: Run<'_>) -> Result<Vec<BranchStatus>, Stopped> {
+    let mut named = run.named()?;
+    for (branch, dry_branch) in &run.environments {
+        named.entry(branch.clone()).or_insert(Named { dry_branch: dry_branch.clone(), is_environment: true });
     }
-    for (branch, failures) in failures.branches() {
-        if found.iter().all(|status| status.branch != branch) {
-            found.push(BranchStatus {
-                branch: branch.to_owned(),
-                tip: String::new(),
-                dry_branch: failures.last().map(|failure| failure.dry_branch.clone()).unwrap_or_default(),
-                dry_sha: None,
-                dry_tip: failures.last().map(|failure| failure.dry_sha.clone()),
-                behind: None,
-                failures: failures.to_vec(),
-            });
-        }
+    for (branch, record) in run.owned.iter().filter(|(_, record)| !record.initial) {
+        let recorded = || Named { dry_branch: record.dry_branch.clone(), is_environment: true };
+        named.entry(branch.clone()).or_insert_with(recorded);
     }
-    found.sort_by(|a, b| a.branch.cmp(&b.branch));
-    Ok(found)
+    for (branch, failures) in run.failures.branches() {
+        let (Ok(branch), Some(failure)) = (BranchName::new(branch), failures.last()) else { continue };
+        let Ok(dry_branch) = BranchName::new(&failure.dry_branch) else { continue };
+        named.entry(branch).or_insert(Named { dry_branch, is_environment: true });
+    }
+    named.iter().map(|(branch, named)| one(&mut run, branch, named)).collect()
+}
+
+fn one(run: &mut Run<'_>, branch: &BranchName, named: &Named) -> Result<BranchStatus, Stopped> {
+    let tip = run.tip(branch);
+    let dry_tip = run.tip(&named.dry_branch);
+    let standing = tip.map(|tip| run.standing(branch, tip, &named.dry_branch)).transpose()?;
+    let is_ours = |standing: &Standing| matches!(standing.origin, Origin::Ours(_));
+    let state = match &standing {
+        None => BranchState::Missing,
+        Some(_) if !named.is_environment => BranchState::Promoted,
+        Some(standing) if is_ours(standing) => BranchState::Hydrated,
+        Some(_) => BranchState::NotHydrated,
+    };
+    let dry = standing.filter(|_| state == BranchState::Hydrated).and_then(|standing| standing.dry);
+    let repository = run.setup.repository;
+    let line = match (dry.filter(|dry| repository.has(*dry)), dry_tip) {
+        (Some(dry), Some(tip)) => repository.first_parents(dry, tip, BEHIND_MAX)?,
+        _ => None,
+    };
+    Ok(BranchStatus {
+        branch: branch.to_string(),
+        state,
+        tip: tip.map(|tip| tip.to_string()).unwrap_or_default(),
+        dry_branch: named.dry_branch.to_string(),
+        dry_sha: dry.map(|dry| dry.to_string()),
+        dry_tip: dry_tip.map(|tip| tip.to_string()),
+        behind: line.map(|line| line.len()),
+        failures: run.failures.of(branch).to_vec(),
+    })
 }

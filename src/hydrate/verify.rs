@@ -11,11 +11,12 @@ mod fault;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::branch::{self, Branch, METADATA, PATH_FILES};
-use super::branch_records::{BranchRecords, Engines, RECORDS_REF};
+use super::branch_records::Engines;
 use super::heads::{DryHead, hydrated_branches};
 use super::run::{BACKLOG_MAX, Run};
 use super::standing::nearest;
 use super::{HydrateError, Outcome, RefNames, Setup, Stopped};
+use crate::application::BranchName;
 use crate::git::{Commit, Error, NewCommit, Notes, ObjectBuffer, ObjectId, Repository};
 use crate::metadata::{DryCommit, ENGINE_REVISION, Origin, Trailers, note, read_note};
 use crate::settings::{History, RendererName};
@@ -31,24 +32,35 @@ pub fn lines(repository: &Repository, names: &RefNames) -> Result<Vec<Line>, Hyd
     Ok(hydrated.into_iter().map(|(name, tip)| Line { name, tip, after: None }).collect())
 }
 
-/// The branches that are not where hydration left them: at the recorded commit, or above it where a promoter moved them.
-pub fn strayed(repository: &Repository, names: &RefNames) -> Result<Vec<Verified>, HydrateError> {
-    let buffer = ObjectBuffer::new(repository);
-    let refs = repository.refs()?;
-    let Some(tip) = refs.get(RECORDS_REF) else { return Ok(Vec::new()) };
-    let mut found = Vec::new();
-    for (branch, record) in BranchRecords::read(tip, &buffer)?.iter() {
-        let tip = names.tip(&refs, branch);
-        if tip.is_some_and(|tip| tip == record.tip || repository.is_ancestor(record.tip, tip)) {
-            continue;
+/// The branches that are not where hydration left them, at the recorded commit or above it where a promoter moved them;
+/// and those that Applications name and that somebody else made.
+pub fn strayed(setup: &Setup<'_>) -> Result<Vec<Verified>, HydrateError> {
+    let repository = setup.repository;
+    let result = Run::new(setup).and_then(|mut run| {
+        let mut found = Vec::new();
+        let mut add = |branch: &BranchName, tip: Option<ObjectId>, (at, dry, fault)| {
+            let mut verified = Verified { branch: branch.to_string(), ..Verified::default() };
+            verified.tip = tip.map(|tip| tip.to_string()).unwrap_or_default();
+            verified.find(at, dry, [fault]);
+            found.push(verified);
+        };
+        let is_recorded = run.has_records();
+        for (branch, record) in run.owned.iter().filter(|_| is_recorded) {
+            let tip = run.tip(branch);
+            if !tip.is_some_and(|tip| tip == record.tip || repository.is_ancestor(record.tip, tip)) {
+                let fault = Fault::Strayed { recorded: record.tip.to_string() };
+                add(branch, tip, (tip.unwrap_or(record.tip), Some(record.dry_commit), fault));
+            }
         }
-        let fault = Fault::Strayed { recorded: record.tip.to_string() };
-        let mut verified = Verified { branch: branch.to_string(), ..Verified::default() };
-        verified.tip = tip.map(|tip| tip.to_string()).unwrap_or_default();
-        verified.find(tip.unwrap_or(record.tip), Some(record.dry_commit), [fault]);
-        found.push(verified);
-    }
-    Ok(found)
+        for (branch, named) in run.named()?.iter().filter(|(_, named)| named.is_environment) {
+            let Some(tip) = run.tip(branch).filter(|_| run.owned.get(branch).is_none()) else { continue };
+            if run.standing(branch, tip, &named.dry_branch)?.origin == super::Origin::Foreign {
+                add(branch, Some(tip), (tip, None, Fault::NotHydrated));
+            }
+        }
+        Ok(found)
+    });
+    result.map_err(Stopped::into_error)
 }
 
 /// Makes the hydrated commits of `lines` again and compares. Nothing is written; [`Setup::wake`] counts for nothing.
@@ -435,16 +447,22 @@ impl<'a> Verifier<'a> {
             return Ok(wrong);
         }
         let limit = BACKLOG_MAX;
-        let Some(line) = self.repository().first_parents(trailers.dry_commit, dry, limit)? else { return Ok(wrong) };
-        // Between two hydrated commits the dry commits were looked at already.
-        if let Some(next) = next {
-            let rest = self.repository().first_parents(dry, next.trailers.dry_commit, limit)?;
-            return Ok(if rest.is_some_and(|rest| rest.is_empty()) { wrong } else { None });
-        }
-        let on_branch = self.run.tip(&trailers.dry_branch).is_none_or(|tip| self.repository().is_ancestor(dry, tip));
-        if !on_branch {
-            return Ok(wrong);
-        }
+        let line = match self.repository().first_parents(trailers.dry_commit, dry, limit)? {
+            // The dry branch was rewound, and the commit that came in place of this one changed nothing.
+            None => vec![dry],
+            Some(line) => {
+                // Between two hydrated commits the dry commits were looked at already.
+                if let Some(next) = next {
+                    let rest = self.repository().first_parents(dry, next.trailers.dry_commit, limit)?;
+                    return Ok(if rest.is_some_and(|rest| rest.is_empty()) { wrong } else { None });
+                }
+                let tip = self.run.tip(&trailers.dry_branch);
+                if !tip.is_none_or(|tip| self.repository().is_ancestor(dry, tip)) {
+                    return Ok(wrong);
+                }
+                line
+            }
+        };
         let comparable = trailers.engine == ENGINE_REVISION && self.gone(trailers).is_none();
         if !comparable || self.repaired.contains_key(&commit.id) {
             return Ok(None);

@@ -23,9 +23,9 @@ use super::guard::{GUARD, HIDE, REPLACE, is_hidden};
 use super::hook::{CLIENT_HOOKS, SERVER_HOOKS};
 use super::{Error, Io as _, Version, is_executable};
 use crate::application::BranchName;
-use crate::diag::chain;
+use crate::diag::{chain, shell_word};
 use crate::git::{Repository, Shared};
-use crate::hydrate::{self, Access, FAILURES_REF, HydrateError, RefNames, Survey};
+use crate::hydrate::{self, Access, BranchState, BranchStatus, FAILURES_REF, HydrateError, Survey};
 use crate::metadata::NOTES_REF;
 use crate::render::Renderers;
 use crate::settings::{RendererName, SETTINGS_REF};
@@ -97,10 +97,12 @@ impl<'a> Doctor<'a> {
         Ok(Self { repository, around, config, git, findings: Vec::new() })
     }
 
-    /// Checks a server's repository, whose Applications and settings ask for `survey`.
+    /// Checks a server's repository, whose Applications and settings ask for `survey`, and whose branches stand as
+    /// `statuses` says.
     pub fn server(
         mut self,
         survey: Result<Survey, HydrateError>,
+        statuses: &[BranchStatus],
         access: &Access,
         renderers: &Renderers,
     ) -> Result<Vec<Finding>, Error> {
@@ -129,7 +131,7 @@ impl<'a> Doctor<'a> {
             }
             Err(error) => self.bad(format!("the dry branches cannot be read: {}", chain(&error)), "git fsck"),
         }
-        self.behind();
+        self.behind(statuses);
         self.reflogs();
         Ok(self.findings)
     }
@@ -330,7 +332,7 @@ impl<'a> Doctor<'a> {
             let below = format!("refs/heads/{name}/");
             let below = refs.below(&below).next().map(|(rest, _)| format!("{name}/{rest}"));
             for taken in above.chain(below) {
-                let remedy = format!("git -C '{dir}' branch -m {taken} NAME");
+                let remedy = format!("git -C '{dir}' branch -m {} NAME", shell_word(&taken));
                 self.bad(format!("the branch {taken} is in the way of {name}"), remedy);
             }
         }
@@ -342,13 +344,15 @@ impl<'a> Doctor<'a> {
     }
 
     /// Branches that do not show what their dry branch says.
-    fn behind(&mut self) {
-        // What keeps them from being read was told already.
-        let Ok(branches) = hydrate::status(self.repository, &RefNames::server()) else { return };
+    fn behind(&mut self, branches: &[BranchStatus]) {
         let dir = self.repository.common_dir().display().to_string();
         for status in branches.iter().filter(|status| !status.is_current()) {
             let (name, dry_branch) = (&status.branch, &status.dry_branch);
-            if status.failures.is_empty() {
+            if status.state == BranchState::NotHydrated {
+                let at = status.tip.get(..7).unwrap_or_default();
+                let what = format!("{name} is at {at}, which was not made by hydration, so it is not hydrated");
+                self.advise(what, format!("git -C '{dir}' hydrate adopt {}", shell_word(name)));
+            } else if status.failures.is_empty() {
                 let what = match status.behind {
                     Some(1) => format!("{name} is 1 commit behind {dry_branch}"),
                     Some(count) => format!("{name} is {count} commits behind {dry_branch}"),

@@ -41,15 +41,16 @@ const CLUSTER_KINDS: &[(&str, &str)] = &[
 
 /// Every object that an earlier one of the Applications renders too, by cluster, group, kind, namespace and name.
 ///
-/// Two clusters have objects of their own, so an environment of several regions may render the same into each.
+/// Two clusters have objects of their own, so an environment of several regions may render the same into each. So do two
+/// Applications that name no cluster, as far as anyone can tell: an unknown destination equals no other.
 /// An object without a namespace is in that of its Application's destination, unless its kind is known to have none. In
 /// the order of the Applications; each pair of them is told once, with the first such object and how many more there are.
 pub(super) fn find(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
-    let mut owners: HashMap<(Option<&str>, &Key), usize> = HashMap::new();
+    let mut owners: HashMap<(&str, &Key), usize> = HashMap::new();
     let mut conflicts: BTreeMap<(usize, usize), Vec<&Key>> = BTreeMap::new();
     for (index, (application, keys)) in rendered.iter().enumerate() {
+        let Some(cluster) = application.destination_cluster.as_deref() else { continue };
         for key in *keys {
-            let cluster = application.destination_cluster.as_deref();
             let owner = *owners.entry((cluster, key)).or_insert(index);
             if owner != index {
                 conflicts.entry((index, owner)).or_default().push(key);

@@ -54,6 +54,10 @@ fn applications(apps: &[App]) -> Vec<Arc<Application>> {
 }
 
 fn judge(apps: &[App], repository: &Repository) -> Verdict {
+    with_context(repository, |context| validate(&applications(apps), context))
+}
+
+fn with_context<T>(repository: &Repository, judge: impl FnOnce(&Context<'_>) -> T) -> T {
     let branch = |name: &&str| BranchName::new(name).expect("good");
     let main = branch(&"main");
     let context = Context {
@@ -65,7 +69,7 @@ fn judge(apps: &[App], repository: &Repository) -> Verdict {
         allowed: &Patterns::new(repository.allowed).expect("good patterns"),
         is_directory: &|path| repository.directories.contains(&path.as_str()),
     };
-    validate(&applications(apps), &context)
+    judge(&context)
 }
 
 /// What is found, a line each: whom it is about, where, and what.
@@ -123,19 +127,22 @@ fn what_is_not_hydrated_is_in_nobodys_way() {
 fn repositories_that_are_set() {
     let other = App { url: "https://git.example.com/shop/other", ..API };
     let ssh = App { url: "git@git.example.com:shop/dry.git", ..API };
+    let cased = App { url: "git@git.example.com:Shop/dry.git", ..API };
     let is_other =
         "[1] 1.yaml:2 warning: `drySource.repoURL` is another repository: this Application is not hydrated here";
     check(&[WEB, other], &REPOSITORY, &[is_other]);
-    check(&[WEB, ssh], &REPOSITORY, &[is_other]);
-    check(&[WEB, ssh], &Repository { urls: &[URL, "ssh://git@git.example.com/shop/dry"], ..REPOSITORY }, &[]);
+    check(&[WEB, ssh], &REPOSITORY, &[]);
+    check(&[WEB, cased], &REPOSITORY, &[is_other]);
+    check(&[WEB, cased], &Repository { urls: &[URL, "ssh://git@git.example.com/Shop/dry"], ..REPOSITORY }, &[]);
     let hint = |app| judge(&[WEB, app], &REPOSITORY).findings[0].diagnostic.hint.clone();
     assert_eq!(hint(other), None);
-    let line = "if it is this one, run `git hydrate config add repoURL git@git.example.com:shop/dry.git`";
-    assert_eq!(hint(ssh).as_deref(), Some(line));
+    let line = "if it is this one, on the server: git hydrate config add repoURL git@git.example.com:Shop/dry.git";
+    assert_eq!(hint(cased).as_deref(), Some(line));
     let hostile = App { url: "https://git.example.com/shop/dry/?$(reboot)", ..API };
     let repository = Repository { urls: &[], ..REPOSITORY };
     let hint = judge(&[WEB, hostile], &repository).findings[0].diagnostic.hint.clone();
-    assert_eq!(hint.as_deref(), Some("run `git hydrate config add repoURL URL` with the URL of this repository"));
+    let line = "set the one that is right, on the server: git hydrate config set repoURL URL";
+    assert_eq!(hint.as_deref(), Some(line));
 }
 
 #[test]
@@ -145,19 +152,51 @@ fn repositories_that_are_inferred() {
     check(&[WEB, App { url: "https://GIT.example.com/shop/dry.git/", ..API }], &repository, &[]);
     check(&[], &repository, &[]);
 
-    let verdict = judge(&[WEB, App { url: "https://git.example.com/shop/other", ..API }], &repository);
-    let unclear = "[0, 1] 1.yaml:2 which `repoURL` is this repository's is not set, and Applications disagree: \
+    let other = App { url: "https://git.example.com/shop/other", ..API };
+    let verdict = judge(&[WEB, other], &repository);
+    let unclear = "[0, 1] 1.yaml:2 the URL of this repository is not set, and Applications name several: \
                    `https://git.example.com/shop/other` here, `https://git.example.com/shop/dry` elsewhere";
     assert_eq!(findings(&verdict), [unclear]);
     assert_eq!(verdict.standings, [Standing::OtherRepository; 2]);
 
-    let verdict = judge(&[WEB, App { dry: "apps/none", ..API }], &repository);
-    let unproven =
-        "[0, 1] 1.yaml:3 which `repoURL` is this repository's is not set, and `apps/none` is not in this one";
+    let none = App { dry: "apps/none", sync: ("env/dev", "none"), ..API };
+    let verdict = judge(&[WEB, none], &repository);
+    let unproven = "[0, 1] 1.yaml:3 `apps/none` does not exist, so it cannot be determined whether \
+                    `https://git.example.com/shop/dry` is this repository";
     assert_eq!(findings(&verdict), [unproven]);
     assert_eq!(verdict.standings, [Standing::OtherRepository; 2]);
     // Another branch has other directories.
     check(&[WEB, App { dry: "apps/none", revision: "release", ..API }], &repository, &[]);
+
+    // Two prove it, so a third that is wrong is wrong alone.
+    check(&[WEB, API, none], &repository, &[]);
+    let is_other =
+        "[2] 2.yaml:2 warning: `drySource.repoURL` is another repository: this Application is not hydrated here";
+    check(&[WEB, API, other], &repository, &[is_other]);
+    // Most of them are elsewhere.
+    assert_eq!(judge(&[WEB, API, other, other, other], &repository).standings, [Standing::OtherRepository; 5]);
+}
+
+#[test]
+fn urls_that_are_proven_for_good() {
+    let repository = Repository { urls: &[], ..REPOSITORY };
+    let root = App { dry: ".", ..WEB };
+    let other = App { url: "https://git.example.com/shop/other", ..API };
+    let rows: &[(&str, &[App], Option<&str>)] = &[
+        ("two", &[WEB, API], Some(URL)),
+        ("one is too few", &[WEB], None),
+        ("the root is everywhere", &[WEB, root, root], None),
+        ("half", &[WEB, API, other, other], None),
+        ("more than half", &[WEB, API, other], Some(URL)),
+        ("by either way", &[WEB, App { url: "git@git.example.com:shop/dry.git", ..API }], Some(URL)),
+        ("of another branch", &[WEB, App { revision: "release", ..API }], None),
+        ("none", &[], None),
+    ];
+    for (name, apps, expected) in rows {
+        let applications = applications(apps);
+        let proven = with_context(&repository, |context| proven_repository(&applications, context).map(str::to_owned));
+        assert_eq!(proven.as_deref(), *expected, "{name}");
+    }
 }
 
 #[test]

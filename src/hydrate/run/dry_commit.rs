@@ -119,6 +119,7 @@ impl Run<'_> {
         let outputs: Vec<PathOutput<'_>> = outputs.collect();
         let repo_url = self.repo_url(applications.first().copied()).to_owned();
         let mut branch = self.branches.remove(name).expect("every wanting branch was opened");
+        branch.share_sync(self.branches.values());
         let settings_changed = self.settings_changed(branch.settings)?;
         // Taken out, so that `write` can borrow the rest of the run mutably.
         let memory = self.memory.take();

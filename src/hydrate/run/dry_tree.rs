@@ -24,12 +24,20 @@ pub struct DryTree {
     pub allowed_removals: Vec<String>,
     discovered: Discovered,
     verdict: Verdict,
+    /// The URL of this repository, where no setting has it and the Applications prove it.
+    pub proven_url: Option<String>,
 }
 
 impl DryTree {
     /// The Applications that are hydrated from this dry branch onto `branch`.
     pub fn applications<'t>(&'t self, branch: &'t BranchName) -> impl Iterator<Item = &'t Application> {
         self.hydrated().filter(move |application| application.environment_branch() == branch)
+    }
+
+    /// Whether it has no Application that asks to be hydrated, good or bad.
+    pub fn is_empty(&self) -> bool {
+        let Discovered { applications, mistakes, broken, misspelt, .. } = &self.discovered;
+        applications.is_empty() && mistakes.is_empty() && broken.is_empty() && misspelt.is_empty()
     }
 
     /// Whether nothing is wrong with any Application.
@@ -96,7 +104,8 @@ impl DryTree {
     }
 
     /// Mistakes in documents of which nobody can tell the branch, in files that held Applications of this one; and the
-    /// near misses of `sourceHydrator` by which an Application of this branch seems to have left.
+    /// near misses of `sourceHydrator`, and the URLs of other repositories, by which an Application of this branch seems to
+    /// have left.
     pub fn unread(&self, branch: &BranchName, before: Option<&DryTree>) -> Vec<Diagnostic> {
         let Some(before) = before else { return Vec::new() };
         let fed = |mistake: &&Diagnostic| mistake.span.as_ref().is_some_and(|span| before.feeds(branch, &span.path));
@@ -112,6 +121,16 @@ impl DryTree {
             None => misspelt.diagnostic.span.as_ref().is_some_and(|span| files.contains(&span.path)),
         };
         unread.extend(self.discovered.misspelt.iter().filter(is_gone).map(|misspelt| misspelt.diagnostic.as_error()));
+        let elsewhere = self.verdict.findings.iter().filter(|found| {
+            found.applications.iter().any(|index| {
+                let now = self.discovered.applications.get(*index).zip(self.verdict.standings.get(*index));
+                now.is_some_and(|(application, standing)| {
+                    *standing == application::Standing::OtherRepository
+                        && names.contains(&(application.namespace.as_ref(), &application.name))
+                })
+            })
+        });
+        unread.extend(elsewhere.map(|found| found.diagnostic.as_error()));
         unread
     }
 
@@ -126,11 +145,15 @@ impl DryTree {
         let mistakes = self.discovered.mistakes.iter();
         let loose = mistakes.filter(|(branch, mistake)| !mistake.is_error() || is_loose(branch));
         let broken = self.discovered.broken.iter().filter(|broken| !fed(&broken.file));
-        let findings = self.verdict.findings.iter().map(|finding| &finding.diagnostic);
+        let applications = &self.discovered.applications;
+        let is_of_known = |index: &usize| {
+            applications.get(*index).is_some_and(|application| is_known(application.environment_branch()))
+        };
+        let findings = self.verdict.findings.iter();
+        let findings =
+            findings.filter(|found| !found.diagnostic.is_error() || !found.applications.iter().any(is_of_known));
         let all = broken.map(|broken| &broken.diagnostic).chain(loose.map(|(_, mistake)| mistake));
-        let (problems, mut warnings): (Vec<_>, Vec<_>) = all.cloned().partition(Diagnostic::is_error);
-        warnings.extend(findings.filter(|diagnostic| !diagnostic.is_error()).cloned());
-        (problems, warnings)
+        all.chain(findings.map(|finding| &finding.diagnostic)).cloned().partition(Diagnostic::is_error)
     }
 }
 
@@ -156,8 +179,10 @@ impl Run<'_> {
         discovered.silence(&self.rules.settings.known_fields);
         let view = View::new(&files);
         let is_directory = |path: &RepoPath| matches!(view.kind(path), Ok(Some(Kind::Directory)));
-        let verdict = self.with_context(head, heads, &is_directory, |context| {
-            application::validate(&discovered.applications, context)
+        let (verdict, proven_url) = self.with_context(head, heads, &is_directory, |context| {
+            let applications = &discovered.applications;
+            let proven = context.repo_urls.is_empty().then(|| application::proven_repository(applications, context));
+            (application::validate(applications, context), proven.flatten().map(str::to_owned))
         });
         let tree = DryTree {
             branch: head.branch.clone(),
@@ -166,6 +191,7 @@ impl Run<'_> {
             allowed_removals: allowed_removals(&commit.message),
             discovered,
             verdict,
+            proven_url,
         };
         let tree = Rc::new(tree);
         self.trees.insert(dry, tree.clone());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{DryHead, Run, Stopped};
 use crate::application::{Application, BranchName};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, shell_word};
 use crate::hydrate::Wake;
 use crate::plan::{Changes, Discovery};
 use crate::view::TreeFiles;
@@ -37,7 +37,8 @@ impl Run<'_> {
                     ),
                 };
                 let verb = if heads.is_empty() { "set" } else { "add" };
-                let hint = format!("on the server: git hydrate config {verb} dryBranches {branch}");
+                let hint =
+                    format!("on the server: git hydrate config {verb} dryBranches {}", shell_word(branch.as_str()));
                 warnings.push(Diagnostic::warning(text).hint(hint));
             }
         }

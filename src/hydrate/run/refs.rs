@@ -1,6 +1,6 @@
 //! The refs that a run moves.
 
-use super::{FAILURES_REF, Failures, Learnt, Moves, RECORDS_REF, Run, Stopped};
+use super::{FAILURES_REF, Failures, Moves, RECORDS_REF, Run, Stopped};
 use crate::application::BranchName;
 use crate::git::{Expected, NewCommit, ObjectId, RefEdit, Transaction, update_refs};
 use crate::metadata::{NOTES_REF, Time};
@@ -39,9 +39,9 @@ impl Run<'_> {
     pub(super) fn ref_edits(&mut self) -> Result<Vec<RefEdit>, Stopped> {
         let mut edits: Vec<RefEdit> = Vec::new();
         if self.setup.refs.records {
-            if let (Learnt::Settings(new), true) = (&self.learnt, self.setup.refs.is_in_place()) {
+            if let (Some(new), true) = (self.learnt.settings, self.setup.refs.is_in_place()) {
                 let expected = Expected::from(self.refs.get(SETTINGS_REF));
-                edits.push(RefEdit { name: SETTINGS_REF.to_owned(), new: Some(*new), expected });
+                edits.push(RefEdit { name: SETTINGS_REF.to_owned(), new: Some(new), expected });
             }
             let date = self.newest_dry.unwrap_or_default();
             let has_failures = self.failures != Failures::default() || self.refs.get(FAILURES_REF).is_some();
@@ -63,8 +63,11 @@ impl Run<'_> {
                 edits.extend(self.record(RECORDS_REF, records, "Branches recorded by git-hydrate\n", date)?);
             }
         }
-        for branch in self.branches.values() {
-            edits.extend(branch.ref_edits(&self.setup.refs, &self.refs));
+        for edit in self.branches.values().flat_map(|branch| branch.ref_edits(&self.setup.refs, &self.refs)) {
+            // Several staging branches may have started one sync branch.
+            if !edits.contains(&edit) {
+                edits.push(edit);
+            }
         }
         Ok(edits)
     }

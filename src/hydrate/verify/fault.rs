@@ -118,6 +118,9 @@ pub enum Fault {
         /// The commit that hydration recorded.
         recorded: String,
     },
+    /// Applications name the branch, and hydration did not make it.
+    #[error("the branch was not made by hydration, although Applications are hydrated to it")]
+    NotHydrated,
     /// There are notes, but none on it.
     #[error("it has no note")]
     NoNote,

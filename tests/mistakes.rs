@@ -1,0 +1,246 @@
+//! What a push, `status` and `verify` say is so: a mistake stays where it is, and is told.
+
+use serde_json::Value;
+
+use crate::push::{application, config_map, dry, tip};
+use crate::support::{Lab, Repo};
+
+const DEV: &str = "environments/dev";
+const PROD: &str = "environments/prod";
+
+/// Commits an Application that stages on `staging` for `sync`.
+fn staged(clone: &Repo, name: &str, sync: &str, staging: &str) {
+    let (file, text) = application(name, "dev");
+    let text = text.replace("targetBranch: environments/dev", &format!("targetBranch: {sync}"));
+    let text = format!("{text}    hydrateTo:\n      targetBranch: {staging}\n");
+    let source = format!("apps/{name}/dev/config.yaml");
+    clone.commit("add", &[(&file, &text), (&source, &config_map(name, "dev"))]);
+}
+
+fn json(repo: &Repo, args: &[&str]) -> Value {
+    serde_json::from_str(&repo.hydrate(args).stdout).expect("JSON")
+}
+
+fn of_branch<'v>(list: &'v Value, branch: &str) -> &'v Value {
+    let list = list.as_array().or_else(|| list["branches"].as_array()).expect("a list");
+    list.iter().find(|one| one["branch"] == branch).unwrap_or(&Value::Null)
+}
+
+#[test]
+fn two_proposed_branches_of_one_new_active_branch_hydrate_in_one_push() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    staged(&clone, "web", "env/dev", "env/dev-next-web");
+    staged(&clone, "api", "env/dev", "env/dev-next-api");
+    let told = clone.push().success();
+    assert!(!told.stderr.contains("error"), "{told:?}");
+    let first = server.git(&["rev-list", "--max-parents=0", "env/dev-next-web"]);
+    assert_eq!(first, server.git(&["rev-list", "--max-parents=0", "env/dev-next-api"]));
+    assert_eq!(first, tip(&server, "env/dev"));
+    let local = clone.hydrate(&[]).success();
+    assert!(!local.stderr.contains("error"), "{local:?}");
+}
+
+#[test]
+fn active_paths_are_set_for_the_active_branch_and_hold_for_its_proposed_branches() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.hydrate(&["config", "set", "activePaths.env/dev", "web", "api"]).success();
+    server.hydrate(&["config", "set", "activePaths.env/none", "web"]).success();
+    let clone = server.clone_to("clone");
+    staged(&clone, "web", "env/dev", "env/dev-next/web");
+    staged(&clone, "api", "env/dev", "env/dev-next/api");
+    staged(&clone, "odd", "env/dev", "env/odd");
+    let told = clone.push().success().stderr;
+    for name in ["web", "api"] {
+        let files = server.git(&["ls-tree", "-r", "--name-only", &format!("env/dev-next/{name}")]);
+        let expected = ["README.md", "hydrator.metadata", "manifest.yaml"].map(|file| format!("{name}/{file}"));
+        assert_eq!(files.lines().collect::<Vec<_>>(), expected, "nothing stands at the root");
+    }
+    assert!(told.contains("the setting `activePaths` names `env/none`, which no Application has"), "{told}");
+    assert!(told.contains("`env/odd` is not a proposed branch of `env/dev`, which is promoted by directory"), "{told}");
+}
+
+#[test]
+fn applications_without_a_destination_may_render_objects_of_one_name() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    for name in ["web", "api"] {
+        let (file, text) = application(name, "dev");
+        let text = text.replace(&format!("  destination:\n    namespace: {name}\n"), "");
+        let source = format!("apps/{name}/dev/config.yaml");
+        clone.commit("add", &[(&file, &text), (&source, &config_map("shared", name))]);
+    }
+    clone.push().success();
+    assert!(server.git(&["ls-tree", "-r", "--name-only", DEV]).contains("api/manifest.yaml"));
+    clone.commit("edit", &[("apps/web/dev/config.yaml", &config_map("shared", "edited"))]);
+    clone.push().success();
+    assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("edited"));
+}
+
+#[test]
+fn one_mistyped_path_holds_back_its_own_branch_only() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev", "prod"]);
+    let (file, text) = application("web", "prod");
+    clone.commit("typo", &[(&file, &text.replace("path: apps/web/prod", "path: apps/web/porduction"))]);
+    let told = clone.push().success().stderr;
+    assert!(told.contains("repoURL is now set to https://git.example.com/dry.git"), "{told}");
+    assert!(told.contains("apps/web/porduction"), "{told}");
+    tip(&server, DEV);
+    assert!(server.run("git", &["rev-parse", "--verify", &format!("refs/heads/{PROD}")]).code != Some(0));
+    clone.commit("fix", &[(&file, &text)]);
+    clone.push().success();
+    tip(&server, PROD);
+    // Later too.
+    clone.commit("typo", &[(&file, &text.replace("path: apps/web/prod", "path: apps/web/porduction"))]);
+    clone.commit("edit", &[("apps/web/dev/config.yaml", &config_map("web", "edited"))]);
+    let told = clone.push().success().stderr;
+    assert!(told.contains("apps/web/porduction") && !told.contains("config set repoURL"), "{told}");
+    assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("edited"));
+}
+
+#[test]
+fn an_application_that_names_another_repository_by_mistake_keeps_its_manifests() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api", "db"], &["dev", "prod"]);
+    clone.push().success();
+    let before = tip(&server, PROD);
+    let (file, text) = application("web", "prod");
+    clone.commit("typo", &[(&file, &text.replace("example.com/dry.git", "example.com/drry.git"))]);
+    clone.commit("edit", &[("apps/web/dev/config.yaml", &config_map("web", "edited"))]);
+    let told = clone.push().success().stderr;
+    assert!(told.contains("`drySource.repoURL` is another repository"), "{told}");
+    assert_eq!(tip(&server, PROD), before, "nothing is removed for a URL");
+    assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("edited"));
+    // ssh and https lead to one repository.
+    clone.commit("ssh", &[(&file, &text.replace("https://git.example.com/dry.git", "git@git.example.com:dry.git"))]);
+    clone.push().success();
+    assert!(server.git(&["show", &format!("{PROD}:web/manifest.yaml")]).contains("web"));
+}
+
+#[test]
+fn the_first_push_says_when_it_cannot_tell_which_repository_this_is() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    let (file, text) = application("web", "dev");
+    clone.commit("add", &[(&file, &text)]);
+    let told = clone.push().success().stderr;
+    assert!(told.contains("`apps/web/dev` does not exist, so it cannot be determined whether"), "{told}");
+    assert!(told.contains("git hydrate config set repoURL https://git.example.com/dry.git"), "{told}");
+    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]);
+    clone.commit("fix", &[("apps/web/dev/config.yaml", &config_map("web", "dev"))]);
+    clone.push().success();
+    tip(&server, DEV);
+}
+
+#[test]
+fn a_push_after_which_nothing_could_hydrate_says_so() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    clone.commit("docs", &[("NOTES", "text")]);
+    let told = clone.push().success().stderr;
+    assert!(told.contains("nothing to hydrate: `main` has no Application with `spec.sourceHydrator`"), "{told}");
+    // A branch that the Applications name and that is not there.
+    let files: Vec<(String, String)> = ["dev", "prod"].map(|env| application("web", env)).into();
+    for (file, text) in &files {
+        clone.commit("add", &[(file, &text.replace("targetRevision: main", "targetRevision: trunk"))]);
+    }
+    let told = clone.push().success().stderr;
+    assert!(told.contains("`trunk` is named by 2 Applications and does not exist here"), "{told}");
+    assert!(told.contains("targetRevision: main"), "{told}");
+}
+
+#[test]
+fn an_environment_name_that_failed_once_and_was_corrected_leaves_status() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    let (file, text) = application("api", "prdo");
+    clone.commit(
+        "typo",
+        &[(&file, &text), ("apps/api/prdo/config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: [\n")],
+    );
+    clone.push().success();
+    assert_eq!(of_branch(&json(&server, &["status", "--json"]), "environments/prdo")["state"], "missing");
+    let text = text.replace("environments/prdo", PROD);
+    clone.commit("fix", &[(&file, &text), ("apps/api/prdo/config.yaml", &config_map("api", "prod"))]);
+    clone.push().success();
+    let status = server.hydrate(&["status"]).exits(0).stdout;
+    assert!(!status.contains("prdo"), "{status}");
+}
+
+#[test]
+fn a_branch_that_somebody_else_made_is_in_status_verify_and_doctor() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    let foreign = clone.commit("mine", &[("evil/manifest.yaml", "kind: Evil\n")]);
+    clone.git(&["push", "-q", server.path.to_str().expect("a path"), &format!("{foreign}:refs/heads/other")]);
+    server.git(&["update-ref", &format!("refs/heads/{PROD}"), &foreign]);
+    let at = format!("at {}, not made by hydration", &foreign[..7]);
+    let status = server.hydrate(&["status"]).exits(1).stdout;
+    assert!(status.contains(&at), "{status}");
+    let status = json(&server, &["status", "--json"]);
+    assert_eq!(of_branch(&status, PROD)["state"], "notHydrated", "{status}");
+    let verified = server.hydrate(&["verify"]).exits(1).stdout;
+    assert!(verified.contains(PROD), "{verified}");
+    let doctor = server.hydrate(&["doctor"]).stdout;
+    assert!(doctor.contains("was not made by hydration"), "{doctor}");
+    // One that was never hydrated as well.
+    clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    let (file, text) = application("web", "stage");
+    server.git(&["update-ref", "refs/heads/environments/stage", &foreign]);
+    clone.commit("stage", &[(&file, &text), ("apps/web/stage/config.yaml", &config_map("web", "stage"))]);
+    clone.push();
+    let verified = server.hydrate(&["verify"]).exits(1).stdout;
+    assert!(verified.contains("the branch was not made by hydration"), "{verified}");
+}
+
+#[test]
+fn a_branch_that_was_lost_is_missing_in_status() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    server.git(&["update-ref", "-d", &format!("refs/heads/{PROD}")]);
+    let status = server.hydrate(&["status"]).exits(1).stdout;
+    assert!(status.lines().any(|line| line.starts_with(PROD) && line.ends_with("does not exist")), "{status}");
+}
+
+#[test]
+fn a_hint_quotes_a_branch_name_that_a_shell_would_run() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    let odd = "environments/x;$(touch${IFS}PWN)";
+    clone.push().success();
+    clone.git(&["push", "-q", "origin", &format!("HEAD:refs/heads/{odd}")]);
+    let (file, text) = application("api", "dev");
+    let text = text.replace("targetBranch: environments/dev", &format!("targetBranch: '{odd}'"));
+    clone.commit("add", &[(&file, &text), ("apps/api/dev/config.yaml", &config_map("api", "dev"))]);
+    let told = clone.push().success();
+    let words = told.remote().join(" ");
+    assert!(words.contains(&format!("git hydrate adopt '{odd}'")), "{words}");
+}
+
+#[test]
+fn a_clone_with_reftable_finds_its_commits() {
+    let lab = Lab::new();
+    let server = lab.bare(&[]);
+    server.git(&["clone", "-q", "--ref-format=reftable", ".", "../clone"]);
+    let repo = Repo::at(&lab, "clone");
+    repo.hydrate(&["init"]).success();
+    repo.git(&["add", "-A"]);
+    repo.git(&["commit", "-q", "-m", "example"]);
+    repo.hydrate(&["check", "HEAD"]).success();
+    repo.hydrate(&["check", "main"]).success();
+}
