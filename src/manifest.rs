@@ -5,6 +5,7 @@
 
 mod read;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::yaml::{Mapping, Sequences, Value, emit_v3_documents};
@@ -158,24 +159,30 @@ pub fn encode(manifests: &[Manifest]) -> Vec<u8> {
     emit_v3_documents(manifests.iter().map(Manifest::object), Sequences::Indented).into_bytes()
 }
 
-/// How many objects a `manifest.yaml` holds that a hydrator wrote, as many as it has documents.
+/// How many objects of each kind a `manifest.yaml` holds that a hydrator wrote, as many in all as it has documents.
 ///
 /// Documents are told by their separators alone, which stand at the start of a line: a hydrator indents what is inside of
 /// an object, block scalars included. Documents without any content count for nothing. Never fails, whatever the text is.
-pub fn count(text: &[u8]) -> usize {
+pub fn kinds(text: &[u8]) -> BTreeMap<String, usize> {
     let is_content = |line: &[u8]| {
         let line = line.trim_ascii();
         !line.is_empty() && !line.starts_with(b"#") && line != b"null" && line != b"{}"
     };
-    let (mut count, mut counted) = (0, false);
-    for line in text.split(|&b| b == b'\n') {
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    // Of the document at hand, once it has content.
+    let mut kind: Option<&[u8]> = None;
+    for line in text.split(|&b| b == b'\n').chain([&b"---"[..]]) {
         if line.starts_with(b"---") {
-            counted = false;
-        } else if !counted && is_content(line) {
-            (count, counted) = (count + 1, true);
+            if let Some(kind) = kind.take() {
+                *kinds.entry(String::from_utf8_lossy(kind).into_owned()).or_default() += 1;
+            }
+        } else if let Some(name) = line.strip_prefix(b"kind:") {
+            kind = Some(name.trim_ascii());
+        } else if kind.is_none() && is_content(line) {
+            kind = Some(b"");
         }
     }
-    count
+    kinds
 }
 
 /// Sorts by namespace, name, group and kind, each by its bytes; a missing one is empty and so comes first.

@@ -7,4 +7,4 @@ mod removal;
 
 pub use changes::Changes;
 pub use discover::{Broken, Discovered, Discovery};
-pub use removal::{Counts, Destination, Losses, Removal, RemovalMistake, removals};
+pub use removal::{Counts, Destination, Losses, Objects, Removal, RemovalMistake, removals};

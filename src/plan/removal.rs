@@ -129,15 +129,32 @@ pub fn removals(
     Err((mistake, removals))
 }
 
+/// How many objects there are of each kind.
+pub type Objects = BTreeMap<String, usize>;
+
 /// How many objects an Application that stays has in its path, before a dry commit and after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counts {
     /// The path.
     pub path: RepoPath,
     /// The objects that were there.
-    pub before: usize,
+    pub before: Objects,
     /// The objects that will be there.
-    pub now: usize,
+    pub now: Objects,
+}
+
+impl Counts {
+    fn count_before(&self) -> usize {
+        self.before.values().sum()
+    }
+
+    fn is_empty_now(&self) -> bool {
+        self.now.is_empty()
+    }
+
+    fn loses(&self) -> bool {
+        self.before.iter().any(|(kind, count)| self.now.get(kind).is_none_or(|now| now < count))
+    }
 }
 
 /// What Applications that stay lose of their objects on one branch.
@@ -149,29 +166,36 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// What is lost by these counts: what some lose and no other gains, since objects move between Applications. None when
-    /// that is nothing, or less than anybody would ask about: no Application loses its last object, and fewer than
+    /// What is lost by these counts: what some lose and no other gains of the same kind, since objects move between
+    /// Applications, and names change with what they are generated from. None when that is nothing, or less than anybody would ask about: no Application loses its last object, and fewer than
     /// `at_least` go.
     ///
     /// `replaced` are paths that leave while others are new: an Application with another name and another path.
     pub fn new(counts: Vec<Counts>, replaced: Vec<Counts>, at_least: usize) -> Option<Self> {
-        let sum = |of: fn(&Counts) -> usize| counts.iter().chain(&replaced).map(of).sum::<usize>();
-        let lost = sum(|it| it.before).saturating_sub(sum(|it| it.now));
+        let mut kinds: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for count in counts.iter().chain(&replaced) {
+            for (kind, before) in &count.before {
+                kinds.entry(kind).or_default().0 += before;
+            }
+            for (kind, now) in &count.now {
+                kinds.entry(kind).or_default().1 += now;
+            }
+        }
+        let lost = kinds.values().map(|(before, now)| before.saturating_sub(*now)).sum();
         let losses = Self { counts, replaced, lost };
         (lost > 0 && (lost >= at_least.max(1) || losses.emptied().is_some())).then_some(losses)
     }
 
     fn emptied(&self) -> Option<&Counts> {
-        let by_nothing = self.counts.iter().any(|it| it.before == 0 && it.now == 0);
-        let replaced = self.replaced.iter().filter(|it| by_nothing && it.before > 0);
-        self.counts.iter().filter(|it| it.before > 0 && it.now == 0).chain(replaced).next()
+        let by_nothing = self.counts.iter().any(|it| it.before.is_empty() && it.is_empty_now());
+        let replaced = self.replaced.iter().filter(|it| by_nothing && !it.before.is_empty());
+        self.counts.iter().filter(|it| !it.before.is_empty() && it.is_empty_now()).chain(replaced).next()
     }
 
     /// The paths that lose objects, those that lose all of them first.
     pub fn paths(&self) -> Vec<&RepoPath> {
-        let mut losing: Vec<&Counts> =
-            self.counts.iter().chain(&self.replaced).filter(|it| it.now < it.before).collect();
-        losing.sort_by_key(|it| it.now > 0);
+        let mut losing: Vec<&Counts> = self.counts.iter().chain(&self.replaced).filter(|it| it.loses()).collect();
+        losing.sort_by_key(|it| !it.is_empty_now());
         losing.into_iter().map(|it| &it.path).collect()
     }
 
@@ -186,8 +210,9 @@ impl Losses {
         (share, at_least): (f64, usize),
     ) -> Option<RemovalMistake> {
         let branch = branch.clone();
-        if let Some(Counts { path, before, .. }) = self.emptied() {
-            return Some(RemovalMistake::EmptiesPath { branch, path: path.clone(), count: *before });
+        if let Some(counts) = self.emptied() {
+            let (path, count) = (counts.path.clone(), counts.count_before());
+            return Some(RemovalMistake::EmptiesPath { branch, path, count });
         }
         let is_many = self.lost >= at_least && self.lost as f64 >= share * count as f64;
         is_many.then_some(RemovalMistake::TooManyObjects { branch, removed: self.lost, count })
@@ -218,7 +243,12 @@ mod tests {
         let branch = BranchName::new("environments/dev").expect("a name");
         for (name, counts, count, expected) in rows {
             let path = |n: usize| RepoPath::new(&format!("app-{n}")).expect("plain");
-            let counts = counts.iter().enumerate().map(|(n, &(before, now))| Counts { path: path(n), before, now });
+            let objects = |count: usize| Objects::from_iter((count > 0).then(|| ("ConfigMap".to_owned(), count)));
+            let counts = counts.iter().enumerate().map(|(n, &(before, now))| Counts {
+                path: path(n),
+                before: objects(before),
+                now: objects(now),
+            });
             let losses = Losses::new(counts.collect(), Vec::new(), 10);
             let found = losses.and_then(|losses| losses.mistake(&branch, *count, (0.5, 10)));
             match (found, expected) {
@@ -227,6 +257,22 @@ mod tests {
                 (found, _) => panic!("{name}: {found:?}"),
             }
         }
+    }
+
+    #[test]
+    fn what_is_replaced_by_objects_of_other_kinds_is_lost() {
+        let objects =
+            |list: &[(&str, usize)]| list.iter().map(|(kind, n)| ((*kind).to_owned(), *n)).collect::<Objects>();
+        let path = RepoPath::new("web").expect("plain");
+        let branch = BranchName::new("environments/dev").expect("a name");
+        let counts = Counts {
+            path,
+            before: objects(&[("PersistentVolumeClaim", 12), ("ConfigMap", 4)]),
+            now: objects(&[("ConfigMap", 16)]),
+        };
+        let losses = Losses::new(vec![counts], Vec::new(), 10).expect("much is lost");
+        let mistake = losses.mistake(&branch, 16, (0.5, 10)).expect("more than half");
+        assert!(mistake.to_string().contains("remove 12 of the 16 objects"), "{mistake}");
     }
 
     /// `app` or `app@path`.

@@ -6,7 +6,7 @@ use crate::git::{Error, Mode, ObjectId};
 use crate::hydrate::branch::{MANIFEST, PathOutput};
 use crate::manifest;
 use crate::path::RepoPath;
-use crate::plan::{Counts, Losses, Removal};
+use crate::plan::{Counts, Losses, Objects, Removal};
 use crate::publish::HydratedTree;
 
 impl Run<'_> {
@@ -38,14 +38,14 @@ impl Run<'_> {
             };
             has_new |= old.is_none();
             if old != Some(path.manifest) && !(old.is_some() && keeps(path)) {
-                let before = old.map_or(0, |old| self.objects_in(old));
+                let before = old.map(|old| self.objects_in(old)).unwrap_or_default();
                 counts.push(Counts { path: path.dir.clone(), before, now: self.objects_in(path.manifest) });
             }
         }
         let mut replaced = Vec::new();
         for removal in removals.iter().filter(|removal| has_new && !paths.iter().any(|path| is_of(path, removal))) {
-            let before = manifest_of(&tree, &removal.path)?.map_or(0, |old| self.objects_in(old));
-            replaced.push(Counts { path: removal.path.clone(), before, now: 0 });
+            let before = manifest_of(&tree, &removal.path)?.map(|old| self.objects_in(old)).unwrap_or_default();
+            replaced.push(Counts { path: removal.path.clone(), before, now: Objects::new() });
         }
         Ok(Losses::new(counts, replaced, limit.objects_at_least))
     }
@@ -64,7 +64,7 @@ impl Run<'_> {
         let tree = HydratedTree::new(&self.buffer, tip.tree);
         let mut all = 0;
         for dir in paths.iter().map(|path| path.dir).chain(removals.iter().map(|removal| &removal.path)) {
-            all += manifest_of(&tree, dir)?.map_or(0, |manifest| self.objects_in(manifest));
+            all += manifest_of(&tree, dir)?.map_or(0, |manifest| self.objects_in(manifest).values().sum());
         }
         let limit = self.rules.settings.removal_limit;
         let mistake = losses.mistake(&branch.name, all, (limit.object_share, limit.objects_at_least));
@@ -72,8 +72,8 @@ impl Run<'_> {
     }
 
     /// What cannot be read is written anew, so nothing is lost with it.
-    fn objects_in(&self, manifest: ObjectId) -> usize {
-        self.buffer.blob(manifest).map_or(0, |text| manifest::count(&text))
+    fn objects_in(&self, manifest: ObjectId) -> Objects {
+        self.buffer.blob(manifest).map(|text| manifest::kinds(&text)).unwrap_or_default()
     }
 }
 
