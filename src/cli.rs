@@ -29,6 +29,7 @@ mod verify;
 
 use std::ffi::OsString;
 use std::num::NonZero;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -206,6 +207,18 @@ fn repository(path: Option<&Path>) -> anyhow::Result<Repository> {
         Some(git_dir) => Repository::open(Path::new(&git_dir), Location::Hook)?,
         None => Repository::open(path.unwrap_or(Path::new(".")), Location::Discover)?,
     })
+}
+
+/// An error unless what this user writes here can be changed by the pushes that follow: those arrive as the owner of the
+/// repository. `command` is how this one is run again.
+fn check_owner(repository: &Repository, command: &str) -> anyhow::Result<()> {
+    let top = repository.common_dir();
+    let owner = top.metadata().with_context(|| format!("reading {}", top.display()))?.uid();
+    if owner == rustix::process::geteuid().as_raw() || repository.config("core.sharedRepository").is_some() {
+        return Ok(());
+    }
+    let (path, quoted) = (top.display(), crate::diag::shell_path(top));
+    anyhow::bail!("{path} belongs to user {owner}; as that user: sudo -u '#{owner}' git -C {quoted} hydrate {command}")
 }
 
 /// The commit that the user named.

@@ -312,6 +312,11 @@ pub fn shell_word(text: &str) -> String {
     }
 }
 
+/// The same of a path.
+pub fn shell_path(path: &std::path::Path) -> String {
+    shell_word(&path.to_string_lossy())
+}
+
 /// An error and its causes on one line, [`clipped`].
 pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();

@@ -23,7 +23,7 @@ fn a_new_installation_is_in_good_order() {
 #[test]
 fn what_is_broken_is_found() {
     type Break = fn(&Lab, &Repo);
-    let rows: [(&str, Break, &str, &str); 22] = [
+    let rows: [(&str, Break, &str, &str); 31] = [
         (
             "no hook",
             |_, repo| fs::remove_file(repo.path.join(HOOK)).expect("removed"),
@@ -49,7 +49,7 @@ fn what_is_broken_is_found() {
             "unguarded",
             |_, repo| drop(repo.git(&["config", "hydrate.guard", "false"])),
             "advice   hydrated branches are not guarded: whoever can push can rewrite them",
-            "git -C 'REPO' config hydrate.guard true",
+            "git -C REPO config hydrate.guard true",
         ),
         (
             "not hidden",
@@ -67,13 +67,93 @@ fn what_is_broken_is_found() {
             "no names",
             |_, repo| drop(repo.git(&["config", "hydrate.promoter", "bot"])),
             "bad      nobody can be told by name: hydrate.pusherVariable is not set",
-            "git -C 'REPO' config hydrate.pusherVariable VARIABLE",
+            "git -C REPO config hydrate.pusherVariable VARIABLE",
         ),
         (
             "not executable",
             |_, repo| fs::set_permissions(repo.path.join(HOOK), fs::Permissions::from_mode(0o644)).expect("set"),
             "bad      REPO/hooks/post-receive is not executable: git skips it",
             "chmod +x REPO/hooks/post-receive",
+        ),
+        (
+            "not the hook but a copy of it",
+            |_, repo| fs::rename(repo.path.join(HOOK), repo.path.join("hooks/post-receive.old")).expect("renamed"),
+            "bad      no post-receive hook runs git-hydrate",
+            "git hydrate install --server REPO",
+        ),
+        (
+            "a copy beside a hook of somebody else",
+            |_, repo| {
+                fs::rename(repo.path.join(HOOK), repo.path.join("hooks/post-receive.bak")).expect("renamed");
+                repo.hook(HOOK, "#!/bin/sh\n# formerly: git-hydrate hook post-receive\nexit 0\n");
+            },
+            "bad      no post-receive hook runs git-hydrate",
+            "git hydrate install --server REPO",
+        ),
+        (
+            "the script of the other hook",
+            |_, repo| {
+                let script = repo.file("hooks/pre-receive").expect("installed");
+                repo.hook(HOOK, &script);
+            },
+            "bad      REPO/hooks/post-receive is our pre-receive hook: pushes are not hydrated",
+            "git hydrate install --server REPO",
+        ),
+        (
+            "the call of the other hook",
+            |_, repo| repo.hook(HOOK, "#!/bin/sh\nexec git-hydrate hook pre-receive\n"),
+            "bad      no post-receive hook runs git-hydrate",
+            "git hydrate install --server REPO",
+        ),
+        (
+            "a hook that was there before and is not executable",
+            |_, repo| {
+                repo.hook("hooks/post-receive.hydrate-orig", "#!/bin/sh\nexit 0\n");
+                let kept = repo.path.join("hooks/post-receive.hydrate-orig");
+                fs::set_permissions(kept, fs::Permissions::from_mode(0o644)).expect("set");
+            },
+            "advice   REPO/hooks/post-receive.hydrate-orig is not executable, so it does not run before ours",
+            "chmod +x REPO/hooks/post-receive.hydrate-orig",
+        ),
+        (
+            "a hook in a directory that nothing runs through",
+            |_, repo| {
+                repo.hook("hooks/post-receive.d/hydrate", &repo.file(HOOK).expect("there"));
+                fs::remove_file(repo.path.join(HOOK)).expect("removed");
+            },
+            "bad      REPO/hooks/post-receive is not executable, so REPO/hooks/post-receive.d/hydrate does not run",
+            "chmod +x REPO/hooks/post-receive",
+        ),
+        (
+            "a directory of branches that the owner cannot write",
+            |_, repo| {
+                let dir = repo.path.join("refs/heads/environments");
+                fs::create_dir_all(&dir).expect("made");
+                fs::set_permissions(dir, fs::Permissions::from_mode(0o555)).expect("set");
+            },
+            ", who owns the repository, cannot write REPO/refs/heads/environments: pushes fail",
+            "chmod -R u+rwX REPO/refs/heads/environments",
+        ),
+        (
+            "a reflog that the owner cannot write",
+            |_, repo| {
+                let log = repo.path.join("logs/refs/heads/main");
+                fs::set_permissions(log, fs::Permissions::from_mode(0o444)).expect("set");
+            },
+            ", who owns the repository, cannot write REPO/logs/refs/heads/main: pushes fail",
+            "chmod -R u+rwX REPO/logs/refs/heads/main",
+        ),
+        (
+            "closed to the group below the top",
+            |_, repo| {
+                repo.git(&["config", "core.sharedRepository", "group"]);
+                repo.run("chmod", &["-R", "g+rwX", "."]).success();
+                let dir = repo.path.join("refs/heads/environments");
+                fs::create_dir_all(&dir).expect("made");
+                fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).expect("set");
+            },
+            "bad      the repository is shared, but its group cannot write REPO/refs/heads/environments\n",
+            "chmod -R g+rwX,g+s REPO/refs/heads/environments",
         ),
         (
             "program gone",
@@ -131,7 +211,7 @@ fn what_is_broken_is_found() {
             "a lock on a branch",
             |_, repo| old_file(repo, "refs/heads/environments/dev.lock"),
             "bad      REPO/refs/heads/environments/dev.lock was left",
-            "rm 'REPO/refs/heads/environments/dev.lock'",
+            "rm REPO/refs/heads/environments/dev.lock",
         ),
         (
             "a lock on all refs",
@@ -145,8 +225,8 @@ fn what_is_broken_is_found() {
                 repo.git(&["config", "core.sharedRepository", "group"]);
                 fs::set_permissions(repo.path.join("objects"), fs::Permissions::from_mode(0o755)).expect("set");
             },
-            "bad      the repository is shared, but its group cannot write REPO/",
-            "chmod -R g+rwX,g+s 'REPO/",
+            "bad      the repository is shared, but its group cannot write REPO and ",
+            "chmod -R g+rwX,g+s REPO",
         ),
         (
             "a ref in the way",
@@ -157,13 +237,13 @@ fn what_is_broken_is_found() {
                 repo.git(&["update-ref", "refs/hydrate", "main"]);
             },
             "bad      refs/hydrate is in the way of refs/hydrate/config",
-            "git -C 'REPO' update-ref -d refs/hydrate",
+            "git -C REPO update-ref -d refs/hydrate",
         ),
         (
             "another object in place of one",
             |_, repo| drop(repo.git(&["update-ref", &format!("refs/replace/{}", "1".repeat(40)), "main"])),
             "advice   1 object is replaced below refs/replace: git shows ",
-            "git -C 'REPO' replace -l --format=long; to delete one: git -C 'REPO' replace -d 1111111111",
+            "git -C REPO replace -l --format=long; to delete one: git -C REPO replace -d 1111111111",
         ),
         (
             "other parents",
@@ -172,13 +252,13 @@ fn what_is_broken_is_found() {
                 fs::write(repo.path.join("info/grafts"), format!("{main}\n")).expect("written");
             },
             "advice   info/grafts gives commits other parents: git follows it, hydration does not",
-            "look at it; if nothing needs it: rm 'REPO/info/grafts'",
+            "look at it; if nothing needs it: rm REPO/info/grafts",
         ),
         (
             "no reflogs",
             |_, repo| drop(repo.git(&["config", "--unset", "core.logAllRefUpdates"])),
             "advice   there are no reflogs, which tell who moved a branch",
-            "git -C 'REPO' config core.logAllRefUpdates true",
+            "git -C REPO config core.logAllRefUpdates true",
         ),
     ];
     for (name, damage, finding, remedy) in rows {
@@ -197,7 +277,7 @@ fn what_is_broken_is_found() {
             let text = text.replace("REPO", repo.to_str().expect("UTF-8"));
             text.replace("LAB", lab_path.to_str().expect("UTF-8"))
         };
-        let answer = server.hydrate(&["doctor"]).exits(i32::from(finding.starts_with("bad")));
+        let answer = server.hydrate(&["doctor"]).exits(i32::from(!finding.starts_with("advice")));
         assert!(answer.stdout.contains(&plain(finding)), "{name}: {}", answer.stdout);
         assert!(answer.stdout.contains(&plain(remedy)), "{name}: {}", answer.stdout);
     }
@@ -286,6 +366,69 @@ fn a_hook_that_calls_us_is_as_good_as_ours() {
     server.hook(HOOK, "#!/bin/sh\nexec git-hydrate hook post-receive\n");
     let told = server.hydrate(&["doctor"]).success().stdout;
     assert!(told.contains("hooks/post-receive calls git-hydrate\n"), "{told}");
+}
+
+#[test]
+fn a_path_with_spaces_is_quoted_in_the_commands_to_run() {
+    let lab = Lab::new();
+    let server = Repo::at(&lab, "our repositories/it's dry.git");
+    fs::create_dir_all(&server.path).expect("made");
+    server.git(&["init", "-q", "--bare"]);
+    let dir = fs::canonicalize(lab.path("")).expect("there");
+    let quoted = format!("'{}/our repositories/it'\\''s dry.git'", dir.display());
+    let told = server.hydrate(&["doctor"]).exits(1).stdout;
+    assert!(told.contains(&format!("git hydrate install --server {quoted}\n")), "{told}");
+    server.hydrate(&["install", "--server"]).success();
+    server.git(&["config", "hydrate.guard", "false"]);
+    let told = server.hydrate(&["doctor"]).success().stdout;
+    let line = format!("git -C {quoted} config hydrate.guard true");
+    assert!(told.contains(&line), "{told}");
+    server.run("sh", &["-c", &line]).success();
+    assert_eq!(server.git(&["config", "hydrate.guard"]), "true");
+}
+
+#[test]
+fn a_hook_that_its_directory_runs_is_found_there() {
+    let call = "#!/bin/sh\nexec /opt/bin/git-hydrate hook post-receive\n";
+    let rows = [
+        ("hooks/post-receive.d/20-hydrate", "#!/bin/sh\nfor h in $0.d/*; do \"$h\"; done\n"),
+        ("hooks/post-receive.h00-hydrate", "#!/bin/sh\nfor h in $0.*; do [ -x $h ] && $h; done\n"),
+        ("hooks/hydrate-it", "#!/bin/sh\nexec \"$(dirname \"$0\")/hydrate-it\"\n"),
+    ];
+    for (file, driver) in rows {
+        let lab = Lab::new();
+        let server = lab.bare(&[]);
+        server.hook(HOOK, driver);
+        server.hook(file, call);
+        let told = server.hydrate(&["doctor"]).success().stdout;
+        assert!(told.contains(&format!("{file} calls git-hydrate\n")), "{file}: {told}");
+    }
+}
+
+#[test]
+fn files_of_another_user_are_found_before_a_push_fails() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    clone.example();
+    clone.push().success();
+    server.run("chown", &["-R", "12345:12345", "."]).success();
+    // As `sudo git hydrate catch-up` would leave it.
+    server.run("chown", &["-R", "0:0", "refs/heads/environments", "logs/refs/heads/environments"]).success();
+    lab.trust_every_directory();
+    let told = server.hydrate(&["doctor"]).exits(1).stdout;
+    let dir = fs::canonicalize(&server.path).expect("there");
+    let dir = dir.to_str().expect("UTF-8");
+    assert!(told.contains(" belongs to user 0, not 12345: pushes fail\n"), "{told}");
+    assert!(told.contains(&format!("sudo chown -R 12345:12345 {dir}\n")), "{told}");
+    assert!(told.contains("sudo -u '#12345' git hydrate doctor\n"), "{told}");
+    for args in [&["catch-up"] as &[&str], &["config", "set", "history", "tip"], &["uninstall"]] {
+        let told = server.hydrate(args).exits(1).stderr;
+        assert!(told.contains(&format!("sudo -u '#12345' git -C {dir} hydrate ")), "{args:?}: {told}");
+    }
 }
 
 #[test]

@@ -49,6 +49,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if arguments.all {
         names = foreign.into_iter().map(|(branch, _)| branch).collect();
     }
+    super::check_owner(&repository, "adopt …")?;
     if !config::adopt(&repository, &names)? {
         output::print("nothing to hand over\n")?;
         return Ok(Outcome::Done);

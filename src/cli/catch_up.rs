@@ -40,6 +40,7 @@ pub(super) fn all(repository: &Repository) -> anyhow::Result<hydrate::Report> {
 }
 
 fn again(repository: &Repository, retry: bool) -> anyhow::Result<hydrate::Report> {
+    super::check_owner(repository, "catch-up")?;
     let forever = |_: Duration| true;
     let _lock = hydrate::lock(repository, forever)?;
     let renderers = Renderers::from_config(repository, &super::machine()?)?;

@@ -25,6 +25,7 @@ pub(super) fn run(_arguments: &Arguments, json: bool) -> anyhow::Result<Outcome>
     let request: CommitRequest =
         serde_json::from_slice(&text).map_err(|error| WrongUse(format!("the request on standard input: {error}")))?;
     let repository = super::repository(None)?;
+    super::check_owner(&repository, "commit")?;
     let _lock = hydrate::lock(&repository, |_| true)?;
     let renderers = Renderers::from_config(&repository, &super::machine()?)?;
     match hydrate::commit(&repository, &renderers, &request)? {

@@ -90,6 +90,9 @@ const NOT_SET: &str = "# Every key, with its default. What stays as it is from h
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let repository = super::repository(None)?;
     let reads = matches!(arguments.action, None | Some(Action::Get { .. } | Action::Export { .. }));
+    if !reads {
+        super::check_owner(&repository, "config …")?;
+    }
     if !reads && !arguments.offline {
         fetch(&repository)?;
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 
 use super::{Outcome, WrongUse, config, output};
+use crate::diag::shell_path;
 use crate::git::{Location, Repository};
 use crate::hook;
 use crate::hydrate::{self, HydrateError, RefNames, Setup, Silent, Wake};
@@ -36,6 +37,12 @@ pub(super) struct Arguments {
 pub(super) struct UninstallArguments {
     /// The repository, a server's or a clone; the current one unless given.
     repository: Option<PathBuf>,
+    /// The same for a server's, as `install --server` takes it.
+    #[arg(long, value_name = "REPOSITORY", num_args = 0..=1, default_missing_value = ".", conflicts_with = "repository")]
+    server: Option<PathBuf>,
+    /// Nothing more: `install --client` has it.
+    #[arg(long, hide = true, conflicts_with = "server")]
+    client: bool,
 }
 
 pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
@@ -73,7 +80,7 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
             installer.advise(
                 State::Note,
                 "repoURL is not set: the first push whose Applications prove it sets it; to set it now:",
-                format!("git -C '{}' hydrate config set repoURL URL", repository.common_dir().display()),
+                format!("git -C {} hydrate config set repoURL URL", shell_path(repository.common_dir())),
             );
         }
     } else {
@@ -86,7 +93,11 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
 }
 
 pub(super) fn uninstall(arguments: &UninstallArguments, json: bool) -> anyhow::Result<Outcome> {
-    let repository = super::repository(arguments.repository.as_deref())?;
+    let repository = match &arguments.server {
+        Some(path) => server_repository(path)?,
+        None => super::repository(arguments.repository.as_deref())?,
+    };
+    super::check_owner(&repository, "uninstall")?;
     let mut installer = Installer::new(&repository)?;
     installer.uninstall()?;
     tell(&installer.steps(), json)
@@ -139,8 +150,8 @@ pub(super) fn server_repository(path: &Path) -> anyhow::Result<Repository> {
     let shared = repository.as_ref().is_ok_and(|repository| repository.config("core.sharedRepository").is_some());
     if owner != user && !shared {
         // What we write must stay writable for the user that git runs as.
-        let path = real.display();
-        bail!("{path} belongs to user {owner}; as that user: sudo -u '#{owner}' git hydrate install --server {path}");
+        let (path, quoted) = (real.display(), shell_path(&real));
+        bail!("{path} belongs to user {owner}; as that user: sudo -u '#{owner}' git hydrate install --server {quoted}");
     }
     let repository = repository?;
     if real != repository.git_dir() && Some(&real) != repository.worktree().as_ref() {

@@ -1,3 +1,4 @@
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -52,10 +53,12 @@ impl Repository {
                 let found = gix::ThreadSafeRepository::discover_opts(absolute, Default::default(), mapping)
                     .doing(|| format!("opening the repository at {}", path.display()))?;
                 if found.to_thread_local().git_dir_trust() != gix::sec::Trust::Full {
+                    let owner = std::fs::metadata(found.to_thread_local().git_dir()).map_or(0, |top| top.uid());
                     return Err(Error::message(format!(
-                        "{} belongs to another user; to trust it: git config --global --add safe.directory '{}'",
+                        "{} belongs to user {owner}\nhint: run this as that user: sudo -u '#{owner}' git hydrate …\n\
+                         hint: to read it as this user: git config --global --add safe.directory {}",
                         path.display(),
-                        path.display()
+                        crate::diag::shell_path(path)
                     )));
                 }
                 found

@@ -5,13 +5,13 @@
 //! repository as it is, and changes nothing.
 
 mod hooks;
+mod owner;
 mod refs;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -21,10 +21,10 @@ use super::client::fetched;
 use super::config::Config;
 use super::guard::{GUARD, HIDE, REPLACE, is_hidden};
 use super::hook::{CLIENT_HOOKS, SERVER_HOOKS};
-use super::{Error, Io as _, Version, is_executable};
+use super::{Error, Version, is_executable};
 use crate::application::BranchName;
-use crate::diag::{chain, shell_word};
-use crate::git::{Repository, Shared};
+use crate::diag::{chain, shell_path, shell_word};
+use crate::git::Repository;
 use crate::hydrate::{self, Access, BranchState, BranchStatus, FAILURES_REF, HydrateError, Survey};
 use crate::metadata::NOTES_REF;
 use crate::render::Renderers;
@@ -114,7 +114,6 @@ impl<'a> Doctor<'a> {
         self.strict();
         self.guard(access, survey.as_ref().ok());
         self.locks()?;
-        self.modes()?;
         self.refs()?;
         self.replacements()?;
         self.names()?;
@@ -126,7 +125,7 @@ impl<'a> Doctor<'a> {
                 }
             }
             Err(HydrateError::Settings(error)) => {
-                let remedy = format!("git -C '{}' hydrate config edit", self.repository.common_dir().display());
+                let remedy = format!("{} hydrate config edit", self.git_command());
                 self.bad(format!("the settings cannot be used: {error}"), remedy);
             }
             Err(error) => self.bad(format!("the dry branches cannot be read: {}", chain(&error)), "git fsck"),
@@ -145,7 +144,7 @@ impl<'a> Doctor<'a> {
         }
         self.locks()?;
         self.replacements()?;
-        let install = format!("git hydrate install --client --remote {remote}");
+        let install = format!("git hydrate install --client --remote {}", shell_word(remote));
         for (key, value) in fetched(remote) {
             if self.config.get(&key).contains(&value) {
                 self.good(format!("{key} = {value}"));
@@ -177,28 +176,11 @@ impl<'a> Doctor<'a> {
         }
     }
 
-    fn ownership(&mut self) -> Result<(), Error> {
-        let dir = self.repository.common_dir();
-        let owner = fs::metadata(dir).doing(|| format!("reading {}", dir.display()))?.uid();
-        let told = format!("the repository belongs to user {owner}");
-        if owner == self.around.user || self.repository.shared() != Shared::Umask {
-            self.good(told);
-        } else {
-            let what =
-                format!("{told}, but this is user {}: git refuses pushes of whom it does not trust", self.around.user);
-            self.bad(
-                what,
-                format!("have pushes arrive as user {owner}, and run this as: sudo -u '#{owner}' git hydrate doctor"),
-            );
-        }
-        Ok(())
-    }
-
     /// Whether hydrated branches are closed to pushes, and open to those who may.
     fn guard(&mut self, access: &Access, survey: Option<&Survey>) {
-        let dir = self.repository.common_dir().display().to_string();
+        let git = self.git_command();
         if !self.is_guarded() {
-            let remedy = format!("git -C '{dir}' config {GUARD} true");
+            let remedy = format!("{git} config {GUARD} true");
             self.advise("hydrated branches are not guarded: whoever can push can rewrite them", remedy);
             return;
         }
@@ -208,7 +190,8 @@ impl<'a> Doctor<'a> {
         let (open, closed): (Vec<_>, Vec<_>) = branches.iter().partition(|branch| !access.is_closed(branch));
         let settings = (!access.settings_pushers.is_empty()).then(|| SETTINGS_REF.to_owned());
         let open = open.into_iter().map(BranchName::ref_name).chain(settings);
-        let again = format!("git hydrate install --server {dir}");
+        let dir = shell_path(self.repository.common_dir());
+        let again = self.as_owner(format!("git hydrate install --server {dir}"));
         let hidden = |name: &String| is_hidden(name, &values);
         let shut: Vec<String> = open.filter(hidden).collect();
         let records = [NOTES_REF, FAILURES_REF, REPLACE].map(str::to_owned).into_iter();
@@ -223,7 +206,7 @@ impl<'a> Doctor<'a> {
         if !(access.promoters.is_empty() && access.settings_pushers.is_empty())
             && self.repository.config("hydrate.pusherVariable").is_none()
         {
-            let remedy = format!("git -C '{dir}' config hydrate.pusherVariable VARIABLE");
+            let remedy = format!("{git} config hydrate.pusherVariable VARIABLE");
             self.bad("nobody can be told by name: hydrate.pusherVariable is not set", remedy);
         }
         if shut.is_empty() && bare.is_empty() {
@@ -243,9 +226,9 @@ impl<'a> Doctor<'a> {
         for (key, known, default) in rows {
             let value = self.repository.config(key).unwrap_or_default();
             if !known.contains(&value.as_str()) {
-                let dir = self.repository.common_dir().display().to_string();
+                let git = self.git_command();
                 let what = format!("{key} is `{value}`, which is not a valid value, so pushes are refused");
-                self.bad(what, format!("git -C '{dir}' config {key} {default}"));
+                self.bad(what, format!("{git} config {key} {default}"));
             }
         }
     }
@@ -270,7 +253,7 @@ impl<'a> Doctor<'a> {
         let dead = self.repository.dead_locks();
         if !dead.is_empty() {
             let what = format!("{} locks of a hydration that was killed: the next one takes them away", dead.len());
-            self.advise(what, format!("git -C '{}' hydrate catch-up", top.display()));
+            self.advise(what, format!("{} hydrate catch-up", self.git_command()));
         }
         files.retain(|file| !dead.contains(file));
         for file in files {
@@ -278,28 +261,8 @@ impl<'a> Doctor<'a> {
             let age = age.ok().and_then(|modified| self.around.now.duration_since(modified).ok()).unwrap_or_default();
             if age >= LOCK_AGE {
                 let what = format!("{} was left {} s ago: what it locks cannot change", file.display(), age.as_secs());
-                self.bad(what, format!("make sure that no git is at work here, then: rm '{}'", file.display()));
+                self.bad(what, format!("make sure that no git is at work here, then: rm {}", shell_path(&file)));
             }
-        }
-        Ok(())
-    }
-
-    /// In a shared repository the next pusher of the group must be able to write where we wrote.
-    fn modes(&mut self) -> Result<(), Error> {
-        if self.repository.shared() == Shared::Umask {
-            return Ok(());
-        }
-        let top = self.repository.common_dir();
-        let closed = ["refs", "refs/heads", "refs/hydrate", "refs/notes", "objects", "objects/pack"]
-            .into_iter()
-            .map(|dir| top.join(dir))
-            .find(|dir| fs::metadata(dir).is_ok_and(|metadata| metadata.permissions().mode() & 0o020 == 0));
-        match closed {
-            Some(dir) => {
-                let what = format!("the repository is shared, but its group cannot write {}", dir.display());
-                self.bad(what, format!("chmod -R g+rwX,g+s '{}'", dir.display()));
-            }
-            None => self.good("the group of this shared repository can write it"),
         }
         Ok(())
     }
@@ -311,7 +274,7 @@ impl<'a> Doctor<'a> {
         let above = refs.get("refs/hydrate").map(|_| ("refs/hydrate".to_owned(), "refs/hydrate/config"));
         let below = refs.below(&notes).map(|(rest, _)| (format!("{notes}{rest}"), NOTES_REF));
         for (taken, ours) in above.into_iter().chain(below) {
-            let remedy = format!("git -C '{}' update-ref -d {taken}", self.repository.common_dir().display());
+            let remedy = format!("{} update-ref -d {}", self.git_command(), shell_word(&taken));
             self.bad(format!("{taken} is in the way of {ours}"), remedy);
         }
         Ok(())
@@ -320,7 +283,7 @@ impl<'a> Doctor<'a> {
     /// Whether hydration can make and move the branches that Applications name.
     fn branches(&mut self, branches: &BTreeSet<BranchName>) -> Result<(), Error> {
         let refs = self.repository.refs()?;
-        let dir = self.repository.common_dir().display().to_string();
+        let git = self.git_command();
         for branch in branches {
             let name = branch.as_str();
             if self.repository.checked_out(name) {
@@ -332,7 +295,7 @@ impl<'a> Doctor<'a> {
             let below = format!("refs/heads/{name}/");
             let below = refs.below(&below).next().map(|(rest, _)| format!("{name}/{rest}"));
             for taken in above.chain(below) {
-                let remedy = format!("git -C '{dir}' branch -m {} NAME", shell_word(&taken));
+                let remedy = format!("{git} branch -m {} NAME", shell_word(&taken));
                 self.bad(format!("the branch {taken} is in the way of {name}"), remedy);
             }
         }
@@ -345,22 +308,22 @@ impl<'a> Doctor<'a> {
 
     /// Branches that do not show what their dry branch says.
     fn behind(&mut self, branches: &[BranchStatus]) {
-        let dir = self.repository.common_dir().display().to_string();
+        let git = self.git_command();
         for status in branches.iter().filter(|status| !status.is_current()) {
             let (name, dry_branch) = (&status.branch, &status.dry_branch);
             if status.state == BranchState::NotHydrated {
                 let at = status.tip.get(..7).unwrap_or_default();
                 let what = format!("{name} is at {at}, which was not made by hydration, so it is not hydrated");
-                self.advise(what, format!("git -C '{dir}' hydrate adopt {}", shell_word(name)));
+                self.advise(what, format!("{git} hydrate adopt {}", shell_word(name)));
             } else if status.failures.is_empty() {
                 let what = match status.behind {
                     Some(1) => format!("{name} is 1 commit behind {dry_branch}"),
                     Some(count) => format!("{name} is {count} commits behind {dry_branch}"),
                     None => format!("{name} stands where {dry_branch} was before it was rewound, or is gone"),
                 };
-                self.advise(what, format!("git -C '{dir}' hydrate catch-up"));
+                self.advise(what, format!("{git} hydrate catch-up"));
             } else {
-                let remedy = format!("git -C '{dir}' hydrate status");
+                let remedy = format!("{git} hydrate status");
                 self.advise(format!("{name} stays behind {dry_branch}, which does not hydrate"), remedy);
             }
         }
@@ -380,14 +343,14 @@ impl<'a> Doctor<'a> {
     }
 
     fn reflogs(&mut self) {
-        let dir = self.repository.common_dir().display().to_string();
+        let git = self.git_command();
         if self.repository.config("core.logAllRefUpdates").is_none() {
-            let remedy = format!("git -C '{dir}' config core.logAllRefUpdates true");
+            let remedy = format!("{git} config core.logAllRefUpdates true");
             self.advise("there are no reflogs, which tell who moved a branch", remedy);
         }
         let fsync = self.repository.fsync();
         if !fsync.loose_objects || !fsync.packs {
-            let remedy = format!("git -C '{dir}' config core.fsync committed");
+            let remedy = format!("{git} config core.fsync committed");
             self.advise("a power failure can lose a push that git has reported as done", remedy);
         }
     }

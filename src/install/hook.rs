@@ -4,6 +4,7 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::diag::shell_path;
 use crate::git::Repository;
 
 /// One of git's hooks, with the script that hands its input to `git-hydrate`.
@@ -96,7 +97,7 @@ impl Hook {
     pub(super) fn install(&self, repository: &Repository) -> String {
         match self.is_client() {
             true => "git hydrate install --client".to_owned(),
-            false => format!("git hydrate install --server {}", repository.common_dir().display()),
+            false => format!("git hydrate install --server {}", shell_path(repository.common_dir())),
         }
     }
 

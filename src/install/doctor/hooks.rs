@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Doctor;
-use crate::install::hook::{Hook, Owner, binary_of};
+use crate::diag::shell_path;
+use crate::git::Repository;
+use crate::install::hook::{CLIENT_HOOKS, Hook, Owner, SERVER_HOOKS, binary_of};
 use crate::install::place::{Place, content, hooks_dir};
 use crate::install::{Error, Io as _, Version, is_executable, kept};
 
@@ -26,7 +28,7 @@ impl Doctor<'_> {
                 installed.push((place, text));
             }
         }
-        let again = hook.install(self.repository);
+        let again = self.as_owner(hook.install(self.repository));
         match &installed[..] {
             [] if hook.is_gate() && !self.needs_gate() => Ok(()),
             [] => self.hook_by_hand(hook, place, &again),
@@ -40,18 +42,15 @@ impl Doctor<'_> {
 
     /// A hook that we did not write may call us all the same.
     fn hook_by_hand(&mut self, hook: &Hook, place: Place, again: &str) -> Result<(), Error> {
-        let dir = hooks_dir(hook, self.repository)?;
-        let mut calling = Vec::new();
-        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let named = name.to_string_lossy().starts_with(hook.name);
-            if named && content(&entry.path()).is_ok_and(|text| text.is_some_and(|text| calls_us(&text, hook))) {
-                calling.push(entry.path());
+        let mut calling = None;
+        for file in candidates(hook, self.repository)? {
+            if content(&file)?.is_some_and(|text| calls(&text, hook)) && (calling.is_none() || is_executable(&file)) {
+                calling = Some(file);
             }
         }
-        match (calling.first(), place) {
-            (Some(file), _) if is_executable(file) => self.good(format!("{} calls git-hydrate", file.display())),
-            (Some(file), _) => self.not_executable(file),
+        match (calling, place) {
+            (Some(file), _) if is_executable(&file) => self.good(format!("{} calls git-hydrate", file.display())),
+            (Some(file), _) => self.not_executable(&file),
             (None, Place::Nowhere { reason, advice }) if hook.is_client() => {
                 self.advise(format!("pushes are not checked: {reason}"), advice);
             }
@@ -65,13 +64,28 @@ impl Doctor<'_> {
     }
 
     fn installed_hook(&mut self, hook: &Hook, place: &Place, text: &[u8], again: &str) -> Result<(), Error> {
+        if let (Place::File(file) | Place::Beside(file), false) = (place, calls(text, hook)) {
+            let other = SERVER_HOOKS.iter().chain(CLIENT_HOOKS).find(|other| calls(text, other));
+            let is =
+                other.map_or("does not call git-hydrate".to_owned(), |other| format!("is our {} hook", other.name));
+            let what = format!("{} {is}: pushes are not {}", file.display(), hook.work());
+            let remedy = match Owner::of(text) {
+                Owner::Us => again.to_owned(),
+                _ => format!("move {} away, then: {again}", shell_path(file)),
+            };
+            self.bad(what, remedy);
+            return Ok(());
+        }
         let told = match place {
             Place::File(file) | Place::Beside(file) => {
                 if !is_executable(file) {
                     self.not_executable(file);
                 }
+                if let Place::Beside(_) = place {
+                    self.runs_through(hook, file)?;
+                }
                 if Owner::of(text) == Owner::Edited {
-                    let remedy = format!("move {} away, then: {again}", file.display());
+                    let remedy = format!("move {} away, then: {again}", shell_path(file));
                     self.advise(
                         format!("{} was edited since it was installed: it is not kept up to date", file.display()),
                         remedy,
@@ -80,6 +94,9 @@ impl Doctor<'_> {
                 let kept = kept(file);
                 if is_executable(&kept) {
                     self.good(format!("{} runs first", kept.display()));
+                } else if kept.exists() {
+                    let what = format!("{} is not executable, so it does not run before ours", kept.display());
+                    self.advise(what, format!("chmod +x {}", shell_path(&kept)));
                 }
                 file.display().to_string()
             }
@@ -133,18 +150,67 @@ impl Doctor<'_> {
         Ok(())
     }
 
+    /// A file in a directory of hooks runs only by the script that runs through them.
+    fn runs_through(&mut self, hook: &Hook, file: &Path) -> Result<(), Error> {
+        let driver = hooks_dir(hook, self.repository)?.join(hook.name);
+        // Those of GitLab are run by its own program.
+        if file.parent().and_then(Path::parent) == driver.parent() && !is_executable(&driver) {
+            let what = format!("{} is not executable, so {} does not run", driver.display(), file.display());
+            self.bad(what, format!("chmod +x {}", shell_path(&driver)));
+        }
+        Ok(())
+    }
+
     fn not_executable(&mut self, file: &Path) {
-        let file = file.display();
-        self.bad(format!("{file} is not executable: git skips it"), format!("chmod +x {file}"));
+        self.bad(
+            format!("{} is not executable: git skips it", file.display()),
+            format!("chmod +x {}", shell_path(file)),
+        );
     }
 }
 
-fn calls_us(script: &[u8], hook: &Hook) -> bool {
+/// The files that may run as `hook`: the one that git runs, and what that one runs in its turn, such as all files of a
+/// directory beside it (Gitea, Debian's run-parts) or all whose names begin with its own (gitolite's driver).
+fn candidates(hook: &Hook, repository: &Repository) -> Result<Vec<PathBuf>, Error> {
+    let dir = hooks_dir(hook, repository)?;
+    let several = format!("{}.d", hook.name);
+    let custom = repository.common_dir().join("custom_hooks");
+    let mut found = vec![dir.join(hook.name), custom.join(hook.name)];
+    found.extend(files_of(&custom.join(&several)));
+    let driver = dir.join(hook.name);
+    let Some(text) = content(&driver)?.filter(|_| is_executable(&driver)) else { return Ok(found) };
+    let text = String::from_utf8_lossy(&text);
+    let lines: String = text.lines().filter(|line| !line.trim_start().starts_with('#')).collect::<Vec<_>>().join("\n");
+    let all = ["$0.*", &format!("{}.*", hook.name)].iter().any(|pattern| lines.contains(pattern));
+    for file in files_of(&dir).filter(|file| *file != driver) {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let runs = lines.split(|end: char| end.is_whitespace() || "\"'/;&|)".contains(end)).any(|word| word == name);
+        if runs || all && name.starts_with(&format!("{}.", hook.name)) {
+            found.push(file);
+        }
+    }
+    if lines.contains(".d") {
+        found.extend(files_of(&dir.join(several)));
+    }
+    Ok(found)
+}
+
+/// The files in a directory, by name; none when it cannot be read.
+fn files_of(dir: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let mut files: Vec<_> = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    files.retain(|file| file.is_file());
+    files.sort();
+    files.into_iter()
+}
+
+/// Whether a script runs us as this hook and not as another.
+fn calls(script: &[u8], hook: &Hook) -> bool {
     let text = String::from_utf8_lossy(script);
-    let name = hook.name;
-    text.contains(&format!("git-hydrate hook {name}"))
-        || text.contains(&format!("git hydrate hook {name}"))
-        || Owner::of(script) == Owner::Us
+    let mut lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+    lines.any(|line| {
+        let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches(['"', '\'', ';'])).collect();
+        words.windows(3).any(|words| words[0].ends_with("hydrate") && words[1..] == ["hook", hook.name])
+    })
 }
 
 /// Whether a user whose group is `group` may pass through a directory.

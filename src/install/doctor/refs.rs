@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::Doctor;
+use crate::diag::{shell_path, shell_word};
 use crate::git::{Error, ObjectBuffer, ObjectId, Refs, object_id, regular};
 use crate::hydrate::{FAILURES_REF, RECORDS_REF};
 use crate::install::guard::REPLACE;
@@ -24,7 +25,7 @@ impl Doctor<'_> {
         for name in refs.broken().filter(|name| is_ours(name)) {
             let file = top.join(name);
             let after = self.restore(name, &refs, &buffer);
-            self.bad(format!("{name} is no ref at all"), format!("rm '{}' && {after}", file.display()));
+            self.bad(format!("{name} is no ref at all"), format!("rm {} && {after}", shell_path(&file)));
         }
         for (name, tip) in refs.below("refs/").filter(|(name, _)| is_ours(&format!("refs/{name}"))) {
             if let Err(error) = buffer.commit(tip) {
@@ -40,7 +41,7 @@ impl Doctor<'_> {
     pub(super) fn replacements(&mut self) -> Result<(), Error> {
         let refs = self.repository.refs()?;
         let top = self.repository.common_dir();
-        let git = format!("git -C '{}'", top.display());
+        let git = self.git_command();
         let replace = format!("{REPLACE}/");
         let replaced: Vec<(&str, ObjectId)> = refs.below(&replace).collect();
         if let Some((id, other)) = replaced.first() {
@@ -54,7 +55,7 @@ impl Doctor<'_> {
         }
         if std::fs::metadata(top.join("info/grafts")).is_ok_and(|file| file.len() > 0) {
             let what = "info/grafts gives commits other parents: git follows it, hydration does not";
-            self.advise(what, format!("look at it; if nothing needs it: rm '{}'", top.join("info/grafts").display()));
+            self.advise(what, format!("look at it; if nothing needs it: rm {}", shell_path(&top.join("info/grafts"))));
         }
         Ok(())
     }
@@ -62,11 +63,11 @@ impl Doctor<'_> {
     /// The command that brings a ref back to the newest commit in its reflog that is there, or else takes it away: what
     /// hydration wrote it makes again.
     fn restore(&self, name: &str, refs: &Refs, buffer: &ObjectBuffer<'_>) -> String {
-        let top = self.repository.common_dir();
+        let (top, git, name_word) = (self.repository.common_dir(), self.git_command(), shell_word(name));
         match newest(&top.join("logs").join(name), |id| buffer.commit(id).is_ok()) {
-            Some(id) => format!("git -C '{0}' update-ref {name} {id} && git -C '{0}' hydrate catch-up", top.display()),
-            None if refs.is_broken(name) => format!("git -C '{}' hydrate catch-up", top.display()),
-            None => format!("git -C '{0}' update-ref -d {name} && git -C '{0}' hydrate catch-up", top.display()),
+            Some(id) => format!("{git} update-ref {name_word} {id} && {git} hydrate catch-up"),
+            None if refs.is_broken(name) => format!("{git} hydrate catch-up"),
+            None => format!("{git} update-ref -d {name_word} && {git} hydrate catch-up"),
         }
     }
 }
