@@ -61,7 +61,7 @@ pub use history::{Dry, Entry, History, ObjectCounts, PathChange, Selection, Skip
 pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use report::{BranchReport, HydratedCommit, Outcome, Report, Skipped};
 pub use request::{CommitRequest, PathDetails, commit};
-pub use rules::{check_settings, settings_files};
+pub use rules::{check_settings, settings_files, unusable_settings};
 pub use run::Survey;
 pub use single::{Single, render_named};
 pub use standing::{Origin, Standing};

@@ -123,6 +123,58 @@ fn a_folder_goes_out_and_comes_back() {
 }
 
 #[test]
+fn a_template_that_fails_on_every_commit_is_not_imported() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    clone.example();
+    std::fs::create_dir(lab.path("folder")).expect("made");
+    for (file, template) in [("README.md.j2", "# {{ nothing }}\n"), ("commit-message.j2", "{{ metadata.nothing }}\n")] {
+        std::fs::write(lab.path("folder").join(file), template).expect("written");
+        let failed = server.hydrate(&["config", "import", "../folder"]).stderr;
+        assert!(failed.contains("it uses a value that does not exist") && failed.contains(file), "{failed}");
+        assert_eq!(server.run("git", &["rev-parse", "--verify", "-q", REF]).code, Some(1), "{file}");
+        std::fs::remove_file(lab.path("folder").join(file)).expect("removed");
+    }
+    assert!(clone.push().success().stderr.contains("environments/dev"));
+}
+
+#[test]
+fn settings_that_would_stop_every_later_push_are_not_taken_from_an_admin_either() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.allow("hydrate.settingsPusher");
+    let clone = server.clone_to("clone");
+    clone.example();
+    clone.push().success();
+    let before = server.git(&["rev-parse", REF]);
+    let rows = [
+        ("settings.yaml", "profil: argocd\n", "settings.yaml: "),
+        ("README.md.j2", "{{ nothing", "the template README.md.j2 of the settings: syntax error"),
+        (
+            "README.md.j2",
+            "{{ nothing }}",
+            "the template README.md.j2 of the settings: it uses a value that does not exist",
+        ),
+        ("other.yaml", "x", "other.yaml: there is no such settings file"),
+    ];
+    for guard in ["true", "false"] {
+        server.git(&["config", "hydrate.guard", guard]);
+        for (file, content, expected) in rows {
+            let script = format!(
+                "printf '100644 blob %s\\t{file}\\n' \"$(printf %s '{content}' | git hash-object -w --stdin)\" | git mktree"
+            );
+            let tree = clone.run("sh", &["-c", &script]).success().stdout;
+            let commit = clone.git(&["commit-tree", "-m", "x", tree.trim_end()]);
+            let refused = clone.run("git", &["push", "--force", "origin", &format!("{commit}:{REF}")]).exits(1);
+            let told = refused.remote().join(" ");
+            assert!(told.contains(expected), "{file} {content}: {told}");
+            assert_eq!(server.git(&["rev-parse", REF]), before, "{file} {content}");
+        }
+    }
+}
+
+#[test]
 fn new_settings_count_at_once_on_a_server() {
     let lab = Lab::new();
     let server = lab.server();

@@ -72,10 +72,14 @@ fn run(
     // On reftable a single one would keep this very push from going in.
     repository.clear_dead_locks();
     let (guard, strict) = (Options::read(&repository).guard, Strict::read(&repository)?);
-    if !guard && strict.is_none() {
-        return Ok(Vec::new());
-    }
     let updates = updates(stdin, &namespace())?;
+    let mut unusable = Vec::new();
+    for update in &updates {
+        unusable.extend(hydrate::unusable_settings(&repository, update)?);
+    }
+    if !unusable.is_empty() || !guard && strict.is_none() {
+        return Ok(unusable);
+    }
     if let Some(twice) = moved_twice(&updates) {
         return Ok(vec![twice]);
     }

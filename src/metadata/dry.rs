@@ -1,4 +1,4 @@
-use crate::git::{Commit, ObjectId, Signature};
+use crate::git::{Commit, ObjectId, Signature, object_id};
 
 use super::reference::{Reference, is_reference_line};
 use super::time::Time;
@@ -40,6 +40,26 @@ impl DryCommit {
             author: cut(&person(&commit.author), LINE_BYTES_MAX).to_owned(),
             date: Time::of(&commit.committer),
             subject: cut(&subject, LINE_BYTES_MAX).to_owned(),
+            body: cut_body(body, BODY_BYTES_MAX),
+            references: Reference::of(message).into_iter().collect(),
+        }
+    }
+
+    /// A commit in which every value is set, a reference among them.
+    pub(super) fn sample() -> Self {
+        let message = "Run web\n\nIn two regions.\n\n\
+                       Argocd-reference-commit-author: Dev Eloper <dev@example.com>\n\
+                       Argocd-reference-commit-date: 2024-03-27T10:32:04Z\n\
+                       Argocd-reference-commit-subject: Run web\n\
+                       Argocd-reference-commit-body: \"In two regions.\"\n\
+                       Argocd-reference-commit-sha: 1111111111111111111111111111111111111111\n\
+                       Argocd-reference-commit-repourl: https://git.example.com/team/web.git";
+        let (subject, body) = split_message(message);
+        Self {
+            id: object_id(&"1".repeat(40)).expect("40 digits are an id"),
+            author: "Dev Eloper <dev@example.com>".to_owned(),
+            date: Time::new(0, 0),
+            subject,
             body: cut_body(body, BODY_BYTES_MAX),
             references: Reference::of(message).into_iter().collect(),
         }

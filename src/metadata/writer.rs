@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::application::{BranchName, Profile};
+use crate::application::{AppName, BranchName, Profile};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Signature};
 use crate::manifest::{self, Manifest};
 
+use super::dry::DryCommit;
 use super::json::Json;
 use super::message::{self, Trailers};
 use super::settings::Settings;
@@ -52,6 +53,20 @@ impl Writer {
             )?,
             settings,
         })
+    }
+
+    /// Whether the templates of the settings make something of a commit in which every value is set: a template that
+    /// compiles may name a value that does not exist.
+    pub fn check(&self) -> Result<(), Diagnostic> {
+        let commit = DryCommit::sample();
+        let (name, branch) = (AppName::new("web"), BranchName::new("main"));
+        let (Ok(name), Ok(branch)) = (name, branch) else { return Ok(()) };
+        let origin = Origin { repo_url: "https://git.example.com/team/config.git", branch: &branch, commit: &commit };
+        let commands = ["helm template web .".to_owned()];
+        let content = PathContent { applications: &[(&name, Some(&name))], commands: &commands, is_active_path: false };
+        self.files_for_path(&content, &origin)?;
+        self.commit_message(&origin, &branch, None)?;
+        Ok(())
     }
 
     /// `manifest.yaml` for the objects of one destination path, given in the order of its renderer.
