@@ -89,7 +89,15 @@ fn the_editor_of_git_changes_files() {
     let server = lab.server();
     editor(&lab, &server, "[ \"$1\" = --wait ] && sed -i 's/^#history: .*/history: tip/' \"$2\"");
     server.hydrate(&["config", "edit"]).success();
-    assert!(yaml(&server).contains("\nhistory: tip\n") && yaml(&server).contains("\n#profile: proposal\n"));
+    assert_eq!(yaml(&server), "history: tip");
+    // Once something is set, every other key is still shown, and shown once.
+    editor(&lab, &server, "grep -c '^#profile: proposal' \"$2\" >\"$HOME/count\"; echo 'profile: argocd' >>\"$2\"");
+    server.hydrate(&["config", "edit"]).success();
+    assert_eq!(std::fs::read_to_string(lab.path("home/count")).expect("edited"), "1\n");
+    assert_eq!(yaml(&server), "history: tip\nprofile: argocd");
+    editor(&lab, &server, "grep -c '^#profile: proposal' \"$2\" >\"$HOME/count\"");
+    server.hydrate(&["config", "edit"]).success();
+    assert_eq!(std::fs::read_to_string(lab.path("home/count")).expect("edited"), "1\n");
     editor(&lab, &server, "echo '{{ nothing' >>\"$2\"");
     let failed = server.hydrate(&["config", "edit", "README.md.j2"]).exits(1).stderr;
     let kept = failed.trim_start_matches("error: not used, but kept as ").split(": ").next().expect("a path");

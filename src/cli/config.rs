@@ -85,7 +85,7 @@ enum Action {
 const NEW_SETTINGS: &str = include_str!("config/settings.yaml");
 
 /// What stands above the keys for who edits it again.
-const NOT_SET: &str = "# Every key, with its default. What stays as it is from here on is not saved.";
+const NOT_SET: &str = "# Every key, with its default: copy a line without its `#`, or take the `#` away. Comments from here on are not saved.";
 
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let repository = super::repository(None)?;
@@ -316,7 +316,7 @@ fn edit_file(repository: &Repository, files: &Files, name: &str) -> anyhow::Resu
     // Every key, whatever is set: below what is, and gone again unless it was used.
     let help = format!("\n{NOT_SET}\n{NEW_SETTINGS}");
     let before = match files.get(name) {
-        Some(text) if name == FILES[0] => [text, help.as_bytes()].concat(),
+        text if name == FILES[0] => [text.map_or(&[][..], Vec::as_slice), help.as_bytes()].concat(),
         Some(text) => text.clone(),
         None => new.as_bytes().to_vec(),
     };
@@ -334,14 +334,29 @@ fn edit_file(repository: &Repository, files: &Files, name: &str) -> anyhow::Resu
     let after = fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
     let mut edited = files.clone();
     if after != before {
-        let own = after.strip_suffix(help.as_bytes()).map(<[u8]>::to_vec);
-        edited.insert(name.to_owned(), own.unwrap_or(after));
+        edited.insert(name.to_owned(), if name == FILES[0] { without_help(after) } else { after });
     }
     if let Err(error) = check_settings(&edited) {
         let kept = directory.keep().join(name);
         return Err(anyhow::Error::from(error).context(format!("not used, but kept as {}", kept.display())));
     }
     Ok(edited)
+}
+
+/// What of an edited `settings.yaml` is the user's: all but the help that still stands below [`NOT_SET`].
+fn without_help(edited: Vec<u8>) -> Vec<u8> {
+    let Ok(text) = String::from_utf8(edited.clone()) else { return edited };
+    let Some((own, rest)) = text.split_once(&format!("\n{NOT_SET}\n")) else { return edited };
+    let is_help = |line: &&str| line.is_empty() || NEW_SETTINGS.lines().any(|help| help == *line);
+    let mut own = own.to_owned();
+    for line in rest.lines().filter(|line| !is_help(line)) {
+        if !own.is_empty() && !own.ends_with('\n') {
+            own.push('\n');
+        }
+        own += line;
+        own.push('\n');
+    }
+    own.into_bytes()
 }
 
 fn read(repository: &Repository) -> anyhow::Result<Files> {
@@ -415,6 +430,30 @@ mod tests {
             assert_eq!(signature(text).expect(text).to_string(), text);
         }
         assert_eq!(signature("nobody"), None);
+    }
+
+    #[test]
+    fn of_an_edited_file_what_the_user_wrote_is_kept() {
+        let help = format!("\n{NOT_SET}\n{NEW_SETTINGS}");
+        let rows = [
+            ("profile: argocd\n".to_owned() + &help, "profile: argocd\n"),
+            (help.clone(), ""),
+            (help.replace("#history: every", "history: tip"), "history: tip\n"),
+            ("a: 1\n".to_owned() + &help + "# mine\nb:\n- 2\n", "a: 1\n# mine\nb:\n- 2\n"),
+            ("a: 1\n".to_owned(), "a: 1\n"),
+        ];
+        for (edited, expected) in rows {
+            assert_eq!(without_help(edited.clone().into_bytes()), expected.as_bytes(), "{edited}");
+        }
+    }
+
+    #[test]
+    fn the_readme_lists_every_key() {
+        let readme = include_str!("../../README.md");
+        let keys = NEW_SETTINGS.lines().filter_map(|line| line.strip_prefix('#')?.split_once(": ").map(|(key, _)| key));
+        for key in keys.filter(|key| key.chars().all(char::is_alphanumeric)) {
+            assert!(readme.contains(&format!("\n| `{key}` | ")), "{key}");
+        }
     }
 
     #[test]
