@@ -77,8 +77,9 @@ if [ -z "$binary" ]; then
         fail 'building needs Rust, see https://rustup.rs; as another user, build first: cargo build --release
        and then: sudo ./install.sh --binary target/release/git-hydrate'
     command -v cc >/dev/null || fail 'building needs a C compiler, which links the program: install gcc or clang'
+    echo "building git-hydrate: the first time this takes a few minutes, up to ten on two cores" >&2
     # Its warning that this directory is not on PATH would mislead, so the rest of its directory is put there.
-    PATH=$PATH:$stage/bin cargo install --quiet --path "$here" --locked --no-track --root "$stage"
+    PATH=$PATH:$stage/bin cargo install --path "$here" --locked --no-track --root "$stage"
     binary=$stage/bin/git-hydrate
 fi
 beside=$(dirname "$binary")/git-remote-hydrate

@@ -65,6 +65,22 @@ fn twice_is_as_once_and_nothing_is_left() {
 }
 
 #[test]
+fn a_build_says_how_long_it_takes_and_how_far_it_is() {
+    let lab = Lab::new();
+    let cargo = format!(
+        "#!/bin/sh\ncase \" $* \" in *' --quiet '*) ;; *) echo '   Compiling git-hydrate' >&2 ;; esac\n\
+         while [ \"$1\" != --root ]; do shift; done\nmkdir -p \"$2/bin\"\n\
+         cp '{BINARY}' \"$(dirname '{BINARY}')/git-remote-hydrate\" \"$2/bin\"\n"
+    );
+    lab.program("cargo", &cargo);
+    lab.program("cc", "#!/bin/sh\n");
+    let told = install(&lab, &[]).success().stderr;
+    let lines: Vec<&str> = told.lines().collect();
+    assert!(lines[0].starts_with("building git-hydrate") && lines[0].contains("minutes"), "{told}");
+    assert_eq!(lines[1], "   Compiling git-hydrate");
+}
+
+#[test]
 fn servers_are_installed_in_one_go() {
     let lab = Lab::new();
     let server = lab.bare(&[]);
