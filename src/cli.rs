@@ -72,9 +72,9 @@ enum Command {
     Log(log::Arguments),
     /// Lead from a hydrated object or line to its Application, its dry files and the dry commit that last changed it.
     Explain(explain::Arguments),
-    /// Make hydrated commits again and compare their ids with what is there.
+    /// Re-render hydrated commits and check that their ids match.
     Verify(verify::Arguments),
-    /// Hydrate what a crash, an import or a new setting left behind.
+    /// Hydrate commits missed after a crash, import or settings change.
     CatchUp(catch_up::Arguments),
     /// Hand branches over to hydration that it did not make.
     Adopt(adopt::Arguments),
@@ -82,9 +82,9 @@ enum Command {
     Config(config::Arguments),
     /// Have a server hydrate what is pushed, or a clone fetch what it needs.
     Install(install::Arguments),
-    /// Take away what was installed; the hooks that were there before come back.
+    /// Uninstall the hooks and settings; hooks that were there before come back.
     Uninstall(install::UninstallArguments),
-    /// Test an installation, and tell how to mend what is wrong with it.
+    /// Test an installation, and explain how to fix problems.
     Doctor(doctor::Arguments),
     /// Commit manifests that another renderer made: a CommitManifests request as JSON on standard input.
     Commit(commit::Arguments),
@@ -103,14 +103,16 @@ enum Command {
 
 /// What to say of a commit that hydrates nothing.
 const NO_APPLICATION: &str = "\
-no Application of this commit is hydrated
-hint: `git hydrate check` tells which there are; `git hydrate init` writes a small example to begin with
+no Application of this commit is hydrated from this branch
+hint: `git hydrate check` lists the Applications; --branch NAME takes the commit for the tip of another dry branch;
+      `git hydrate init` writes a small example to begin with
 ";
 
 /// What to say where no environment branch is.
 const NO_BRANCH: &str = "\
-no branch is hydrated yet
-hint: `git hydrate init` writes a small example to begin with
+no environment branch is here
+hint: a push to the server makes them, if it hydrates; `git fetch` brings them here; `git hydrate check` lists the
+      Applications that name them, and `git hydrate init` writes a small example to begin with
 ";
 
 /// What the exit code says of a command that ran to its end.
@@ -122,25 +124,27 @@ enum Outcome {
     Found,
 }
 
-/// The command was asked for what it cannot do: exit code 2, as for arguments that cannot be parsed.
+/// The command was asked for what it cannot do.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct WrongUse(String);
 
 /// Runs the command that this process's arguments name.
 ///
-/// The exit code is 0 when it is done, 1 when it found differences or failed, 2 when it was used wrongly.
+/// The exit code is 0 when it is done or all is the same, 1 when it found differences or failures, 2 after an error or
+/// wrong use. A hook's is 0 or 1, as git expects.
 pub fn run() -> ExitCode {
     let arguments = match parse(std::env::args_os()) {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
     };
+    let is_hook = matches!(arguments.command, Some(Command::Hook(_)));
     match command(arguments) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Found) => ExitCode::from(1),
         Err(error) => {
             output::complain(&format!("{error:#}"));
-            ExitCode::from(if error.is::<WrongUse>() { 2 } else { 1 })
+            ExitCode::from(if is_hook { 1 } else { 2 })
         }
     }
 }
@@ -166,13 +170,15 @@ fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
     match arguments.command {
         Some(Command::Init(arguments)) => init::run(&arguments, json),
         Some(Command::Check(arguments)) => check::run(&arguments, json),
+        Some(Command::Help(_) | Command::Hook(_) | Command::RemoteHelper(_)) if json => Err(no_json()),
+        Some(Command::Completions(_) | Command::Man(_)) if json => Err(no_json()),
         Some(Command::Help(arguments)) => help::run(&arguments),
         Some(Command::Diff(arguments)) => diff::run(&arguments, json),
         Some(Command::Config(arguments)) => config::run(&arguments, json),
         Some(Command::Install(arguments)) => install::install(&arguments, json),
         Some(Command::Uninstall(arguments)) => install::uninstall(&arguments, json),
         Some(Command::Doctor(arguments)) => doctor::run(&arguments, json),
-        Some(Command::Render(arguments)) => render::run(&arguments),
+        Some(Command::Render(arguments)) => render::run(&arguments, json),
         Some(Command::Status(arguments)) => status::run(&arguments, json),
         Some(Command::Log(arguments)) => log::run(&arguments, json),
         Some(Command::Explain(arguments)) => explain::run(&arguments, json),
@@ -188,10 +194,27 @@ fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
     }
 }
 
+fn no_json() -> anyhow::Error {
+    WrongUse("this command prints text; leave `--json` out".to_owned()).into()
+}
+
+/// The command whose name is close to a word that is none.
+fn close_command(word: &str) -> Option<String> {
+    let command = Arguments::command();
+    let names = command.get_subcommands().filter(|known| !known.is_hide_set()).map(clap::Command::get_name);
+    let likeness = |name: &&str| strsim::damerau_levenshtein(name, word);
+    let closest = names.min_by_key(likeness).filter(|name| likeness(name) <= 2 && likeness(name) * 2 < name.len());
+    closest.filter(|name| *name != word).map(str::to_owned)
+}
+
 /// Prints what clap has to say: help and version on standard output, mistakes on standard error.
 fn usage(error: &clap::Error) -> ExitCode {
     // The reader of our help may go away: that is no failure.
     drop(error.print());
+    let word = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    if let (ErrorKind::UnknownArgument, Some(command)) = (error.kind(), word.and_then(|word| close_command(&word))) {
+        output::warn(&format!("hint: did you mean `git hydrate {command}`?"));
+    }
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
         _ => ExitCode::from(2),
@@ -224,7 +247,7 @@ fn check_owner(repository: &Repository, command: &str) -> anyhow::Result<()> {
 /// The commit that the user named.
 fn commit_of(repository: &Repository, rev: &str) -> anyhow::Result<ObjectId> {
     let unknown = |error: git::Error| match rev {
-        // Nobody names `HEAD` who did not mean the last commit, so there is none.
+        // There is no commit yet.
         "HEAD" => WrongUse(format!("{error}\nhint: `git hydrate init` writes a small example to begin with")),
         _ => WrongUse(error.to_string()),
     };

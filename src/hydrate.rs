@@ -47,7 +47,7 @@ use crate::settings::SettingsError;
 
 use stopped::Stopped;
 
-pub use adopt::{Adoption, adopt};
+pub use adopt::{Adoption, Seen, adopt};
 pub use branch_records::{BranchRecord, BranchRecords, RECORDS_REF};
 pub use check::{CheckFinding, Checked, Rule, Tree, check};
 pub use explain::{

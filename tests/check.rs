@@ -217,7 +217,8 @@ fn what_is_in_the_way_of_hydrating_a_repository_is_listed_at_once() {
     assert_eq!((&asks["severity"], &asks["foundIn"][0]), (&"warning".into(), &"charts/asks".into()));
     let text = repo.hydrate(&["check", "--adopt", "."]).exits(1).stdout;
     assert!(text.ends_with("written:\n  charts/good\n  overlay\n"), "{text}");
-    assert!(text.contains("2 errors, 3 warnings: 2 of 5 charts and kustomizations"), "{text}");
+    assert!(text.contains("2 errors, 3 warnings\nfound 1 Application, 1 ApplicationSet, "), "{text}");
+    assert!(text.contains("\n2 of 5 charts and kustomizations that no such Application names render"), "{text}");
     assert!(text.contains("hint: set `password`"), "{text}");
 }
 

@@ -70,7 +70,7 @@ fn what_cannot_be_used_is_not_committed() {
         (&["import", "missing"], "reading missing"),
     ];
     for (args, expected) in rows {
-        let answer = server.hydrate(&[&["config"], args].concat()).exits(1);
+        let answer = server.hydrate(&[&["config"], args].concat()).exits(2);
         assert!(
             answer.stderr.starts_with("error: ") && answer.stderr.contains(expected),
             "{args:?}: {}",
@@ -99,7 +99,7 @@ fn the_editor_of_git_changes_files() {
     server.hydrate(&["config", "edit"]).success();
     assert_eq!(std::fs::read_to_string(lab.path("home/count")).expect("edited"), "1\n");
     editor(&lab, &server, "echo '{{ nothing' >>\"$2\"");
-    let failed = server.hydrate(&["config", "edit", "README.md.j2"]).exits(1).stderr;
+    let failed = server.hydrate(&["config", "edit", "README.md.j2"]).exits(2).stderr;
     let kept = failed.trim_start_matches("error: not used, but kept as ").split(": ").next().expect("a path");
     assert!(std::fs::read_to_string(kept).expect("kept").ends_with("{{ nothing\n"), "{failed}");
     editor(&lab, &server, "echo 'By us.' >>\"$2\"");
@@ -109,7 +109,7 @@ fn the_editor_of_git_changes_files() {
     server.hydrate(&["config", "unset", "README.md.j2"]).success();
     assert_eq!(server.git(&["ls-tree", "--name-only", REF]), "settings.yaml");
     editor(&lab, &server, "exit 1");
-    let failed = server.hydrate(&["config", "edit"]).exits(1).stderr;
+    let failed = server.hydrate(&["config", "edit"]).exits(2).stderr;
     assert_eq!(failed, "error: the editor failed: 'my editor' --wait\n");
 }
 
@@ -126,7 +126,7 @@ fn a_folder_goes_out_and_comes_back() {
     server.hydrate(&["config", "import", "../folder"]).success();
     assert_eq!(server.git(&["rev-parse", &format!("{REF}^{{tree}}")]), tree);
     std::fs::write(lab.path("folder/setings.yaml"), "").expect("written");
-    let failed = server.hydrate(&["config", "import", "../folder"]).exits(1).stderr;
+    let failed = server.hydrate(&["config", "import", "../folder"]).exits(2).stderr;
     assert!(failed.contains("setings.yaml: there is no such settings file"), "{failed}");
 }
 
@@ -216,7 +216,7 @@ fn a_clone_changes_settings_for_a_push() {
     // Both change them: nobody's change is lost without a word.
     server.hydrate(&["config", "set", "history", "every"]).success();
     clone.hydrate(&["config", "--offline", "unset", "history"]).success();
-    let failed = clone.hydrate(&["config", "set", "renderer", "native"]).exits(1).stderr;
+    let failed = clone.hydrate(&["config", "set", "renderer", "native"]).exits(2).stderr;
     assert!(failed.starts_with("error: fetching the settings from `origin`"), "{failed}");
     assert_eq!(clone.run("git", &["push", "origin", REF]).code, Some(1));
 }

@@ -95,7 +95,7 @@ fn what_fails_in_one_environment_hides_no_other() {
     let answer = clone.hydrate(&["diff", "--stat"]).exits(1);
     assert_eq!(
         answer.stdout,
-        "environments/dev   does not hydrate
+        "environments/dev   fails to render
 environments/prod  1 object changed in 1 of 2 Applications
 
   web-prod  web
@@ -145,7 +145,7 @@ fn a_branch_that_is_not_hydrated_is_taken_for_one_to_be_merged() {
     clone.git(&["push", "-q", "-u", "origin", "topic"]);
     assert_eq!(json(&clone, &[], 1)["environments"][1]["dryBranch"], "main");
     let nothing = clone.hydrate(&["diff", "--branch", "topic"]).success().stdout;
-    assert!(nothing.starts_with("no Application of this commit is hydrated\n"), "{nothing}");
+    assert!(nothing.starts_with("no Application of this commit is hydrated from this branch\n"), "{nothing}");
     clone.git(&["checkout", "-q", "--detach"]);
     assert_eq!(json(&clone, &[], 1)["environments"][1]["dryBranch"], "main");
 }

@@ -66,7 +66,7 @@ fn what_is_broken_is_found() {
         (
             "no names",
             |_, repo| drop(repo.git(&["config", "hydrate.promoter", "bot"])),
-            "bad      nobody can be told by name: hydrate.pusherVariable is not set",
+            "bad      the names of pushers are unknown: hydrate.pusherVariable is not set",
             "git -C REPO config hydrate.pusherVariable VARIABLE",
         ),
         (
@@ -307,7 +307,7 @@ fn what_stands_in_the_way_of_applications_is_found() {
                 clone.commit("break it", &files);
                 clone.push().success();
             },
-            "advice   environments/dev stays behind main, which does not hydrate",
+            "advice   environments/dev stays behind main, which fails to render",
         ),
         (
             "a branch above",
@@ -426,7 +426,7 @@ fn files_of_another_user_are_found_before_a_push_fails() {
     assert!(told.contains(&format!("sudo chown -R 12345:12345 {dir}\n")), "{told}");
     assert!(told.contains("sudo -u '#12345' git hydrate doctor\n"), "{told}");
     for args in [&["catch-up"] as &[&str], &["config", "set", "history", "tip"], &["uninstall"]] {
-        let told = server.hydrate(args).exits(1).stderr;
+        let told = server.hydrate(args).exits(2).stderr;
         assert!(told.contains(&format!("sudo -u '#12345' git -C {dir} hydrate ")), "{args:?}: {told}");
     }
 }
@@ -459,7 +459,8 @@ fn findings_are_read_by_programs_too() {
     let lab = Lab::new();
     let server = lab.bare(&[]);
     let json = server.hydrate(&["doctor", "--json"]).exits(1).stdout;
-    let findings: Vec<serde_json::Value> = serde_json::from_str(&json).expect("JSON");
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let findings = json["findings"].as_array().expect("a list");
     let bad: Vec<_> = findings.iter().filter(|finding| finding["health"] == "bad").collect();
     assert_eq!(bad.len(), 1, "{json}");
     assert_eq!(bad[0]["what"], "no post-receive hook runs git-hydrate");

@@ -329,7 +329,7 @@ fn wrong_use_is_told_from_failure() {
         let answer = clone.hydrate(args).exits(2);
         assert!(answer.stderr.starts_with(expected), "{}", answer.stderr);
     }
-    let failed = clone.hydrate(&["install", "--server", "missing"]).exits(1).stderr;
+    let failed = clone.hydrate(&["install", "--server", "missing"]).exits(2).stderr;
     assert!(failed.starts_with("error: no repository at missing: No such file"), "{failed}");
 }
 

@@ -87,7 +87,7 @@ fn servers_are_installed_in_one_go() {
     install(&lab, &["--binary", BINARY, "--server", "dry.git"]).success();
     let hook = server.file("hooks/post-receive").expect("installed");
     assert!(hook.contains("/prefix/bin/git-hydrate'"), "{hook}");
-    let failed = install(&lab, &["--binary", BINARY, "--server", "missing.git"]).exits(1);
+    let failed = install(&lab, &["--binary", BINARY, "--server", "missing.git"]).exits(2);
     assert!(failed.stderr.starts_with("error: no repository at missing.git"), "{}", failed.stderr);
 }
 

@@ -35,7 +35,8 @@ fn history(lab: &Lab) -> (Repo, Repo, Vec<String>) {
 
 fn log(repo: &Repo, args: &[&str]) -> Vec<Value> {
     let answer = repo.hydrate(&[&["log", "--json"], args].concat()).success();
-    serde_json::from_str(&answer.stdout).expect("a list")
+    let mut log: Value = serde_json::from_str(&answer.stdout).expect("JSON");
+    serde_json::from_value(log["commits"].take()).expect("a list")
 }
 
 /// The subjects of dry commits, or of commits without one.

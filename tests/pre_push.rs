@@ -59,15 +59,15 @@ fn what_does_not_render_stops_the_push() {
     assert_eq!(
         said(&stopped)[..9],
         [
-            "environments/dev   does not hydrate",
+            "environments/dev   fails to render",
             "no change in environments/prod",
             "error: not valid YAML: did not find expected node content",
             "  --> apps/web/dev/config.yaml:4:1",
             "  = application: web-dev",
             "  = hint: if the file holds no manifests, add a comment `+argocd:skip-file-rendering`",
-            "error: the push is stopped, since this does not render",
-            "hint: to push it all the same: GIT_HYDRATE_SKIP=1 git push",
-            "hint: to be warned only: git config hydrate.prePush warn",
+            "error: push blocked: this commit does not render",
+            "hint: to push anyway: GIT_HYDRATE_SKIP=1 git push",
+            "hint: to warn instead of blocking: git config hydrate.prePush warn",
         ]
     );
     assert_eq!(tip(&server, "main"), before);
@@ -76,7 +76,7 @@ fn what_does_not_render_stops_the_push() {
     assert!(doubtful.stderr.starts_with("warning: hydrate.prePush is `sometimes`; it can be block, warn or off\n"));
     clone.git(&["config", "hydrate.prePush", "warn"]);
     let warned = push(&clone, &["--dry-run", "origin", "main"], &[]).success();
-    assert_eq!(said(&warned)[0], "environments/dev   does not hydrate");
+    assert_eq!(said(&warned)[0], "environments/dev   fails to render");
     clone.git(&["config", "hydrate.prePush", "off"]);
     assert_eq!(said(&push(&clone, &["--dry-run", "origin", "main"], &[]).success()), [""; 0]);
     clone.git(&["config", "--unset", "hydrate.prePush"]);

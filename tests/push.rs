@@ -440,7 +440,9 @@ fn settings_shape_what_is_written() {
     clone.hydrate(&[]).success();
     let local = clone.git(&["rev-parse", "refs/remotes/hydrate/environments/dev"]);
     assert_eq!(local, tip(&server, "environments/dev"));
-    commit("a slip", &[("settings.yaml", "profil: argocd\n")]);
+    // By hand on the server, where nothing looks at them.
+    settings.commit("a slip", &[("settings.yaml", "profil: argocd\n")]);
+    server.git(&["fetch", "-q", "../settings", "+HEAD:refs/hydrate/config"]);
     let answer = clone.run("git", &["push", "origin", "HEAD:refs/heads/other"]).success();
     assert!(answer.remote().join(" ").contains("unknown field `profil`"), "{answer:?}");
 }

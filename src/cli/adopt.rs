@@ -51,7 +51,10 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     }
     super::check_owner(&repository, "adopt …")?;
     if !config::adopt(&repository, &names)? {
-        output::print("nothing to hand over\n")?;
+        match json {
+            true => output::print_json(&hydrate::Report::default())?,
+            false => output::print("nothing to hand over\n")?,
+        }
         return Ok(Outcome::Done);
     }
     let report = catch_up::all(&repository)?;
@@ -79,9 +82,7 @@ fn foreign(repository: &Repository) -> anyhow::Result<Vec<(BranchName, Vec<Strin
 fn list(foreign: &[(BranchName, Vec<String>)], json: bool) -> anyhow::Result<Outcome> {
     if json {
         let branch = |(branch, files): &(BranchName, Vec<String>)| serde_json::json!({"branch": branch.as_str(), "filesNoApplicationMakes": files});
-        output::print_json(
-            &serde_json::json!({"format": 1, "branches": foreign.iter().map(branch).collect::<Vec<_>>()}),
-        )?;
+        output::print_json_list("branches", &foreign.iter().map(branch).collect::<Vec<_>>())?;
         return Ok(Outcome::Done);
     }
     let mut text = String::new();

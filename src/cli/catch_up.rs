@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Outcome, output};
 use crate::git::Repository;
 use crate::hook::Options;
-use crate::hydrate::{self, RefNames, Setup, Wake};
+use crate::hydrate::{self, HydrateError, RefNames, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::{self, Progress, Wording, summary};
 
@@ -25,7 +25,15 @@ pub(super) struct Arguments {
 /// Hydrates all dry branches of this repository, however many commits they are ahead.
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let repository = super::repository(None)?;
-    let report = again(&repository, arguments.retry)?;
+    let report = match again(&repository, arguments.retry) {
+        Ok(report) => report,
+        // What this machine could not do now it may do another time: no fault of how it was called.
+        Err(error) if matches!(error.downcast_ref(), Some(HydrateError::Machine(_))) => {
+            output::complain(&format!("{error:#}"));
+            return Ok(Outcome::Found);
+        }
+        Err(error) => return Err(error),
+    };
     if json {
         output::print_json(&report)?;
     } else if !arguments.quiet {

@@ -15,6 +15,7 @@ use crate::application::BranchName;
 use crate::diag::{Diagnostic, Span, printable};
 use crate::git::{Location, ObjectId, Repository};
 use crate::hydrate::{self, Adoption, CheckFinding, Checked, RefNames, Tree};
+use crate::path::RepoPath;
 use crate::render::Renderers;
 use crate::report::{Paint, Progress, Style};
 use crate::view::{DiskFiles, TreeFiles};
@@ -34,7 +35,7 @@ pub(super) struct Arguments {
     /// A dry commit, or a directory of files; HEAD unless given.
     #[arg(value_name = "REV|DIR")]
     what: Option<String>,
-    /// Check the working tree: edited files, and those that are neither tracked nor ignored.
+    /// Check the working tree, including edits and unignored untracked files.
     #[arg(long, conflicts_with = "what")]
     worktree: bool,
     /// Tell what a repository or directory must change to be hydrated: render its charts and kustomizations, with or
@@ -70,7 +71,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let adoption = adoption?;
     let checked = &adoption.checked;
     if arguments.sarif {
-        output::print_json(&sarif::log(&checked.findings))?;
+        output::print_document(&sarif::log(&checked.findings))?;
     } else if json && adopts {
         output::print_json(&adoption)?;
     } else if json {
@@ -193,7 +194,8 @@ fn told(finding: &CheckFinding, paint: Paint) -> String {
         }
     }
     if !found_in.is_empty() {
-        let names: Vec<String> = found_in.iter().take(NAMED_MAX).map(|name| printable(name)).collect();
+        let shown = |name: &String| if name.is_empty() { ".".to_owned() } else { printable(name) };
+        let names: Vec<String> = found_in.iter().take(NAMED_MAX).map(shown).collect();
         let more = found_in.len().saturating_sub(NAMED_MAX);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let _ = writeln!(text, "  in: {}{more}", names.join(", "));
@@ -230,15 +232,57 @@ hint: `git hydrate init` writes a small example; `git hydrate check --adopt .` f
 ";
 
 fn adoption_summary(adoption: &Adoption) -> String {
-    let Adoption { checked, sources, sources_rendered } = adoption;
-    let Checked { hydrated, rendered, findings, .. } = checked;
+    let Adoption { checked, sources, sources_rendered, seen, rendering_applications } = adoption;
+    let Checked { rendered, findings, .. } = checked;
     let mut text = counts(findings);
-    let _ = writeln!(
-        text,
-        ": {sources_rendered} of {} charts and kustomizations without an Application render, and {rendered} of \
-         {hydrated} Applications",
-        sources.len()
-    );
+    let kinds = [
+        (seen.applications, "Application"),
+        (seen.application_sets, "ApplicationSet"),
+        (seen.charts, "chart"),
+        (seen.kustomizations, "kustomization"),
+        (seen.jsonnet_files, "Jsonnet file"),
+        (seen.helmfiles, "helmfile"),
+        (seen.manifest_files, "file of plain manifests"),
+    ];
+    let kinds: Vec<String> =
+        kinds.iter().filter(|(count, _)| *count > 0).map(|(count, kind)| plural(*count, kind)).collect();
+    let _ = match kinds.is_empty() {
+        true => writeln!(text, "\nfound nothing that hydration renders"),
+        false => writeln!(text, "\nfound {}", kinds.join(", ")),
+    };
+    if seen.applications > 0 {
+        let _ = writeln!(
+            text,
+            "{rendered} of {} hydrate now: {} have `spec.sourceHydrator`",
+            plural(seen.applications, "Application"),
+            checked.applications
+        );
+    }
+    if !sources.is_empty() {
+        let _ = writeln!(
+            text,
+            "{sources_rendered} of {} charts and kustomizations that no such Application names render; each hydrates once \
+             one names it",
+            sources.len()
+        );
+    }
+    if seen.jsonnet_files > 0 {
+        text +=
+            "Jsonnet is rendered from a directory that an Application names; library files are not rendered alone\n";
+    }
+    if seen.helmfiles > 0 {
+        text += "helmfiles are not rendered: write an Application for each release, with its chart and values\n";
+    }
+    if !rendering_applications.is_empty() {
+        let names: Vec<&str> = rendering_applications.iter().take(NAMED_MAX).map(shown_dir).collect();
+        let more = rendering_applications.len().saturating_sub(NAMED_MAX);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let _ = writeln!(
+            text,
+            "these render Applications, which hydrate only once they are committed as files: {}{more}",
+            names.join(", ")
+        );
+    }
     let failing: BTreeSet<&str> =
         findings.iter().flat_map(|finding| finding.found_in.iter().map(String::as_str)).collect();
     let ready: Vec<&str> = sources.iter().map(|path| path.as_str()).filter(|path| !failing.contains(path)).collect();
@@ -252,6 +296,18 @@ fn adoption_summary(adoption: &Adoption) -> String {
         let _ = writeln!(text, "  … and {} more", ready.len() - READY_MAX);
     }
     text
+}
+
+fn plural(count: usize, what: &str) -> String {
+    match (count, what.split_once(' ')) {
+        (1, _) => format!("1 {what}"),
+        (_, Some(("file", rest))) => format!("{count} files {rest}"),
+        _ => format!("{count} {what}s"),
+    }
+}
+
+fn shown_dir(dir: &RepoPath) -> &str {
+    if dir.is_root() { "." } else { dir.as_str() }
 }
 
 /// How many sources are listed that could be hydrated at once.

@@ -11,13 +11,13 @@ use crate::metadata::NOTES_REF;
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(super) struct Arguments {
-    /// The dry branch that the commit stands for; by default the one that this branch tracks.
+    /// Treat the commit as the tip of this dry branch; by default the one that this branch tracks.
     #[arg(long, value_name = "BRANCH")]
     pub branch: Option<String>,
     /// The remote with the environment branches; by default the one that this branch tracks.
     #[arg(long, value_name = "NAME")]
     remote: Option<String>,
-    /// Fetch nothing: what this clone knows of the remote counts.
+    /// Do not fetch; use the last fetched state.
     #[arg(long)]
     offline: bool,
 }
@@ -72,24 +72,13 @@ impl Clone {
         Ok(Self { repository, refs, remote, branch, is_branch_named: arguments.branch.is_some() })
     }
 
-    /// The commit that `rev` names, and the dry branch that it is taken for the tip of.
-    pub fn dry_commit(&self, rev: &str) -> anyhow::Result<(BranchName, ObjectId)> {
-        let tip = super::commit_of(&self.repository, rev)?;
-        Ok((self.dry_branch()?, tip))
-    }
-
     /// The dry branch that is meant: the one that was named, else the one that is checked out, by its name at the remote.
     pub fn dry_branch(&self) -> anyhow::Result<BranchName> {
         let Some(branch) = &self.branch else {
-            bail!(WrongUse("HEAD is on no branch; name the dry branch with --branch".to_owned()));
+            bail!(WrongUse("HEAD is detached; name the dry branch with --branch".to_owned()));
         };
-        let wrong = |error| WrongUse(format!("`{branch}` is no branch name: {error}"));
+        let wrong = |error| WrongUse(format!("not a branch name: `{branch}`: {error}"));
         Ok(BranchName::new(branch).map_err(wrong)?)
-    }
-
-    /// Whether the dry branch was named by the user.
-    pub fn is_branch_named(&self) -> bool {
-        self.is_branch_named
     }
 
     /// The dry branch that another one is most likely merged into: the remote's default branch when it is hydrated, else
@@ -98,6 +87,21 @@ impl Clone {
         let hydrated = hydrate::dry_branches(&self.repository, &self.refs)?;
         let default = self.refs.head(&self.repository.refs()?).filter(|branch| hydrated.contains(branch));
         Ok(default.or_else(|| hydrated.first().filter(|_| hydrated.len() == 1).cloned()))
+    }
+
+    /// The dry branch to take a commit for the tip of, and the one to try when nothing is hydrated from the first: a branch
+    /// such as one for a pull request will be merged into that one.
+    pub fn dry_branches_to_try(&self) -> anyhow::Result<(BranchName, Option<BranchName>)> {
+        let branch = self.dry_branch();
+        if self.is_branch_named {
+            return Ok((branch?, None));
+        }
+        let main = self.main_dry_branch()?;
+        Ok(match (branch, main) {
+            (Ok(branch), Some(main)) if branch != main => (branch, Some(main)),
+            (Err(_), Some(main)) => (main, None),
+            (branch, _) => (branch?, None),
+        })
     }
 
     /// The commits that `FROM..TO`, an environment branch or a commit stand for.

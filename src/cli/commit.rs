@@ -37,6 +37,10 @@ pub(super) fn run(_arguments: &Arguments, json: bool) -> anyhow::Result<Outcome>
             }
             Ok(if report.is_success() { Outcome::Done } else { Outcome::Found })
         }
+        Err(mistakes) if json => {
+            output::print_json_list("mistakes", &mistakes)?;
+            Ok(Outcome::Found)
+        }
         Err(mistakes) => {
             let mistakes: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
             output::print(mistakes.join("\n") + "\n")?;

@@ -13,6 +13,7 @@ use serde_yaml::Value;
 
 use super::{Outcome, WrongUse, catch_up, output};
 use crate::application::BranchName;
+use crate::diag::shell_word;
 use crate::git::{
     Expected, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TransactionError, TreeEdit,
     regular, update_refs,
@@ -100,7 +101,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let (new, message) = match &arguments.action {
         None => return show(&repository, &files, json),
         Some(Action::Get { key }) => return get(&files, key, json),
-        Some(Action::Export { directory }) => return export(&files, directory),
+        Some(Action::Export { directory }) => return export(&files, directory, json),
         Some(Action::Set { key, values }) => (set(&files, key, values)?, format!("set {key}")),
         Some(Action::Add { key, value }) => (add(&files, key, value)?, format!("add {value} to {key}")),
         Some(Action::Unset { key, value: None }) => (unset(&files, key)?, format!("unset {key}")),
@@ -112,7 +113,10 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     };
     let message = arguments.message.clone().unwrap_or_else(|| format!("settings: {message}"));
     if !write(&repository, &new, &message)? {
-        output::print("nothing changed\n")?;
+        match json {
+            true => output::print_json(&serde_json::json!({ "changed": false }))?,
+            false => output::print("nothing changed\n")?,
+        }
         return Ok(Outcome::Done);
     }
     apply(&repository, json)
@@ -158,12 +162,16 @@ pub(super) fn server_of(repository: &Repository) -> Option<String> {
 /// Makes new settings count: on a server by hydrating anew, in a clone by telling how.
 fn apply(repository: &Repository, json: bool) -> anyhow::Result<Outcome> {
     if let Some(remote) = server_of(repository) {
-        output::print(format!("to have the server use them: git push {remote} {SETTINGS_REF}\n"))?;
+        let push = format!("git push {} {SETTINGS_REF}", shell_word(&remote));
+        match json {
+            true => output::print_json(&serde_json::json!({ "changed": true, "next": push }))?,
+            false => output::print(format!("to have the server use them: {push}\n"))?,
+        }
         return Ok(Outcome::Done);
     }
     let report = catch_up::all(repository)?;
     if json {
-        output::print_json(&report)?;
+        output::print_json(&serde_json::json!({ "changed": true, "report": report }))?;
     } else {
         output::print(summary(&report, Wording::Terminal))?;
     }
@@ -189,14 +197,19 @@ fn show(repository: &Repository, files: &Files, json: bool) -> anyhow::Result<Ou
 
 fn get(files: &Files, key: &str, json: bool) -> anyhow::Result<Outcome> {
     if let Some(content) = files.get(key) {
-        output::print_content(content)?;
+        match json {
+            true => output::print_json(&serde_json::json!({"key": key, "value": String::from_utf8_lossy(content)}))?,
+            false => output::print_content(content)?,
+        }
         return Ok(Outcome::Done);
     }
-    let Some(value) = edit::get(&yaml(files)?, key)? else { return Ok(Outcome::Found) };
+    let value = edit::get(&yaml(files)?, key)?;
     if json {
-        output::print_json(&value)?;
-        return Ok(Outcome::Done);
+        let outcome = if value.is_some() { Outcome::Done } else { Outcome::Found };
+        output::print_json(&serde_json::json!({ "key": key, "value": value }))?;
+        return Ok(outcome);
     }
+    let Some(value) = value else { return Ok(Outcome::Found) };
     let values = if let Value::Sequence(values) = value { values } else { vec![value] };
     for value in values {
         output::print(serde_yaml::to_string(&value)?)?;
@@ -204,11 +217,14 @@ fn get(files: &Files, key: &str, json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn export(files: &Files, directory: &Path) -> anyhow::Result<Outcome> {
+fn export(files: &Files, directory: &Path, json: bool) -> anyhow::Result<Outcome> {
     fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
     for (name, content) in files {
         let path = directory.join(name);
         fs::write(&path, content).with_context(|| format!("writing {}", path.display()))?;
+    }
+    if json {
+        output::print_json_list("written", &files.keys().collect::<Vec<_>>())?;
     }
     Ok(Outcome::Done)
 }

@@ -23,14 +23,14 @@ use crate::report::changes::{Changes, Detail, html, json, markdown, text};
 /// anybody change, rights that grow, workloads scaled to zero. Changes of checksums, chart labels, generated names and the
 /// dry commit's id are counted as noise. The values of Secrets are hidden.
 ///
-/// Exit code: 0 when nothing would change, 1 when something would or does not hydrate, 2 for wrong use.
+/// Exit code: 0 when nothing would change, 1 when something would or fails to render, 2 after an error.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = SCHEMA)]
 pub(super) struct Arguments {
     /// The dry commit.
     #[arg(default_value = "HEAD")]
     rev: String,
-    /// Take the working tree for the dry commit: edited files, and those that are neither tracked nor ignored.
+    /// Use the working tree, including edits and unignored untracked files.
     #[arg(long, conflicts_with = "rev")]
     worktree: bool,
     /// Compare with what this dry commit gives, or with this hydrated commit or environment branch.
@@ -45,7 +45,7 @@ pub(super) struct Arguments {
     /// How many bytes of Markdown a comment may have.
     #[arg(long, value_name = "BYTES", default_value_t = 60_000, requires = "markdown")]
     limit: usize,
-    /// Write one page for a browser, which needs nothing but itself, and print what --stat prints.
+    /// Write a self-contained HTML page, and print what --stat prints.
     #[arg(long, group = "form", value_name = "FILE")]
     html: Option<PathBuf>,
     /// Show changes that are noise too.
@@ -69,7 +69,7 @@ JSON:
     against                 the hydrated commit that was compared
     applicationCount        Applications that write to the branch
     summary                 added, changed, removed, noise: objects; images; dangers: their number
-    mistakes                why it does not hydrate: severity, message, span, application, hint
+    mistakes                why it fails to render: severity, message, span, application, hint
     applications            those that change: name, path, change (added, removed, changed), movedFrom,
                             unreadable: why what is on the branch cannot be compared
       objects               apiVersion, kind, namespace, name, oldName, change, noise, restarts
@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Ou
         std::fs::write(file, html(&changes)).with_context(|| format!("writing {}", file.display()))?;
     }
     if json_wanted {
-        output::print_json(&json(&changes))?;
+        output::print_document(&json(&changes))?;
     } else if arguments.markdown {
         output::print(markdown(&changes, arguments.limit))?;
     } else if changes.environments.is_empty() && changes.problems.is_empty() {
@@ -129,16 +129,7 @@ fn preview(clone: &Clone, tip: ObjectId, against: &Against) -> anyhow::Result<Pr
         progress.clear();
         clone.explain(preview)
     };
-    let branch = clone.dry_branch();
-    if clone.is_branch_named() {
-        return hydrated(branch?);
-    }
-    let main = clone.main_dry_branch()?;
-    let (branch, main) = match (branch, main) {
-        (Ok(branch), Some(main)) if branch != main => (branch, Some(main)),
-        (Err(_), Some(main)) => (main, None),
-        (branch, _) => (branch?, None),
-    };
+    let (branch, main) = clone.dry_branches_to_try()?;
     let preview = hydrated(branch)?;
     match main.filter(|_| preview.environments.is_empty() && preview.problems.is_empty()) {
         Some(main) => hydrated(main),

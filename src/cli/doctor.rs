@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         doctor.client(&arguments.remote)?
     };
     if json {
-        output::print_json(&findings)?;
+        output::print_json_list("findings", &findings)?;
     } else {
         let mut text = String::new();
         for Finding { health, what, remedy } in &findings {

@@ -1,7 +1,9 @@
 //! `git hydrate [REV]`: the commits that a server would make, as refs of this clone.
 
 use super::clone::{self, Clone};
-use super::{NO_APPLICATION, Outcome, output};
+use super::{NO_APPLICATION, Outcome, WrongUse, output};
+use crate::application::BranchName;
+use crate::git::ObjectId;
 use crate::hydrate::{self, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::{Progress, Wording, summary};
@@ -16,26 +18,44 @@ pub(super) struct Arguments {
     clone: clone::Arguments,
 }
 
+/// The commit that `rev` names. What is close to the name of a command was meant as one.
+fn dry_commit(clone: &Clone, rev: &str) -> anyhow::Result<ObjectId> {
+    super::commit_of(&clone.repository, rev).map_err(|error| match super::close_command(rev) {
+        Some(command) => WrongUse(format!("{error}\nhint: did you mean `git hydrate {command}`?")).into(),
+        None => error,
+    })
+}
+
 /// Hydrates into `refs/remotes/hydrate/<branch>`, on top of what the remote has; local branches are never touched.
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let clone = Clone::open(&arguments.clone)?;
-    let (branch, tip) = clone.dry_commit(&arguments.rev)?;
+    let tip = dry_commit(&clone, &arguments.rev)?;
+    let (branch, main) = clone.dry_branches_to_try()?;
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
     let progress = Progress::new();
-    let setup = Setup {
-        repository: &clone.repository,
-        refs: clone.refs.clone(),
-        wake: Wake::Commit { branch, tip },
-        renderers: &renderers,
-        out_of_time: &|| false,
-        observer: &progress,
+    let hydrated = |branch: &BranchName| {
+        let setup = Setup {
+            repository: &clone.repository,
+            refs: clone.refs.clone(),
+            wake: Wake::Commit { branch: branch.clone(), tip },
+            renderers: &renderers,
+            out_of_time: &|| false,
+            observer: &progress,
+        };
+        let report = hydrate::hydrate(&setup);
+        progress.clear();
+        clone.explain(report)
     };
-    let report = hydrate::hydrate(&setup);
-    progress.clear();
-    let report = clone.explain(report)?;
+    let mut report = hydrated(&branch)?;
+    if let Some(main) = main.filter(|_| report.branches.is_empty() && report.problems.is_empty()) {
+        report = hydrated(&main)?;
+        let note =
+            format!("hydrated as the tip of {main}, since nothing is hydrated from {branch}; --branch names another");
+        report.notes.push(note);
+    }
     if json {
         output::print_json(&report)?;
-    } else if report.is_empty() {
+    } else if report.branches.is_empty() && report.problems.is_empty() {
         output::print(NO_APPLICATION)?;
     } else {
         output::print(summary(&report, Wording::Terminal))?;

@@ -51,7 +51,11 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
         let names = || SERVER_HOOKS.iter().chain(CLIENT_HOOKS).map(|hook| hook.name).collect::<Vec<_>>().join(", ");
         let hook = hooks.find(|hook| hook.name == name);
         let hook = hook.ok_or_else(|| WrongUse(format!("there is no hook `{name}`; there are: {}", names())))?;
-        output::print_content(hook.installed(&binary()?))?;
+        let script = hook.installed(&binary()?);
+        match json {
+            true => output::print_json(&serde_json::json!({ "hook": hook.name, "script": script }))?,
+            false => output::print_content(script)?,
+        }
         return Ok(Outcome::Done);
     }
     let repository = match &arguments.server {
@@ -128,7 +132,7 @@ fn setup<'s>(repository: &'s Repository, renderers: &'s Renderers, wake: Wake) -
 
 fn tell(steps: &[Step], json: bool) -> anyhow::Result<Outcome> {
     if json {
-        output::print_json(&steps)?;
+        output::print_json_list("steps", steps)?;
     } else {
         let mut text = String::new();
         for Step { state, what, advice } in steps {

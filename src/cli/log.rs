@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let entries = history.take(arguments.max_count.unwrap_or(usize::MAX));
     if json {
         let entries = entries.collect::<Result<Vec<_>, _>>()?;
-        output::print_json(&entries)?;
+        output::print_json_list("commits", &entries)?;
         return Ok(Outcome::Done);
     }
     let screen = Screen::new(Some(&clone.repository));

@@ -17,9 +17,29 @@ pub(super) fn print_content(content: impl AsRef<[u8]>) -> anyhow::Result<()> {
     write(content.as_ref())
 }
 
-/// Prints a result as JSON: one document, on lines of its own. What a terminal must not show is escaped.
-pub(super) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    write((screened_json(&serde_json::to_string_pretty(value)?) + "\n").as_bytes())
+/// Of what shape the JSON of each command is; raised when a field changes its meaning or goes, not when one comes.
+const FORMAT: u32 = 1;
+
+/// Prints a result, which is a map of its fields, as JSON: one object, with `format`, on lines of its own. What a terminal
+/// must not show is escaped.
+pub(super) fn print_json(fields: &impl serde::Serialize) -> anyhow::Result<()> {
+    #[derive(serde::Serialize)]
+    struct Document<'a, T> {
+        format: u32,
+        #[serde(flatten)]
+        fields: &'a T,
+    }
+    print_document(&Document { format: FORMAT, fields })
+}
+
+/// Prints a list as the one field of such an object.
+pub(super) fn print_json_list(name: &str, list: &[impl serde::Serialize]) -> anyhow::Result<()> {
+    print_json(&std::collections::BTreeMap::from([(name, list)]))
+}
+
+/// Prints JSON of a shape that is defined elsewhere.
+pub(super) fn print_document(document: &impl serde::Serialize) -> anyhow::Result<()> {
+    write((screened_json(&serde_json::to_string_pretty(document)?) + "\n").as_bytes())
 }
 
 /// Says on standard error what is odd or wrong, as a person reads it.

@@ -12,7 +12,7 @@ use super::{Outcome, WrongUse, output};
 use crate::application::Directory;
 use crate::diag::Span;
 use crate::directory;
-use crate::hydrate::render_named;
+use crate::hydrate::{Single, render_named};
 use crate::kustomize;
 use crate::manifest;
 use crate::path::RepoPath;
@@ -36,19 +36,28 @@ pub(super) struct Arguments {
     arguments: Vec<String>,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+/// The forms that print what a tool prints, for files on disk.
+const FORMS: [&str; 4] = ["helm", "kustomize", "directory", "applicationset"];
+
+pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
+    if json && FORMS.contains(&arguments.what.as_str()) {
+        let text = format!("`render {}` prints YAML as its tool does; `--json` is for an Application", arguments.what);
+        bail!(WrongUse(text));
+    }
     let rest: Vec<&str> = arguments.arguments.iter().map(String::as_str).collect();
     match arguments.what.as_str() {
         "helm" => helm::run(&rest),
         "kustomize" => kustomization(&rest),
         "directory" => plain(&rest),
         "applicationset" => application_set::run(&rest),
-        name => application(name, &rest),
+        name => application(name, &rest, json),
     }
 }
 
-fn application(name: &str, arguments: &[&str]) -> anyhow::Result<Outcome> {
-    let rev = match arguments {
+fn application(name: &str, arguments: &[&str], json: bool) -> anyhow::Result<Outcome> {
+    // After a name, every option belongs to the form.
+    let (json, arguments) = (json || arguments.contains(&"--json"), without(arguments, "--json"));
+    let rev = match &arguments[..] {
         [] => "HEAD",
         ["--rev", rev] => rev,
         [rev] if rev.starts_with("--rev=") => &rev["--rev=".len()..],
@@ -62,6 +71,22 @@ fn application(name: &str, arguments: &[&str]) -> anyhow::Result<Outcome> {
         bail!(
             "{rev} has no Application named `{name}`; `helm`, `kustomize`, `directory` and `applicationset` render files on disk"
         );
+    }
+    if json {
+        let fields = |single: &Single| {
+            let name = single.application.name.as_str();
+            match &single.manifest {
+                Ok(manifest) => serde_json::json!({
+                    "name": name, "manifest": String::from_utf8_lossy(manifest), "warnings": single.warnings
+                }),
+                Err(mistakes) => {
+                    serde_json::json!({ "name": name, "mistakes": mistakes, "warnings": single.warnings })
+                }
+            }
+        };
+        output::print_json_list("applications", &found.iter().map(fields).collect::<Vec<_>>())?;
+        let renders = found.iter().all(|single| single.manifest.is_ok());
+        return Ok(if renders { Outcome::Done } else { Outcome::Found });
     }
     let mut outcome = Outcome::Done;
     for (index, single) in found.iter().enumerate() {
@@ -80,6 +105,10 @@ fn application(name: &str, arguments: &[&str]) -> anyhow::Result<Outcome> {
         }
     }
     Ok(outcome)
+}
+
+fn without<'a>(arguments: &[&'a str], left_out: &str) -> Vec<&'a str> {
+    arguments.iter().copied().filter(|argument| *argument != left_out).collect()
 }
 
 fn kustomization(arguments: &[&str]) -> anyhow::Result<Outcome> {

@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         observer: &Silent,
     })?;
     if json {
-        output::print_json(&branches)?;
+        output::print_json_list("branches", &branches)?;
     } else if branches.is_empty() {
         output::print(NO_BRANCH)?;
     } else {
@@ -63,8 +63,10 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
             Some(0) => "up to date".to_owned(),
             Some(1) => "1 commit behind".to_owned(),
             Some(count) => format!("{count} commits behind"),
-            None if status.state == BranchState::Missing => "does not exist".to_owned(),
-            None => "its dry branch was rewound or is gone".to_owned(),
+            None if status.is_missing() => "missing; `git hydrate catch-up` on the server makes it again".to_owned(),
+            None if status.tip.is_empty() => "not made yet".to_owned(),
+            None if status.dry_tip.is_none() => "its dry branch does not exist".to_owned(),
+            None => "its dry branch was rewound".to_owned(),
         };
         let _ = writeln!(text, "{branch:width$}  {from}  {}", paint.by(style, &behind));
         for failure in &status.failures {

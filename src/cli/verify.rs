@@ -12,7 +12,7 @@ use crate::render::Renderers;
 use crate::report::Progress;
 use crate::settings::RendererName;
 
-/// Make hydrated commits again and compare their ids with what is there.
+/// Re-render hydrated commits and check that their ids match.
 ///
 /// A hydrated commit follows from its parent, its dry commit, the settings at the id that it names, and the engine. Each
 /// one is made again in memory and compared; whatever differs is named, and so are notes that do not fit and commits that
@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         bail!(WrongUse(format!("there is no hydrated commit in `{range}`")));
     }
     if json {
-        output::print_json(&verified)?;
+        output::print_json_list("branches", &verified)?;
     } else if verified.is_empty() {
         output::print(NO_BRANCH)?;
     } else {

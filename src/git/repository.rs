@@ -330,7 +330,7 @@ impl Repository {
             Ok(repository.rev_parse_single(revision).ok().map(|id| id.detach()))
         })?;
         // The library's own words are about its grammar, and say nothing more.
-        let unknown = || Error::message(format!("`{revision}` names no commit"));
+        let unknown = || Error::message(format!("not a commit: `{revision}`"));
         found.and_then(|id| self.peel_to_commit(id).ok()?).ok_or_else(unknown)
     }
 

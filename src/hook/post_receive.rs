@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use super::{Options, STDIN_BYTES_MAX, namespace};
 use crate::diag::{chain, printable};
 use crate::git::{Error, Location, Lock, Refs, Repository};
-use crate::hydrate::{self, HydrateError, RefNames, Report, Setup, Silent, Wake};
+use crate::hydrate::{self, HydrateError, Outcome, RefNames, Report, Setup, Silent, Wake};
 use crate::render::{Machine, Renderers};
 use crate::report::{self, Console, Wording, summary, wrap};
+use crate::settings::SETTINGS_REF;
 
 /// From when on a pusher who waits is told why.
 const LOCK_SILENCE: Duration = Duration::from_secs(1);
@@ -25,11 +26,13 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
     let mut console = Console::new();
     outlive_the_pusher();
     match run(git_dir, stdin, machine, &mut console) {
-        Ok(report) => {
+        Ok((report, pushed)) => {
+            let is_success = report.is_success();
+            let report = concerning(report, &pushed);
             if !report.is_empty() {
                 console.print(&summary(&report, Wording::Pusher));
             }
-            report.is_success()
+            is_success
         }
         Err(error) => {
             let why = chain(&error).lines().map(printable).collect::<Vec<_>>().join("\n");
@@ -48,7 +51,28 @@ fn outlive_the_pusher() {
     }
 }
 
-fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Console) -> Result<Report, HydrateError> {
+/// What the pusher of these refs is told: of a push of a tag or of a topic branch, nothing but what it changed after all.
+fn concerning(mut report: Report, pushed: &[String]) -> Report {
+    let is_of = |name: &String| {
+        let branch = name.strip_prefix("refs/heads/");
+        name == SETTINGS_REF || report.branches.iter().any(|status| branch == Some(&status.dry_branch))
+    };
+    if !pushed.iter().any(is_of) {
+        report.branches.retain(|branch| match branch.outcome {
+            Outcome::Moved | Outcome::Failed { recorded: false, .. } => true,
+            Outcome::Unchanged | Outcome::Failed { recorded: true, .. } => false,
+        });
+    }
+    report
+}
+
+/// Answers what was done, and the refs that were pushed, symbolic ones resolved.
+fn run(
+    git_dir: &Path,
+    stdin: impl Read,
+    machine: &Machine,
+    console: &mut Console,
+) -> Result<(Report, Vec<String>), HydrateError> {
     let mut lines = String::new();
     // Bytes that are no text are no ref that we know; the wake-up counts all the same.
     drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));
@@ -56,7 +80,9 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     let namespace = namespace();
     let names = lines.lines().filter_map(|line| Some(format!("{namespace}{}", line.splitn(3, ' ').nth(2)?)));
     let names: Vec<String> = names.collect();
-    let pushed = pushed_branches(names.iter().map(String::as_str), &repository.refs()?);
+    let refs = repository.refs()?;
+    let pushed = pushed_branches(names.iter().map(String::as_str), &refs);
+    let names = names.iter().map(|name| refs.resolve(name).to_owned()).collect();
     let options = Options::read(&repository);
     let asked = Instant::now();
     let Some(_lock) = lock(&repository, options.lock_wait, console)? else {
@@ -89,7 +115,7 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     {
         console.print(&wrap(&format!("warning: hydrate.log: {}: {error}", path.display()), "  "));
     }
-    Ok(report)
+    Ok((report, names))
 }
 
 /// The branches that were pushed, symbolic refs resolved; one that is gone is none. `names` are those of refs.

@@ -38,9 +38,9 @@ pub fn pre_push(repository: &Repository, remote: &str, url: &str, stdin: impl Re
     match check(repository, remote, url, stdin, machine, &mut console) {
         Ok(renders) if renders || mode == PrePush::Warn => true,
         Ok(_) => {
-            console.print("error: the push is stopped, since this does not render");
-            console.print("hint: to push it all the same: GIT_HYDRATE_SKIP=1 git push");
-            console.print("hint: to be warned only: git config hydrate.prePush warn");
+            console.print("error: push blocked: this commit does not render");
+            console.print("hint: to push anyway: GIT_HYDRATE_SKIP=1 git push");
+            console.print("hint: to warn instead of blocking: git config hydrate.prePush warn");
             false
         }
         Err(error) => {

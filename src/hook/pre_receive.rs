@@ -28,9 +28,9 @@ pub fn pre_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool 
             refusals.is_empty()
         }
         Err(error) => {
-            let text = format!("error: nobody can tell whether this push may go in: {}", chain(&error));
+            let text = format!("error: could not check this push: {}", chain(&error));
             console.print(&wrap(&text, "  "));
-            let hint = "hint: an admin finds out by `git hydrate doctor`, or lets pushes through by `git config \
+            let hint = "hint: `git hydrate doctor` on the server explains why; to let pushes through: `git config \
                         hydrate.guard false`";
             console.print(&wrap(hint, "  "));
             false

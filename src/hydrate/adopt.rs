@@ -9,6 +9,7 @@ use super::check::{Checked, Findings, Rule, Tree, check, render_all};
 use super::{HydrateError, Observer};
 use crate::application::{self, Application, Profile};
 use crate::diag::{Diagnostic, Severity, Span};
+use crate::manifest::Manifest;
 use crate::path::RepoPath;
 use crate::render::{self, Renderers};
 use crate::settings::{self, RendererName};
@@ -26,6 +27,30 @@ pub struct Adoption {
     pub sources: Vec<RepoPath>,
     /// How many of them render.
     pub sources_rendered: usize,
+    /// Everything that was seen, by kind.
+    pub seen: Seen,
+    /// Those of the sources that render Applications.
+    pub rendering_applications: Vec<RepoPath>,
+}
+
+/// How many things of each kind a tree has, whether hydration renders them or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+pub struct Seen {
+    /// Argo CD Applications, with `spec.sourceHydrator` or without.
+    pub applications: usize,
+    /// ApplicationSets.
+    pub application_sets: usize,
+    /// Helm charts, but for libraries and those inside of others.
+    pub charts: usize,
+    /// Kustomizations, bases and components too.
+    pub kustomizations: usize,
+    /// Files of Jsonnet, libraries too.
+    pub jsonnet_files: usize,
+    /// Files of helmfile, which hydration does not render.
+    pub helmfiles: usize,
+    /// Files with Kubernetes objects as they are, but for Argo CD's.
+    pub manifest_files: usize,
 }
 
 /// A directory that could be the source of an Application.
@@ -56,9 +81,10 @@ pub fn adopt(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) ->
         referenced: BTreeSet::new(),
         named: BTreeSet::new(),
         found: Findings::default(),
+        seen: Seen::default(),
     };
     survey.directory(&RepoPath::root(), 0).map_err(|error| HydrateError::Machine(error.to_string()))?;
-    let Survey { mut sources, referenced, named, mut found, .. } = survey;
+    let Survey { mut sources, referenced, named, mut found, seen, .. } = survey;
     sources.retain(|path, source| {
         let is_base = *source == Source::Kustomization && referenced.contains(path);
         !(is_base || named.contains(path))
@@ -109,7 +135,12 @@ pub fn adopt(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) ->
         }
     }
     checked.findings = found.sorted();
-    Ok(Adoption { checked, sources: sources.into_keys().collect(), sources_rendered: rendered.len() })
+    let is_application = |manifest: &Manifest| manifest.kind() == "Application" && manifest.group() == "argoproj.io";
+    let rendering = rendered.iter().filter(|(_, result)| result.manifests.iter().any(is_application));
+    let mut rendering_applications: Vec<RepoPath> = rendering.map(|(app, _)| app.dry.path.clone()).collect();
+    rendering_applications.sort();
+    let (sources, sources_rendered) = (sources.into_keys().collect(), rendered.len());
+    Ok(Adoption { checked, sources, sources_rendered, seen, rendering_applications })
 }
 
 /// An Application for each source, so that they are rendered as all others are.
@@ -149,6 +180,7 @@ struct Survey<'a> {
     /// The sources of hydrated Applications.
     named: BTreeSet<RepoPath>,
     found: Findings,
+    seen: Seen,
 }
 
 impl Survey<'_> {
@@ -158,10 +190,15 @@ impl Survey<'_> {
         let is_chart = is_file("Chart.yaml");
         if is_chart && !self.is_library(dir) {
             self.sources.insert(dir.clone(), Source::Chart);
+            self.seen.charts += 1;
         }
         for entry in entries.iter() {
             let Ok(path) = dir.child(&entry.name) else { continue };
             match entry.kind {
+                Kind::File if entry.name.ends_with(".jsonnet") || entry.name.ends_with(".libsonnet") => {
+                    self.seen.jsonnet_files += 1;
+                }
+                Kind::File if entry.name.starts_with("helmfile.yaml") => self.seen.helmfiles += 1,
                 Kind::File if application::is_kustomization(&path) => self.kustomization(dir, &path),
                 Kind::File if application::may_hold_applications(&path) => self.applications(&path),
                 Kind::Directory if is_chart && matches!(entry.name.as_str(), "templates" | "charts") => {}
@@ -194,6 +231,7 @@ impl Survey<'_> {
     }
 
     fn kustomization(&mut self, dir: &RepoPath, file: &RepoPath) {
+        self.seen.kustomizations += 1;
         let documents = self.parse(file);
         let field = |name: &str| documents.first().and_then(|document| document.get(name));
         if field("kind").and_then(Node::as_str) != Some("Component") {
@@ -211,6 +249,8 @@ impl Survey<'_> {
         let is_argo = |text: &[u8]| memchr::memmem::find(text, b"argoproj.io").is_some();
         let Ok(blob) = self.view.read(path) else { return };
         if blob.data.len() > FILE_BYTES_MAX || !is_argo(&blob.data) {
+            let has = |key: &[u8]| blob.data.split(|byte| *byte == b'\n').any(|line| line.starts_with(key));
+            self.seen.manifest_files += usize::from(has(b"apiVersion:") && has(b"kind:"));
             return;
         }
         for document in application::read(path, &blob.data).documents {
@@ -220,6 +260,11 @@ impl Survey<'_> {
             let text = |keys: &[&str]| node.at(keys).and_then(Node::as_str).unwrap_or_default();
             if !text(&["apiVersion"]).starts_with("argoproj.io/") {
                 continue;
+            }
+            match text(&["kind"]) {
+                "Application" => self.seen.applications += 1,
+                "ApplicationSet" => self.seen.application_sets += 1,
+                _ => {}
             }
             let name = text(&["metadata", "name"]);
             let at = |key: &str| {

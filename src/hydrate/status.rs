@@ -55,6 +55,11 @@ impl BranchStatus {
             BranchState::Promoted => true,
         }
     }
+
+    /// Whether hydration made the branch and it is gone.
+    pub fn is_missing(&self) -> bool {
+        self.tip.is_empty() && self.failures.is_empty()
+    }
 }
 
 /// How many commits ahead are counted.
@@ -73,6 +78,10 @@ fn all(mut run: Run<'_>) -> Result<Vec<BranchStatus>, Stopped> {
         named.entry(branch.clone()).or_insert(Named { dry_branch: dry_branch.clone(), is_environment: true });
     }
     for (branch, record) in run.owned.iter().filter(|(_, record)| !record.initial) {
+        // Without its dry branch nothing makes it again.
+        if run.tip(branch).or(run.tip(&record.dry_branch)).is_none() {
+            continue;
+        }
         let recorded = || Named { dry_branch: record.dry_branch.clone(), is_environment: true };
         named.entry(branch.clone()).or_insert_with(recorded);
     }

@@ -7,6 +7,7 @@
 mod hooks;
 mod owner;
 mod refs;
+mod size;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -131,6 +132,7 @@ impl<'a> Doctor<'a> {
             Err(error) => self.bad(format!("the dry branches cannot be read: {}", chain(&error)), "git fsck"),
         }
         self.behind(statuses);
+        self.sizes();
         self.reflogs();
         Ok(self.findings)
     }
@@ -207,7 +209,16 @@ impl<'a> Doctor<'a> {
             && self.repository.config("hydrate.pusherVariable").is_none()
         {
             let remedy = format!("{git} config hydrate.pusherVariable VARIABLE");
-            self.bad("nobody can be told by name: hydrate.pusherVariable is not set", remedy);
+            self.bad("the names of pushers are unknown: hydrate.pusherVariable is not set", remedy);
+        }
+        let variable = self.repository.config("hydrate.pusherVariable").unwrap_or_default();
+        if variable.starts_with("GIT_PUSH_OPTION") {
+            let what =
+                format!("hydrate.pusherVariable is {variable}, which pushers set themselves: each can take any name");
+            let remedy = format!(
+                "name one that the hosting software sets, such as GL_USER: {git} config hydrate.pusherVariable VARIABLE"
+            );
+            self.bad(what, remedy);
         }
         if shut.is_empty() && bare.is_empty() {
             self.good("hydrated branches are guarded");
@@ -315,16 +326,24 @@ impl<'a> Doctor<'a> {
                 let at = status.tip.get(..7).unwrap_or_default();
                 let what = format!("{name} is at {at}, which was not made by hydration, so it is not hydrated");
                 self.advise(what, format!("{git} hydrate adopt {}", shell_word(name)));
+            } else if status.dry_tip.is_none() {
+                let remedy = format!(
+                    "push {dry_branch} again, or delete what it made: {git} update-ref -d {}",
+                    shell_word(&format!("refs/heads/{name}"))
+                );
+                self.advise(format!("{name} is hydrated from {dry_branch}, which does not exist"), remedy);
+            } else if status.is_missing() {
+                self.bad(format!("{name}, which hydration makes, is missing"), format!("{git} hydrate catch-up"));
             } else if status.failures.is_empty() {
                 let what = match status.behind {
                     Some(1) => format!("{name} is 1 commit behind {dry_branch}"),
                     Some(count) => format!("{name} is {count} commits behind {dry_branch}"),
-                    None => format!("{name} stands where {dry_branch} was before it was rewound, or is gone"),
+                    None => format!("{name} is hydrated from where {dry_branch} was before it was rewound"),
                 };
                 self.advise(what, format!("{git} hydrate catch-up"));
             } else {
                 let remedy = format!("{git} hydrate status");
-                self.advise(format!("{name} stays behind {dry_branch}, which does not hydrate"), remedy);
+                self.advise(format!("{name} stays behind {dry_branch}, which fails to render"), remedy);
             }
         }
     }

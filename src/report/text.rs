@@ -5,6 +5,9 @@ use crate::diag::{Diagnostic, printable, shown};
 use crate::hydrate::{BranchReport, Outcome, Report};
 use crate::path::RepoPath;
 
+/// How many branches that do not change are named; the rest is counted.
+const UNCHANGED_MAX: usize = 8;
+
 /// How many diagnostics, and of a branch how many removed paths and skipped commits, are shown; the rest is counted.
 const SHOWN_MAX: usize = 20;
 
@@ -29,11 +32,16 @@ pub enum Wording {
     Terminal,
 }
 
-/// The summary of a run: a line an environment branch, then what is wrong, each mistake once. Of very many branches those
-/// that failed come first.
+/// The summary of a run: a line an environment branch, and one for all that did not change, then what is wrong, each mistake
+/// once. Of very many branches those that failed come first.
 pub fn summary(report: &Report, wording: Wording) -> String {
     let mut text = String::new();
-    let mut branches: Vec<&BranchReport> = report.branches.iter().collect();
+    let is_same = |branch: &&BranchReport| branch.outcome == Outcome::Unchanged && branch.skipped.is_empty();
+    let (mut same, mut branches): (Vec<&BranchReport>, Vec<_>) = report.branches.iter().partition(is_same);
+    if same.len() == 1 {
+        same.clear();
+        branches = report.branches.iter().collect();
+    }
     if branches.len() > BRANCHES_MAX {
         branches.sort_by_key(|branch| !matches!(branch.outcome, Outcome::Failed { .. }));
     }
@@ -47,6 +55,7 @@ pub fn summary(report: &Report, wording: Wording) -> String {
         skipped(branch, &mut text);
         removed(branch, &mut text);
     }
+    unchanged(&same, &mut text);
     let failed = report.branches.iter().filter_map(|branch| match &branch.outcome {
         Outcome::Failed { diagnostics, .. } => Some(diagnostics),
         Outcome::Moved | Outcome::Unchanged => None,
@@ -102,6 +111,21 @@ pub(super) fn merged<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<Diagn
     let mut merged: Vec<Diagnostic> = found.into_iter().map(with_applications).collect();
     merged.sort_by_key(|diagnostic| std::cmp::Reverse(diagnostic.severity));
     merged
+}
+
+/// A line for all branches that their dry commit does not change.
+fn unchanged(same: &[&BranchReport], text: &mut String) {
+    for (index, branch) in same.iter().enumerate() {
+        if same[..index].iter().any(|before| before.dry_sha == branch.dry_sha) {
+            continue;
+        }
+        let of_commit = same.iter().filter(|other| other.dry_sha == branch.dry_sha);
+        let names: Vec<_> = of_commit.map(|branch| printable(&branch.branch)).collect();
+        let more = names.len().saturating_sub(UNCHANGED_MAX);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let named = names[..names.len().min(UNCHANGED_MAX)].join(", ");
+        let _ = writeln!(text, "unchanged by {}: {named}{more}", short(&branch.dry_sha));
+    }
 }
 
 fn outcome(branch: &BranchReport) -> String {

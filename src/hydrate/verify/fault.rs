@@ -95,7 +95,7 @@ pub enum Fault {
     #[error("hydration makes no commit here: nothing changed")]
     Needless,
     /// The dry commit does not hydrate.
-    #[error("its dry commit does not hydrate: {message}")]
+    #[error("its dry commit fails to render: {message}")]
     Unhydratable {
         /// The first thing that is wrong with it.
         message: String,

@@ -51,7 +51,7 @@ fn head(changes: &Changes) -> String {
             continue;
         }
         let row = match environment.applications.len() {
-            _ if !environment.renders() => "**does not hydrate** | | | | |".to_owned(),
+            _ if !environment.renders() => "**fails to render** | | | | |".to_owned(),
             0 => "no change | | | | |".to_owned(),
             count => format!(
                 "{count} of {} | {} | {} | {} | {} | {}",

@@ -69,7 +69,7 @@ impl<'a> Overview<'a> {
 /// What becomes of an environment, in a few words.
 pub(super) fn state(environment: &EnvironmentDiff, overview: &Overview<'_>) -> String {
     if !environment.renders() {
-        return "does not hydrate".to_owned();
+        return "fails to render".to_owned();
     }
     let count = environment.applications.len();
     if count == 0 {
@@ -80,7 +80,9 @@ pub(super) fn state(environment: &EnvironmentDiff, overview: &Overview<'_>) -> S
         _ if overview.noise > 0 => "nothing but noise".to_owned(),
         _ => "no object".to_owned(),
     };
-    format!("{counts} in {count} of {} Applications", environment.branch.applications.max(count))
+    // One that goes is not among those that the branch has then.
+    let removed = environment.applications.iter().filter(|app| app.change == Change::Removed).count();
+    format!("{counts} in {count} of {} Applications", environment.branch.applications + removed)
 }
 
 /// `nginx 1.26 → 1.27`, with what changed of it only.

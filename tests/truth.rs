@@ -1,0 +1,192 @@
+//! What users are told is so, also where there is little to tell.
+
+use crate::support::{Lab, Repo};
+
+/// A server, and a clone that has pushed the example.
+fn pushed(lab: &Lab) -> (Repo, Repo) {
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    clone.example();
+    clone.push().success();
+    (server, clone)
+}
+
+#[test]
+fn a_push_of_a_tag_or_topic_branch_prints_no_list_of_unchanged_branches() {
+    let lab = Lab::new();
+    let (_, clone) = pushed(&lab);
+    clone.git(&["tag", "v1"]);
+    assert_eq!(clone.run("git", &["push", "origin", "v1"]).success().remote(), [""; 0]);
+    clone.git(&["checkout", "-q", "-b", "topic"]);
+    clone.commit("work", &[("notes.txt", "to do\n")]);
+    assert_eq!(clone.push().success().remote(), [""; 0]);
+    assert_eq!(clone.run("git", &["push", "origin", ":topic"]).success().remote(), [""; 0]);
+    // It is told of the dry branch all the same, in one line.
+    clone.git(&["checkout", "-q", "main"]);
+    let commit = clone.commit("notes", &[("notes.txt", "done\n")]);
+    let expected = format!("unchanged by {}: environments/dev, environments/prod, environments/test", &commit[..7]);
+    assert_eq!(clone.push().success().remote(), [expected.as_str()]);
+}
+
+#[test]
+fn a_push_of_a_tag_does_not_repeat_the_failure_of_another_push() {
+    let lab = Lab::new();
+    let (_, clone) = pushed(&lab);
+    clone.commit(
+        "break it",
+        &[("environments/dev/east/broken.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n\tname: web\n")],
+    );
+    assert!(clone.push().success().remote().join("\n").contains("failed"));
+    clone.git(&["tag", "v1"]);
+    assert_eq!(clone.run("git", &["push", "origin", "v1"]).success().remote(), [""; 0]);
+}
+
+#[test]
+fn a_mistyped_command_is_not_taken_for_a_revision_without_a_hint() {
+    let lab = Lab::new();
+    let (_, clone) = pushed(&lab);
+    let rows: [(&[&str], Option<&str>); 5] = [
+        (&["statu"], Some("status")),
+        (&["difff"], Some("diff")),
+        (&["difff", "--stat"], Some("diff")),
+        (&["verfy"], Some("verify")),
+        (&["no-such-commit"], None),
+    ];
+    for (args, expected) in rows {
+        let told = clone.hydrate(args).exits(2).stderr;
+        let hint = expected.map(|command| format!("hint: did you mean `git hydrate {command}`?\n"));
+        match hint {
+            Some(hint) => assert!(told.ends_with(&hint), "{args:?}: {told}"),
+            None => assert_eq!(told, "error: not a commit: `no-such-commit`\n"),
+        }
+    }
+}
+
+#[test]
+fn a_branch_that_the_server_lost_is_missing_and_not_up_to_date() {
+    let lab = Lab::new();
+    let (server, clone) = pushed(&lab);
+    server.git(&["update-ref", "-d", "refs/heads/environments/prod"]);
+    let told = server.hydrate(&["status"]).exits(1).stdout;
+    let missing = "missing; `git hydrate catch-up` on the server makes it again";
+    let line = told.lines().find(|line| line.starts_with("environments/prod ")).expect("listed");
+    assert!(line.ends_with(missing), "{told}");
+    let doctor = server.hydrate(&["doctor"]).exits(1).stdout;
+    assert!(doctor.contains("bad      environments/prod, which hydration made, is missing\n"), "{doctor}");
+    clone.hydrate(&["install", "--client"]).success();
+    clone.git(&["fetch", "-q", "--prune"]);
+    let told = clone.hydrate(&["status"]).exits(1).stdout;
+    assert!(told.contains(missing), "{told}");
+    server.hydrate(&["catch-up"]).success();
+    server.hydrate(&["status"]).success();
+}
+
+#[test]
+fn branches_of_a_deleted_dry_branch_are_not_left_to_catch_up() {
+    let lab = Lab::new();
+    let (server, _) = pushed(&lab);
+    server.git(&["update-ref", "-d", "refs/heads/main"]);
+    let told = server.hydrate(&["doctor"]).stdout;
+    assert!(told.contains("environments/dev is hydrated from main, which does not exist\n"), "{told}");
+    let advice = told.lines().skip_while(|line| !line.contains("which does not exist")).nth(1).expect("a remedy");
+    assert!(advice.contains("update-ref -d refs/heads/environments/dev") && !told.contains("catch-up"), "{told}");
+}
+
+#[test]
+fn hydrating_a_feature_branch_takes_it_for_the_tip_of_the_dry_branch() {
+    let lab = Lab::new();
+    let (_, clone) = pushed(&lab);
+    clone.git(&["checkout", "-q", "-b", "feature"]);
+    clone.run("sed", &["-i", "s/web:1.4.2/web:1.5.0/", "environments/dev/east/web.yaml"]).success();
+    clone.commit("try it", &[]);
+    let told = clone.hydrate(&[]).success().stdout;
+    assert!(told.contains("environments/dev ") && told.contains("1 of 2 manifests changed"), "{told}");
+    assert!(told.contains("hydrated as the tip of main") && told.contains("--branch"), "{told}");
+    // What is hydrated from nowhere says how to name a branch.
+    let told = clone.hydrate(&["--branch", "other"]).success().stdout;
+    assert!(told.contains("--branch NAME"), "{told}");
+}
+
+#[test]
+fn an_application_that_goes_is_counted_among_those_that_were_there() {
+    let lab = Lab::new();
+    let (_, clone) = pushed(&lab);
+    clone.run("sed", &["-i", "/^---$/,$d", "applications/dev.yaml"]).success();
+    clone.commit("close the east", &[]);
+    let told = clone.hydrate(&["diff", "--stat"]).exits(1).stdout;
+    let line = told.lines().find(|line| line.starts_with("environments/dev ")).expect("told");
+    assert!(line.ends_with(" in 1 of 2 Applications"), "{told}");
+}
+
+#[test]
+fn what_cannot_hydrate_is_counted_when_a_repository_is_to_be_adopted() {
+    let lab = Lab::new();
+    let repo = lab.bare(&[]).clone_to("clone");
+    repo.commit(
+        "Jsonnet, helmfile and a chart of Applications",
+        &[
+            ("lib/web.libsonnet", "{}\n"),
+            ("web/main.jsonnet", "{}\n"),
+            ("helmfile.yaml", "releases: []\n"),
+            ("apps/Chart.yaml", "apiVersion: v2\nname: apps\nversion: 1.0.0\n"),
+            (
+                "apps/templates/web.yaml",
+                "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: web}\nspec: {source: {path: web}}\n",
+            ),
+        ],
+    );
+    let told = repo.hydrate(&["check", "--adopt", "."]).success().stdout;
+    for expected in [
+        "found 1 chart, 2 Jsonnet files, 1 helmfile\n",
+        "1 of 1 charts and kustomizations that no such Application names render",
+        "these render Applications, which hydrate only once they are committed as files: apps\n",
+        "helmfiles are not rendered",
+    ] {
+        assert!(told.contains(expected), "{expected}: {told}");
+    }
+    let empty = lab.path("empty");
+    std::fs::create_dir(&empty).expect("made");
+    let told = repo.hydrate(&["check", "--adopt", "../empty"]).success().stdout;
+    assert!(told.contains("found nothing that hydration renders\n"), "{told}");
+}
+
+#[test]
+fn a_chart_at_the_root_has_a_name_among_those_that_fail() {
+    let lab = Lab::new();
+    let repo = lab.bare(&[]).clone_to("clone");
+    repo.commit(
+        "a chart",
+        &[
+            ("Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
+            ("templates/web.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ randAlpha 5 }}}\n"),
+        ],
+    );
+    let told = repo.hydrate(&["check", "--adopt", "."]).exits(1).stdout;
+    assert!(told.contains("\n  in: .\n"), "{told}");
+}
+
+#[test]
+fn the_doctor_tells_what_hydration_takes_on_the_disk() {
+    let lab = Lab::new();
+    let (server, _) = pushed(&lab);
+    let told = server.hydrate(&["doctor"]).success().stdout;
+    let line = told.lines().find(|line| line.contains("hydrated history takes ")).expect("told");
+    assert!(line.contains(" bytes") || line.contains(" KiB"), "{line}");
+    assert!(line.contains(", notes ") && line.contains(", records "), "{line}");
+    assert!(told.contains(" since the last gc\n"), "{told}");
+    server.git(&["config", "gc.autoPackLimit", "1"]);
+    let told = server.hydrate(&["doctor"]).success().stdout;
+    assert!(told.contains(" gc\n"), "{told}");
+}
+
+#[test]
+fn a_variable_that_pushers_set_is_no_name_to_the_doctor() {
+    let lab = Lab::new();
+    let (server, _) = pushed(&lab);
+    server.git(&["config", "hydrate.pusherVariable", "GIT_PUSH_OPTION_0"]);
+    let told = server.hydrate(&["doctor"]).exits(1).stdout;
+    assert!(
+        told.contains("bad      hydrate.pusherVariable is GIT_PUSH_OPTION_0, which pushers set themselves"),
+        "{told}"
+    );
+}
