@@ -55,10 +55,17 @@ impl Reference {
         (reference != Self::default()).then_some(reference)
     }
 
-    /// Whether GitOps Promoter takes it into a status: a full id, or none, and a web URL, or none.
-    pub(super) fn is_strict(&self) -> bool {
-        let commit = self.commit.is_empty() || matches!(self.commit.len(), 40 | 64);
-        commit && (self.repo_url.is_empty() || url::is_web_url(&self.repo_url))
+    /// What GitOps Promoter takes of it into a status: of the id a full one, of the URL one of the web, and the rest as it
+    /// is; none when nothing is left.
+    pub(super) fn strict(&self) -> Option<Self> {
+        let mut strict = self.clone();
+        if !matches!(strict.commit.len(), 40 | 64) {
+            strict.commit.clear();
+        }
+        if !url::is_web_url(&strict.repo_url) {
+            strict.repo_url.clear();
+        }
+        (strict != Self::default()).then_some(strict)
     }
 }
 
@@ -171,16 +178,19 @@ mod tests {
     #[test]
     fn what_promoters_take() {
         let full = "sha: 0123456789012345678901234567890123456789";
-        let rows: &[(&[&str], bool)] = &[
-            (&[full, "repourl: https://example.com/a"], true),
-            (&[full], true),
-            (&["author: a <b@c>"], true),
-            (&["sha: abcdef"], false),
-            (&[full, "repourl: ssh://git@example.com/a"], false),
-            (&[full, "repourl: words"], false),
+        let rows: &[(&[&str], Option<&[&str]>)] = &[
+            (&[full, "repourl: https://example.com/a"], Some(&[full, "repourl: https://example.com/a"])),
+            (&[full], Some(&[full])),
+            (&["author: a <b@c>"], Some(&["author: a <b@c>"])),
+            (&["sha: abcdef"], None),
+            (&["sha: abcdef", "subject: a"], Some(&["subject: a"])),
+            (&[full, "repourl: ssh://git@example.com/a"], Some(&[full])),
+            (&[full, "repourl: words"], Some(&[full])),
+            (&["repourl: words", "sha: abcdef"], None),
         ];
         for (lines, expected) in rows {
-            assert_eq!(reference(lines).map(|reference| reference.is_strict()), Some(*expected), "{lines:?}");
+            let found = reference(lines).expect("a reference").strict();
+            assert_eq!(found, expected.and_then(reference), "{lines:?}");
         }
     }
 }

@@ -103,8 +103,8 @@ pub(super) fn path_metadata(content: &PathContent<'_>, origin: &Origin<'_>, prof
 
 /// `hydrator.metadata` of a whole branch, or of what is promoted on its own. Empty values are still there.
 pub(super) fn commit_metadata(origin: &Origin<'_>, profile: Profile) -> Entries {
-    let references = origin.commit.references.iter().filter(|reference| reference.is_strict());
-    of_commit(origin, references, profile)
+    let references: Vec<Reference> = origin.commit.references.iter().filter_map(Reference::strict).collect();
+    of_commit(origin, references.iter(), profile)
 }
 
 /// The values of a commit message template. It credits every author: what promoters don't take stays out of files only.

@@ -295,10 +295,12 @@ Co-authored-by: test-author <author@example.com>
 }
 
 #[test]
-fn authors_are_credited_even_where_a_reference_is_left_out() {
+fn of_a_reference_with_a_short_id_the_rest_is_kept_and_its_author_credited() {
     let dry = dry("s\n\nArgocd-reference-commit-author: \"J. Doe\" <j@x>\nArgocd-reference-commit-sha: abcdef\n");
     let (_, root) = write(&argocd(), &dry, &[], false);
-    assert!(!text(&root, "hydrator.metadata").contains("references"));
+    // What promoters take of it is kept.
+    let root = text(&root, "hydrator.metadata");
+    assert!(root.contains("j@x") && !root.contains("abcdef"), "{root}");
     let message = message(&argocd(), &dry).expect("renders");
     assert!(message.contains("\nCo-authored-by: J. Doe <j@x>\nCo-authored-by: test-author"), "{message}");
 }
