@@ -292,11 +292,12 @@ fn manifests_of_another_renderer_are_committed_like_ours() {
     let clone = server.clone_to("clone");
     let dry = clone.commit("feat: something", &[("README", "dry")]);
     clone.push().success();
+    let date = clone.git(&["show", "-s", "--format=%cI", "HEAD"]);
     let request = |manifest: &str| {
         format!(
             r##"{{"repoURL": "https://git.example.com/dry.git", "targetBranch": "environments/dev", "drySHA": "{dry}",
             "commitAuthor": "Dev Eloper <dev@example.com>", "commitMessage": "feat: something",
-            "commitTime": "2024-03-27T10:32:04Z",
+            "commitTime": "{date}",
             "details": [{{"path": "web", "manifests": [{manifest:?}], "readme": "# web\n"}}]}}"##
         )
     };
@@ -311,6 +312,18 @@ fn manifests_of_another_renderer_are_committed_like_ours() {
     let answer = server.hydrate_with(&["commit"], &request("{}")).exits(1);
     assert!(answer.stdout.contains("`details`: `web`"), "{answer:?}");
     server.hydrate_with(&["commit"], "{}").exits(2);
+    // What says something else than the dry commit is refused, not passed over.
+    for (field, from, to) in [
+        ("commitAuthor", "Dev Eloper <", "Other <"),
+        ("commitMessage", "\"feat: something\"", "\"fix: something\""),
+        ("commitTime", &date, "2024-03-27T10:32:04Z"),
+    ] {
+        let answer = server.hydrate_with(&["commit"], &request(manifest).replace(from, to)).exits(1);
+        assert!(answer.stdout.contains(&format!("`{field}`: the dry commit, which is here, says ")), "{answer:?}");
+    }
+    // The form of our own files is taken.
+    let readable = clone.git(&["show", "-s", "--date=format:%Y-%m-%d %H:%M:%S +02:00", "--format=%cd", "HEAD"]);
+    server.hydrate_with(&["commit"], &request(manifest).replace(&date, &readable)).success();
     healthy(&server);
 }
 

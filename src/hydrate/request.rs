@@ -36,7 +36,7 @@ pub struct CommitRequest {
     /// The dry branch; the one that `HEAD` names when it is left out.
     #[serde(default)]
     pub dry_branch: Option<String>,
-    /// Who wrote the dry commit. Read from the dry commit itself when this repository has it, as are the next two.
+    /// Who wrote the dry commit. When this repository has that commit, this and the next two must say what it says.
     pub commit_author: String,
     /// The message of the dry commit.
     pub commit_message: String,
@@ -145,9 +145,21 @@ fn check(repository: &Repository, request: &CommitRequest) -> Result<Result<Chec
     if dry.is_none() {
         wrong.push(complaint("drySHA", &"must be the full id of a commit"));
     }
-    let time = Time::from_rfc3339(&request.commit_time);
+    let time = time_of(&request.commit_time);
     if time.is_none() {
         wrong.push(complaint("commitTime", &"must be a date as in RFC 3339, such as 2024-03-27T10:32:04Z"));
+    }
+    if let (Some(id), Some(time)) = (dry.filter(|id| repository.has(*id)), time) {
+        let dry = DryCommit::new(&repository.commit(id)?);
+        let subject = subject_and_body(&request.commit_message).0;
+        let rows = [
+            ("commitAuthor", request.commit_author == dry.author, dry.author.clone()),
+            ("commitMessage", subject == dry.subject, dry.subject.clone()),
+            ("commitTime", time.seconds() == dry.date.seconds(), dry.date.rfc3339()),
+        ];
+        for (field, _, expected) in rows.into_iter().filter(|(_, agrees, _)| !agrees) {
+            wrong.push(complaint(field, &format!("the dry commit, which is here, says `{expected}`")));
+        }
     }
     let mut paths = BTreeMap::new();
     for details in &request.details {
@@ -181,9 +193,24 @@ fn dry_commit(
     if repository.has(id) {
         return Ok(DryCommit::new(&repository.commit(id)?));
     }
-    let (subject, body) = request.commit_message.split_once("\n\n").unwrap_or((&request.commit_message, ""));
-    let (subject, body) = (subject.trim().to_owned(), body.to_owned());
+    let (subject, body) = subject_and_body(&request.commit_message);
     Ok(DryCommit { id, author: request.commit_author.clone(), date, subject, body, references: Vec::new() })
+}
+
+/// The first paragraph of a message in one line, and what follows.
+fn subject_and_body(message: &str) -> (String, String) {
+    let (subject, body) = message.trim_start().split_once("\n\n").unwrap_or((message.trim(), ""));
+    (subject.lines().map(str::trim).collect::<Vec<_>>().join(" "), body.to_owned())
+}
+
+/// A date as in RFC 3339, or as `hydrator.metadata` and the README have it: `2024-03-27 10:32:04 UTC`.
+fn time_of(text: &str) -> Option<Time> {
+    let readable = || {
+        let (date, rest) = text.split_once(' ')?;
+        let (time, zone) = rest.split_once(' ')?;
+        Time::from_rfc3339(&format!("{date}T{time}{}", if zone == "UTC" { "Z" } else { zone }))
+    };
+    Time::from_rfc3339(text).or_else(readable)
 }
 
 fn checked_path(details: &PathDetails) -> Result<(RepoPath, Vec<Manifest>), Diagnostic> {
