@@ -13,6 +13,7 @@
 //! | somebody's | renamed to `<hook>.hydrate-orig`, runs first | – |
 //! | a manager's, or outside of the repository | kept, refused | – |
 
+mod calling;
 mod client;
 mod config;
 mod doctor;

@@ -236,6 +236,39 @@ fn hooks_of_managers_and_of_other_repositories_are_left_alone() {
     }
 }
 
+/// As gitolite 3.6.12 lays it out: `triggers/repo-specific-hooks` links a driver, which runs all `post-receive.*`.
+#[test]
+fn under_gitolite_each_hook_has_a_file_and_a_working_setup_is_no_failure() {
+    let lab = Lab::new();
+    let server = lab.bare(&[]);
+    fs::write(server.path.join("gl-conf"), "").expect("written");
+    let told = server.hydrate(&["install", "--server"]).exits(1).stdout;
+    for hook in ["post-receive", "pre-receive"] {
+        for expected in [
+            format!(">LOCAL_CODE/hooks/repo-specific/hydrate-{hook},"),
+            format!("`option hook.{hook} = hydrate-{hook}`"),
+        ] {
+            assert!(told.contains(&expected), "{expected}: {told}");
+        }
+        let driver = "#!/bin/sh\nstdin=`cat`\nfor h in $0.*; do\n    [ -x $h ] || continue\n    \
+                      echo \"$stdin\" | $h || { [ $0 = hooks/pre-receive ] && exit 1; }\ndone\n";
+        lab.program("../local/hooks/multi-hook-driver", driver);
+        let script = server.hydrate(&["install", "--print", hook]).success().stdout;
+        lab.program(&format!("../local/hooks/repo-specific/hydrate-{hook}"), &script);
+        symlink(lab.path("local/hooks/multi-hook-driver"), server.path.join("hooks").join(hook)).expect("made");
+        let code = lab.path(&format!("local/hooks/repo-specific/hydrate-{hook}"));
+        symlink(code, server.path.join(format!("hooks/{hook}.h00-hydrate-{hook}"))).expect("made");
+    }
+    assert!(told.contains("~/.gitolite.rc") && told.contains("'repo-specific-hooks'"), "{told}");
+    let told = server.hydrate(&["install", "--server"]).success().stdout;
+    assert!(told.contains("already  hooks/post-receive.h00-hydrate-post-receive calls git-hydrate\n"), "{told}");
+    let told = server.hydrate(&["doctor"]).success().stdout;
+    assert!(told.contains("hooks/pre-receive.h00-hydrate-pre-receive calls git-hydrate\n"), "{told}");
+    let clone = server.clone_to("clone");
+    clone.example();
+    assert!(clone.push().success().stderr.contains("environments/prod"));
+}
+
 #[test]
 fn a_git_that_reads_hooks_from_its_configuration_gets_them_there() {
     let lab = Lab::new();

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use super::calling::calling;
 use super::hook::{CLIENT_HOOKS, Hook, Owner, SERVER_HOOKS};
 use super::place::{Place, content};
 use super::{Error, Installer, Io as _, State, is_executable, kept};
@@ -66,7 +67,13 @@ impl Installer<'_> {
                 Ok(())
             }
             Place::Nowhere { reason, advice } => {
-                self.advise(State::Refused, reason, advice);
+                match calling(hook, self.repository)?.filter(|file| is_executable(file)) {
+                    Some(file) => {
+                        let told = self.told(&file);
+                        self.step(State::Already, format!("{told} calls git-hydrate"));
+                    }
+                    None => self.advise(State::Refused, reason, advice),
+                }
                 Ok(())
             }
         }

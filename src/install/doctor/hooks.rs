@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use super::Doctor;
 use crate::diag::shell_path;
-use crate::git::Repository;
+use crate::install::calling::{calling, calls};
 use crate::install::hook::{CLIENT_HOOKS, Hook, Owner, SERVER_HOOKS, binary_of};
 use crate::install::place::{Place, content, hooks_dir};
 use crate::install::{Error, Io as _, Version, is_executable, kept};
@@ -42,13 +42,7 @@ impl Doctor<'_> {
 
     /// A hook that we did not write may call us all the same.
     fn hook_by_hand(&mut self, hook: &Hook, place: Place, again: &str) -> Result<(), Error> {
-        let mut calling = None;
-        for file in candidates(hook, self.repository)? {
-            if content(&file)?.is_some_and(|text| calls(&text, hook)) && (calling.is_none() || is_executable(&file)) {
-                calling = Some(file);
-            }
-        }
-        match (calling, place) {
+        match (calling(hook, self.repository)?, place) {
             (Some(file), _) if is_executable(&file) => self.good(format!("{} calls git-hydrate", file.display())),
             (Some(file), _) => self.not_executable(&file),
             (None, Place::Nowhere { reason, advice }) if hook.is_client() => {
@@ -167,50 +161,6 @@ impl Doctor<'_> {
             format!("chmod +x {}", shell_path(file)),
         );
     }
-}
-
-/// The files that may run as `hook`: the one that git runs, and what that one runs in its turn, such as all files of a
-/// directory beside it (Gitea, Debian's run-parts) or all whose names begin with its own (gitolite's driver).
-fn candidates(hook: &Hook, repository: &Repository) -> Result<Vec<PathBuf>, Error> {
-    let dir = hooks_dir(hook, repository)?;
-    let several = format!("{}.d", hook.name);
-    let custom = repository.common_dir().join("custom_hooks");
-    let mut found = vec![dir.join(hook.name), custom.join(hook.name)];
-    found.extend(files_of(&custom.join(&several)));
-    let driver = dir.join(hook.name);
-    let Some(text) = content(&driver)?.filter(|_| is_executable(&driver)) else { return Ok(found) };
-    let text = String::from_utf8_lossy(&text);
-    let lines: String = text.lines().filter(|line| !line.trim_start().starts_with('#')).collect::<Vec<_>>().join("\n");
-    let all = ["$0.*", &format!("{}.*", hook.name)].iter().any(|pattern| lines.contains(pattern));
-    for file in files_of(&dir).filter(|file| *file != driver) {
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let runs = lines.split(|end: char| end.is_whitespace() || "\"'/;&|)".contains(end)).any(|word| word == name);
-        if runs || all && name.starts_with(&format!("{}.", hook.name)) {
-            found.push(file);
-        }
-    }
-    if lines.contains(".d") {
-        found.extend(files_of(&dir.join(several)));
-    }
-    Ok(found)
-}
-
-/// The files in a directory, by name; none when it cannot be read.
-fn files_of(dir: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    let mut files: Vec<_> = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    files.retain(|file| file.is_file());
-    files.sort();
-    files.into_iter()
-}
-
-/// Whether a script runs us as this hook and not as another.
-fn calls(script: &[u8], hook: &Hook) -> bool {
-    let text = String::from_utf8_lossy(script);
-    let mut lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
-    lines.any(|line| {
-        let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches(['"', '\'', ';'])).collect();
-        words.windows(3).any(|words| words[0].ends_with("hydrate") && words[1..] == ["hook", hook.name])
-    })
 }
 
 /// Whether a user whose group is `group` may pass through a directory.
