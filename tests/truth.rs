@@ -190,3 +190,43 @@ fn a_variable_that_pushers_set_is_no_name_to_the_doctor() {
         "{told}"
     );
 }
+
+#[test]
+fn a_push_to_a_promoted_branch_is_sent_to_its_staging_branch() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    clone
+        .run(
+            "cp",
+            &[
+                "-R",
+                concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/applications/two-regions-of-three-environments/in/."),
+                ".",
+            ],
+        )
+        .success();
+    let staged = "s/^    syncSource:/    hydrateTo: {targetBranch: environments\\/dev-next}\\n    syncSource:/";
+    clone.run("sed", &["-i", staged, "applications/dev.yaml"]).success();
+    clone.commit("stage", &[]);
+    clone.push().success();
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["checkout", "-q", "-b", "edit", "origin/environments/dev"]);
+    clone.commit("by hand", &[("west/manifest.yaml", "a: 1\n")]);
+    server.git(&["config", "--unset-all", "receive.hideRefs"]);
+    let told = clone.run("git", &["push", "origin", "edit:environments/dev"]).exits(1).remote().join(" ");
+    assert!(told.contains("when `environments/dev-next` is merged into it"), "{told}");
+    assert!(!told.contains("on `main` instead"), "{told}");
+}
+
+#[test]
+fn uninstall_tells_which_sources_argo_cd_goes_back_to() {
+    let lab = Lab::new();
+    let (server, _) = pushed(&lab);
+    let told = server.hydrate(&["uninstall", "--server", ".", "--repoint"]).success().stdout;
+    let expected = "dev-west:\n  repoURL: https://git.example.com/shop/config.git\n  targetRevision: main\n  path: environments/dev/west\n";
+    assert!(told.contains(expected), "{told}");
+    assert!(server.file("hooks/post-receive").is_some());
+    server.hydrate(&["uninstall", "--server"]).success();
+    assert!(server.file("hooks/post-receive").is_none());
+}

@@ -40,6 +40,9 @@ pub(super) struct UninstallArguments {
     /// The same for a server's, as `install --server` takes it.
     #[arg(long, value_name = "REPOSITORY", num_args = 0..=1, default_missing_value = ".", conflicts_with = "repository")]
     server: Option<PathBuf>,
+    /// Print, for each Application, the source that it goes back to when Argo CD renders it again; uninstall nothing.
+    #[arg(long)]
+    repoint: bool,
     /// Nothing more: `install --client` has it.
     #[arg(long, hide = true, conflicts_with = "server")]
     client: bool,
@@ -101,10 +104,50 @@ pub(super) fn uninstall(arguments: &UninstallArguments, json: bool) -> anyhow::R
         Some(path) => server_repository(path)?,
         None => super::repository(arguments.repository.as_deref())?,
     };
+    if arguments.repoint {
+        return repoint(&repository, json);
+    }
     super::check_owner(&repository, "uninstall")?;
     let mut installer = Installer::new(&repository)?;
     installer.uninstall()?;
     tell(&installer.steps(), json)
+}
+
+/// Prints where Argo CD finds what each Application is made of.
+fn repoint(repository: &Repository, json: bool) -> anyhow::Result<Outcome> {
+    let mut sources = Vec::new();
+    for (_, application) in survey(repository)?.applications {
+        let dry = &application.dry;
+        sources.push(serde_json::json!({
+            "name": application.name.as_str(), "file": application.file.as_str(), "repoURL": dry.repo_url,
+            "targetRevision": dry.target_revision, "path": dry.path_text,
+            "hydratedBranch": application.sync_branch.as_str(), "hydratedPath": application.sync_path.as_str(),
+        }));
+    }
+    if json {
+        output::print_json_list("sources", &sources)?;
+        return Ok(Outcome::Done);
+    }
+    let mut text = String::new();
+    for source in &sources {
+        let field = |name: &str| crate::diag::printable(source[name].as_str().unwrap_or_default());
+        text += &format!(
+            "# {}: {} of {} is made from\n{}:\n  repoURL: {}\n  targetRevision: {}\n  path: {}\n",
+            field("file"),
+            field("hydratedPath"),
+            field("hydratedBranch"),
+            field("name"),
+            field("repoURL"),
+            field("targetRevision"),
+            field("path")
+        );
+    }
+    text += match sources.is_empty() {
+        true => "no Application is hydrated here\n",
+        false => "# In each Application, `drySource` becomes `spec.source` as it is, and `sourceHydrator` goes.\n",
+    };
+    output::print(text)?;
+    Ok(Outcome::Done)
 }
 
 /// Writes down the dry branches and what an earlier version hydrated; answers what was written.

@@ -322,6 +322,14 @@ impl<'a> Guard<'a> {
             };
             return Ok(refusal.hint(hint));
         };
+        let staging: BTreeSet<&BranchName> = all.iter().map(|app| app.environment_branch()).collect();
+        if let (Some(from), false) = (staging.first().filter(|_| staging.len() == 1), staging.contains(branch)) {
+            let hint = format!(
+                "it changes when `{from}` is merged into it: by a promoter, whom an admin names by `git config --add \
+                 hydrate.promoter NAME`"
+            );
+            return Ok(refusal.hint(hint));
+        }
         let touched = self.touched(&all, old, new);
         let shown = if touched.is_empty() { &all } else { &touched };
         let paths: BTreeSet<&str> = shown.iter().map(|application| application.dry.path_text.as_str()).collect();
