@@ -241,12 +241,35 @@ impl Repository {
 
     /// The content of an object of any kind: what its id stands for, or an error.
     pub fn object(&self, id: ObjectId) -> Result<(ObjectKind, Vec<u8>), Error> {
-        let (kind, content) = self.with_anew(|repository| {
+        let found = self.with_anew(|repository| {
             let mut buffer = Vec::new();
             let kind = repository.objects.find(&id, &mut buffer).map_err(|error| reading("object", id, error))?.kind;
             Ok((kind, buffer))
-        })?;
+        });
+        let (kind, content) = match found {
+            Err(_) if self.is_partial() => self.fetched(id)?,
+            found => found?,
+        };
         checked(id, kind, content)
+    }
+
+    /// Whether the clone left objects at its remote, as `git clone --filter` makes it.
+    fn is_partial(&self) -> bool {
+        self.config("extensions.partialClone").is_some()
+            || self
+                .config_subsections("remote")
+                .iter()
+                .any(|remote| self.config_bool(&format!("remote.{remote}.promisor")) == Some(true))
+    }
+
+    /// An object that a partial clone has not, fetched by git itself.
+    fn fetched(&self, id: ObjectId) -> Result<(ObjectKind, Vec<u8>), Error> {
+        let doing = || format!("fetching {id}, which this partial clone left at its remote");
+        let ask = |args: [&str; 3]| self.git().output(&args).map_err(|error| Error::new(doing(), error));
+        let name = id.to_string();
+        let kind = ask(["cat-file", "-t", &name])?;
+        let kind = ObjectKind::from_bytes(kind.trim_ascii_end()).map_err(|error| Error::new(doing(), error))?;
+        Ok((kind, ask(["cat-file", &kind.to_string(), &name])?))
     }
 
     /// The same for one that need not be there.
@@ -270,9 +293,13 @@ impl Repository {
 
     /// The size of an object in bytes, read from its header.
     pub fn size(&self, id: ObjectId) -> Result<u64, Error> {
-        self.with_anew(|repository| {
+        let found = self.with_anew(|repository| {
             repository.find_header(id).map(|header| header.size()).map_err(|error| reading("object", id, error))
-        })
+        });
+        match found {
+            Err(_) if self.is_partial() => Ok(self.object(id)?.1.len() as u64),
+            found => found,
+        }
     }
 
     /// The entries of one directory, in git's order.
