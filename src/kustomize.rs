@@ -55,7 +55,7 @@ pub use charts::NativeCharts;
 pub use error::Error;
 pub use generate::helm::{ChartRequest, RenderChart, ValuesFile};
 pub use options::{LoadRestrictor, Options, Reorder};
-pub(crate) use remote::{is_repository, is_url};
+pub(crate) use remote::{is_repository, is_url, names_yaml};
 pub use tree::Limits;
 
 /// The version that is followed.

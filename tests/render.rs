@@ -427,7 +427,7 @@ fn a_word_of_the_tree_never_reaches_a_tool_as_an_option() {
     let rows = [
         (
             "resources: ['https://example.com/a/b?ref=--upload-pack=touch']\n",
-            "remote file 'https://example.com/a/b?ref=",
+            "remote base 'https://example.com/a/b?ref=",
         ),
         ("resources: ['git@example.com:a/b.git?ref=-x']\n", "remote base 'git@example.com:a/b.git?ref=-x'"),
         ("components: ['github.com/a/b?ref=v1']\n", "remote base 'github.com/a/b?ref=v1'"),

@@ -230,3 +230,46 @@ fn uninstall_tells_which_sources_argo_cd_goes_back_to() {
     server.hydrate(&["uninstall", "--server"]).success();
     assert!(server.file("hooks/post-receive").is_none());
 }
+
+#[test]
+fn in_a_partial_clone_what_is_missing_is_fetched_and_nothing_is_called_damaged() {
+    let lab = Lab::new();
+    let (server, _) = pushed(&lab);
+    server.git(&["config", "uploadpack.allowFilter", "true"]);
+    let url = format!("file://{}", server.path.display());
+    server.git(&["clone", "-q", "--no-checkout", "--filter=blob:none", &url, "../partial"]);
+    let clone = Repo::at(&lab, "partial");
+    clone.hydrate(&["check"]).success();
+    let told = clone.hydrate(&["diff"]).success().stdout;
+    assert!(told.contains("no change"), "{told}");
+    clone.hydrate(&["verify"]).success();
+    // Where the remote is gone it is said plainly.
+    let again = Repo::at(&lab, "again");
+    server.git(&["clone", "-q", "--no-checkout", "--filter=blob:none", &url, "../again"]);
+    again.git(&["remote", "set-url", "origin", "file:///no/such/repository"]);
+    let told = again.hydrate(&["check", "--offline"]).exits(2).stderr;
+    assert!(told.contains("which this partial clone left at its remote"), "{told}");
+}
+
+#[test]
+fn what_a_kustomization_takes_from_elsewhere_has_a_hint_that_works() {
+    let lab = Lab::new();
+    let repo = lab.bare(&[]).clone_to("clone");
+    let chart =
+        "helmCharts:\n- {name: web, repo: 'https://charts.example.com/a b', version: 1.2.3, releaseName: web}\n";
+    repo.commit(
+        "from elsewhere",
+        &[
+            ("apps/git/kustomization.yaml", "resources:\n- https://git.example.com/org/repo//dir?ref=v1\n"),
+            ("apps/file/kustomization.yaml", "resources:\n- https://git.example.com/org/crds.yaml\n"),
+            ("apps/chart/kustomization.yaml", chart),
+        ],
+    );
+    let told = repo.hydrate(&["check", "--adopt", "."]).exits(1).stdout;
+    assert!(told.contains("remote directory 'https://git.example.com/org/repo//dir?ref=v1'"), "{told}");
+    assert!(told.contains("copy the directory into the repository"), "{told}");
+    assert!(told.contains("remote file 'https://git.example.com/org/crds.yaml'"), "{told}");
+    let pull = "`helm pull --untar --untardir apps/chart/charts/web-1.2.3 web --repo 'https://charts.example.com/a b' \
+                --version 1.2.3`";
+    assert!(told.contains(pull), "{told}");
+}

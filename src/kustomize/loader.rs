@@ -82,6 +82,12 @@ impl Loader {
 
     /// The path of a file without links, after the checks of the load restrictor.
     pub(crate) fn file(&self, view: &View<'_>, path: &str) -> Result<RepoPath> {
+        if remote::is_url(path) && remote::is_repository(path) && !remote::names_yaml(path) {
+            return Err(Error::unsupported(
+                format!("remote directory '{path}': rendering never opens a connection"),
+                "copy the directory into the repository and name that copy",
+            ));
+        }
         if remote::is_url(path) {
             return Err(Error::unsupported(
                 format!("remote file '{path}': rendering never opens a connection"),

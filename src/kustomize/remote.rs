@@ -7,6 +7,12 @@ pub(crate) fn is_url(path: &str) -> bool {
         .any(|scheme| path.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
 }
 
+/// Whether the path of a URL ends as a file of YAML or JSON does.
+pub(crate) fn names_yaml(url: &str) -> bool {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    [".yaml", ".yml", ".json"].iter().any(|extension| path.ends_with(extension))
+}
+
 /// Whether Kustomize clones this when a directory is wanted (kustomize `NewRepoSpecFromURL`).
 ///
 /// URLs with a scheme, `user@host:…`, and all that starts with `github.com`; a local directory of such a name does

@@ -13,7 +13,7 @@ use super::charts::directory;
 use super::failure::Failure;
 use super::kustomization;
 use crate::diag::{Diagnostic, Span};
-use crate::kustomize::{is_repository, is_url};
+use crate::kustomize::{is_repository, is_url, names_yaml};
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
 use crate::yaml::{self, Value};
@@ -136,6 +136,9 @@ impl Walk<'_> {
         let path = site.dir.resolve(entry).ok();
         let kind = path.as_ref().and_then(|path| self.view.kind(path).ok().flatten());
         match (path, kind) {
+            _ if is_url(entry) && is_repository(entry) && !names_yaml(entry) => {
+                self.refuse(site, entry, "remote base");
+            }
             _ if is_url(entry) => self.refuse(site, entry, "remote file"),
             (Some(path), Some(Kind::File)) if is_config => self.config(site.dir, path),
             (Some(_), Some(Kind::File)) => {}

@@ -7,6 +7,7 @@ use super::super::merge::{self, NewItems};
 use super::super::session::Session;
 use super::super::text;
 use crate::diag::Diagnostic;
+use crate::diag::shell_word;
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
 use crate::yaml::{self, Value};
@@ -158,8 +159,25 @@ fn find_chart(view: &View<'_>, loader: &Loader, dir: &str, chart: &HelmChart) ->
     }
     Err(Error::unsupported(
         format!("helm chart '{}' of '{}': rendering never opens a connection", chart.name, chart.repo),
-        format!("put the chart into the repository: `helm pull --untar --untardir {dir} …`"),
+        format!("put the chart into the repository, at its top: `{}`", pull(&path, chart)),
     ))
+}
+
+/// The command that brings a chart to `path`.
+///
+/// Reference: kustomize 5.8 plugin/builtin/helmchartinflationgenerator `pullCommand`.
+fn pull(path: &RepoPath, chart: &HelmChart) -> String {
+    let dir = path.parent().filter(|dir| !dir.is_root());
+    let dir = dir.as_ref().map_or(".", RepoPath::as_str);
+    let source = match chart.repo.starts_with("oci://") {
+        true => shell_word(&format!("{}/{}", chart.repo.trim_end_matches('/'), chart.name)),
+        false => format!("{} --repo {}", shell_word(&chart.name), shell_word(&chart.repo)),
+    };
+    let version = match chart.version.is_empty() {
+        true => String::new(),
+        false => format!(" --version {}", shell_word(&chart.version)),
+    };
+    format!("helm pull --untar --untardir {} {source}{version}", shell_word(dir))
 }
 
 /// The values that the kustomization gives: its file, merged with its inline values if there are any.
