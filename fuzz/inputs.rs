@@ -47,13 +47,20 @@ fn application(bytes: &[u8]) {
 
 fn application_set(bytes: &[u8]) {
     let files = MemoryFiles::new().file("apps/web/config.yaml", bytes).file("clusters/a.yaml", bytes);
-    let home = Home { repo_urls: vec!["https://git.example.com/dry.git".to_owned()], revisions: Vec::new() };
+    let home = Home {
+        repo_urls: vec!["https://git.example.com/dry.git".to_owned()],
+        revisions: Vec::new(),
+        is_beside_head: false,
+    };
     let view = View::new(&files);
     let sources = Sources::new(&view, home);
     let few = set::Limits { applications: 100, params: 1000, bytes: 1 << 22, ..set::Limits::default() };
     for set in set::read_sets(&path("sets.yaml"), bytes).unwrap_or_default() {
         match set.expand(&sources, &few) {
-            Ok(expanded) => assert!(expanded.applications.len() <= 100),
+            Ok(expanded) => {
+                assert!(expanded.applications.len() <= 100);
+                assert!(set.documents(&expanded).len() <= 100);
+            }
             Err(diagnostic) => assert!(!diagnostic.to_string().is_empty()),
         }
     }

@@ -16,6 +16,7 @@ mod document;
 mod environment;
 mod field;
 mod located;
+mod made;
 mod mistake;
 mod name;
 mod near;
@@ -34,14 +35,16 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use crate::diag::Span;
+use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
 use crate::view::ContentId;
 
 use field::Field;
+use set::Cluster;
 
 pub use document::Document;
 pub use environment::{Environment, Substituted, Variable};
+pub use made::{By, Keeps, Maker};
 pub use name::{AppName, BranchName, NameError};
 pub use options::{
     Directory, FileParameter, Helm, HelmParameter, Jsonnet, JsonnetVariable, Kustomize, Options, Patch, PatchTarget,
@@ -85,15 +88,35 @@ pub struct Application {
     pub sync_path: RepoPath,
     /// `spec.sourceHydrator.hydrateTo.targetBranch`: the staging branch that receives the commit instead.
     pub hydrate_to: Option<BranchName>,
-    /// The file of the dry commit that holds the Application.
+    /// The file of the dry commit that holds the Application, or its maker.
     pub file: RepoPath,
-    /// Which Application of the file it is, from 0; items of lists are counted one by one.
+    /// Which Application of the file it is, from 0; items of lists are counted one by one. One that is made has a number
+    /// that follows from its name and its maker's.
     pub index: usize,
     /// Where its fields stand.
     pub places: Places,
+    /// What makes it; none for one that stands in a file itself.
+    pub maker: Option<Arc<Maker>>,
+    /// What is known of the cluster that it deploys to; none when nothing is.
+    pub cluster: Option<Arc<Cluster>>,
 }
 
 impl Application {
+    /// The same with what is wrong with it leading back to its maker.
+    pub fn tells(&self, diagnostic: Diagnostic) -> Diagnostic {
+        match &self.maker {
+            Some(maker) => diagnostic.made_by(maker),
+            None => diagnostic,
+        }
+    }
+
+    /// Whether one of its fields that rules point at stands there.
+    fn has_place(&self, span: &Span) -> bool {
+        let Places { name, repo_url, target_revision, dry_path, sync_branch, sync_path, hydrate_to } = &self.places;
+        let places = [name, repo_url, target_revision, dry_path, sync_branch, sync_path];
+        places.into_iter().chain(hydrate_to).any(|place| place == span)
+    }
+
     /// The branch that hydration writes: the staging branch if there is one, else the sync branch.
     pub fn environment_branch(&self) -> &BranchName {
         self.hydrate_to.as_ref().unwrap_or(&self.sync_branch)
@@ -112,11 +135,28 @@ impl Application {
             hash.update(text.unwrap_or_default());
         }
         self.dry.fields.hash_into(&mut hash);
+        // What renders are told of the cluster, and no more of it.
+        let (version, apis) = (self.kube_version(), self.api_versions());
+        for text in version.into_iter().chain(apis.iter().map(String::as_str)) {
+            hash.update([2]);
+            hash.update(text.len().to_le_bytes());
+            hash.update(text);
+        }
         ContentId::new(&hash.finalize())
     }
 }
 
 impl Application {
+    /// The version of Kubernetes that its cluster is known to have, for a source that names none.
+    pub fn kube_version(&self) -> Option<&str> {
+        self.cluster.as_ref()?.kube_version.as_deref()
+    }
+
+    /// The versions of APIs that its cluster is known to serve, for a source that names none.
+    pub fn api_versions(&self) -> &[String] {
+        self.cluster.as_ref().map_or(&[], |cluster| &cluster.api_versions)
+    }
+
     /// An id of everything in the document that rules over all Applications look at, places left out: equal ids, equal
     /// verdicts.
     pub fn placement(&self) -> ContentId {

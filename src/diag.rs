@@ -137,6 +137,9 @@ pub struct Diagnostic {
     /// The Application that failed by it, when the place alone does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<String>,
+    /// What made the Application that it is about, and from what, when it stands in no file itself.
+    #[serde(default, rename = "madeBy", skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<String>,
     /// How to mend it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
@@ -157,6 +160,7 @@ impl Diagnostic {
             span: None,
             label: String::new(),
             application: None,
+            made_by: None,
             hint: None,
             refusal: None,
             unknown_field: None,
@@ -203,6 +207,11 @@ impl Diagnostic {
         Self { severity: Severity::Error, ..self.clone() }
     }
 
+    /// The same as a warning, whatever it was.
+    pub fn as_warning(&self) -> Self {
+        Self { severity: Severity::Warning, ..self.clone() }
+    }
+
     /// Whether it is about an unknown field of one of these names.
     pub fn is_of_field(&self, names: &[String]) -> bool {
         self.unknown_field.as_ref().is_some_and(|field| names.contains(&field.name))
@@ -246,6 +255,9 @@ impl fmt::Display for Diagnostic {
         }
         if let Some(application) = &self.application {
             write!(f, "\n  = application: {}", shown(application))?;
+        }
+        if let Some(maker) = &self.made_by {
+            write!(f, "\n  = made by {}", shown(maker))?;
         }
         if let Some(hint) = &self.hint {
             write!(f, "\n  = hint: {}", shown(hint))?;

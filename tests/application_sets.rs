@@ -25,7 +25,7 @@ fn path(text: &str) -> RepoPath {
 }
 
 fn home() -> Home {
-    Home { repo_urls: vec![URL.to_owned()], revisions: vec!["main".to_owned()] }
+    Home { repo_urls: vec![URL.to_owned()], revisions: vec!["main".to_owned()], is_beside_head: false }
 }
 
 fn add_files(files: &mut MemoryFiles, dir: &Path, below: &RepoPath) {
@@ -82,7 +82,8 @@ fn fault(case: &Path) -> Option<String> {
                 _ => Vec::new(),
             });
             let expected = expected.collect();
-            let (expected, made) = (shown(expected), shown(made.applications));
+            let (expected, made) =
+                (shown(expected), shown(made.applications.into_iter().map(|made| made.object).collect()));
             (expected != made).then(|| format!("--- expected\n{expected}\n--- made\n{made}"))
         }
         (Some(_), Err(diagnostic)) => Some(diagnostic.to_string()),

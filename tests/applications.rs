@@ -231,10 +231,6 @@ const SPOILT: &[(&str, &str)] = &[
 /// Other files that hold the word `sourceHydrator`.
 const FILES: &[(&str, &str)] = &[
     (
-        "an ApplicationSet",
-        "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nspec:\n  template:\n    spec:\n      sourceHydrator: {}\n",
-    ),
-    (
         "an item of a list",
         "apiVersion: v1\nkind: List\nitems:\n- apiVersion: argoproj.io/v1alpha1\n  kind: Application\n  spec:\n    sourceHydrator: {}\n",
     ),

@@ -1,7 +1,7 @@
 //! What can be wrong with Applications that are right each by itself: a value for each conflict, its text in one place.
 
 use super::mistake::one_line;
-use super::{AppName, BranchName};
+use super::{AppName, BranchName, By};
 use crate::diag::{Diagnostic, Span, clipped, shell_word};
 use crate::path::RepoPath;
 
@@ -17,6 +17,8 @@ pub(super) enum Conflict {
     PathAround { path: RepoPath, branch: BranchName, inner: RepoPath, other: AppName, at: Span },
     #[error("`{path}` on `{branch}` differs from the `{other}` of `{name}` in case only")]
     PathCase { path: RepoPath, branch: BranchName, other: RepoPath, name: AppName, at: Span },
+    #[error("`{name}` is made by {by}, and there is another Application of that name")]
+    MadeTwice { name: AppName, by: By, at: Span },
     #[error("`{branch}` is a dry branch: hydration would overwrite its own source")]
     DestinationIsDry { branch: BranchName },
     #[error("`{branch}` is not among the branches that may be hydrated")]
@@ -67,6 +69,7 @@ impl Conflict {
             Conflict::PathInside { at, .. }
             | Conflict::PathAround { at, .. }
             | Conflict::PathCase { at, .. }
+            | Conflict::MadeTwice { at, .. }
             | Conflict::SyncBranchesDiffer { at, .. }
             | Conflict::SyncBranchWritten { at, .. }
             | Conflict::RepositoryUnclear { at, .. }
@@ -81,6 +84,7 @@ impl Conflict {
             Conflict::PathTaken { .. } | Conflict::PathInside { .. } | Conflict::PathAround { .. } => {
                 "give each Application of a branch a folder of its own".to_owned()
             }
+            Conflict::MadeTwice { .. } => "give each Application of a namespace a name of its own".to_owned(),
             Conflict::PathCase { .. } => "a clone on macOS or Windows has room for one of them only".to_owned(),
             Conflict::DestinationIsDry { .. } => "write to a branch of its own, such as `environments/dev`".to_owned(),
             Conflict::DestinationForbidden { branch } => {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::decode;
 use super::field::{Entry, Field, Place};
+use super::made::Maker;
 use super::mistake::{Mistake, Mistakes};
 use super::object::Object;
 use super::sync_path::sync_path;
@@ -26,6 +27,15 @@ pub struct Document {
     pub application: Option<Arc<Application>>,
     /// What is wrong or odd, in the order of lines.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Document {
+    /// Notes what makes the Application.
+    pub(super) fn made_by(&mut self, maker: Maker) {
+        if let Some(application) = &mut self.application {
+            Arc::make_mut(application).maker = Some(Arc::new(maker));
+        }
+    }
 }
 
 /// A checked value and where it stands.
@@ -112,6 +122,8 @@ fn application(root: &Object<'_>, place: &Place, document: &mut Document) -> Opt
         sync_branch,
         sync_path,
         file: place.file.path.clone(),
+        maker: None,
+        cluster: None,
         index: document.index,
         places: Places {
             name: name_place.span(),

@@ -23,8 +23,6 @@ pub(super) enum Mistake {
     ApiVersion(String),
     #[error("an object of kind `{0}` is not hydrated, though it has `spec.sourceHydrator`")]
     OtherKind(String),
-    #[error("an ApplicationSet is not hydrated: Applications are made from it in a cluster only")]
-    ApplicationSet,
     #[error("`{field}` is missing")]
     Missing { field: String },
     #[error("`{field}` is empty")]
@@ -100,8 +98,7 @@ impl Mistake {
     pub fn is_error(&self) -> bool {
         !matches!(
             self,
-            Mistake::ApplicationSet
-                | Mistake::OtherKind(_)
+            Mistake::OtherKind(_)
                 | Mistake::Unknown { .. }
                 | Mistake::NotHydrated { .. }
                 | Mistake::Fixed { .. }
@@ -134,7 +131,6 @@ impl Mistake {
             | Mistake::PathIsFile { .. } => return None,
             Mistake::ApiVersion(_) => "write `apiVersion: argoproj.io/v1alpha1`".to_owned(),
             Mistake::OtherKind(_) => "write `kind: Application`".to_owned(),
-            Mistake::ApplicationSet => "commit the Applications themselves".to_owned(),
             Mistake::Missing { field } | Mistake::Empty { field } => return expected(field).map(str::to_owned),
             Mistake::Type { expected: "a text", found: "a number" | "a boolean", .. } => "quote it".to_owned(),
             Mistake::Type { .. } => return None,

@@ -1,12 +1,14 @@
 //! Finds the Applications of one file.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use super::document::{Document, document};
 use super::field::{Content, Entry, Field, Place};
 use super::located;
 use super::mistake::Mistake;
 use super::near::near;
+use super::set::{ApplicationSet, SETS_MAX};
 use super::{AppName, Application};
 use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
@@ -30,10 +32,13 @@ const APPLICATIONS_MAX: usize = 10_000;
 pub struct File {
     /// The file.
     pub path: RepoPath,
-    /// Its Applications with `spec.sourceHydrator`, right or wrong, in their order.
+    /// Its Applications with `spec.sourceHydrator`, right or wrong, in their order; those that its sets make are none of
+    /// them.
     pub documents: Vec<Document>,
     /// What is wrong with the file as a whole: with an error, it is not known which Applications it holds.
     pub diagnostics: Vec<Diagnostic>,
+    /// Its ApplicationSets that mention `sourceHydrator`, in their order.
+    pub sets: Vec<Arc<ApplicationSet>>,
     /// The Applications that are not hydrated by mistake. What is said of them stands among the `diagnostics`.
     pub misspelt: Vec<Misspelt>,
     /// Whether the word `sourceHydrator` is in it, or one that was meant to be. Without it, nothing else was looked at.
@@ -86,6 +91,7 @@ pub fn read_too_large(path: &RepoPath, bytes: &[u8]) -> Option<File> {
                 .hint("divide it, or leave it out by the setting `applications` if it holds none")
                 .at(Span::file(path.clone())),
         ],
+        sets: Vec::new(),
         misspelt: Vec::new(),
         holds_source_hydrator: true,
     })
@@ -125,6 +131,7 @@ pub fn read(path: &RepoPath, bytes: &[u8]) -> File {
         path: path.clone(),
         documents: Vec::new(),
         diagnostics: Vec::new(),
+        sets: Vec::new(),
         misspelt: Vec::new(),
         holds_source_hydrator: is_marked(bytes),
     };
@@ -159,8 +166,8 @@ enum Kind<'a> {
     Application,
     /// An Application with a near miss of `sourceHydrator`.
     Misspelt(&'a Entry),
-    /// With the place of its kind.
-    ApplicationSet(&'a Place),
+    /// One that mentions `sourceHydrator`.
+    ApplicationSet(ApplicationSet),
     List(&'a [Field]),
     /// Something with `spec.sourceHydrator` that has no kind, or another one.
     Unclear(Option<(&'a str, &'a Place)>),
@@ -201,7 +208,8 @@ impl File {
                 }
             }
             Kind::List(_) => self.diagnostics.push(Mistake::ListDepth.at(object.place.span())),
-            Kind::ApplicationSet(place) => self.diagnostics.push(Mistake::ApplicationSet.at(place.span())),
+            Kind::ApplicationSet(_) if self.sets.len() == SETS_MAX => self.too_many(object),
+            Kind::ApplicationSet(set) => self.sets.push(Arc::new(set)),
             Kind::Unclear(Some((kind, place))) => {
                 self.diagnostics.push(Mistake::OtherKind(kind.to_owned()).at(place.span()));
             }
@@ -218,13 +226,16 @@ fn kind<'a>(object: &'a Field, item_kind: Option<&str>) -> Kind<'a> {
     let hydrated = |object: &Field| object.get("spec").is_some_and(|spec| spec.get(MARK).is_some());
     let group = text("apiVersion").map(|(version, _)| version.split('/').next().unwrap_or_default());
     let argo = group.is_none_or(|group| group == GROUP);
-    let template = object.get("spec").and_then(|spec| spec.get("template"));
-    match (text("kind").map(|(kind, _)| kind).or(item_kind), text("kind")) {
+    let named = text("kind").map(|(kind, _)| kind).or(item_kind);
+    if named == Some("ApplicationSet")
+        && argo
+        && let Some(set) = ApplicationSet::mentioning(MARK, object)
+    {
+        return Kind::ApplicationSet(set);
+    }
+    match (named, text("kind")) {
         (Some("Application"), _) if argo && hydrated(object) => Kind::Application,
         (Some("Application"), _) if argo => misspelt(object).map_or(Kind::Other, Kind::Misspelt),
-        (Some("ApplicationSet"), Some((_, place))) if argo && template.is_some_and(hydrated) => {
-            Kind::ApplicationSet(place)
-        }
         (Some(kind), _) if kind.ends_with("List") => match object.get("items").map(|items| &items.content) {
             Some(Content::List(items)) => Kind::List(items),
             _ => Kind::Other,

@@ -18,18 +18,22 @@
 //!
 //! Reference: argo-cd `37ee0097` applicationset/.
 
+mod cluster;
 mod clusters;
 mod fasttemplate;
 mod fault;
 mod functions;
 mod generators;
 mod git;
+mod import;
 mod language;
 mod list;
 mod matrix;
 mod merge;
+mod origin;
 mod params;
 mod patch;
+mod recorded;
 mod render;
 mod secrets;
 mod selector;
@@ -37,7 +41,10 @@ mod shape;
 mod types;
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use serde::{Deserialize, Serialize};
 
 use super::field::{Content, Field};
 use super::located;
@@ -49,19 +56,25 @@ use crate::template;
 use crate::view::View;
 use crate::yaml::{Mapping, Value};
 
+use cluster::Known;
 use fault::{Fault, Result};
 use generators::{Engine, Generated};
 use language::{Language, Missing, TEMPLATE_LIMITS};
+use origin::{Origin, Source};
 use params::Params;
-use secrets::{Known, Unclear};
 use shape::{Keys, written};
 use types::{APPLICATION, APPLICATION_SET};
+
+pub use cluster::{Cluster, Clusters, has_userinfo};
+pub use import::{Versions, import};
+pub use recorded::{Recorded, read_recorded};
+pub(crate) use secrets::may_hold_clusters;
 
 const API_VERSION: &str = "argoproj.io/v1alpha1";
 const KIND: &str = "ApplicationSet";
 /// How deep lists may stand in lists, and how many sets in a file.
 const LIST_DEPTH_MAX: u32 = 8;
-const SETS_MAX: usize = 1000;
+pub(super) const SETS_MAX: usize = 1000;
 
 /// How much one set may make.
 #[derive(Debug, Clone, Copy)]
@@ -77,9 +90,9 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 10,000 Applications, 100,000 params sets, 256 MiB.
+    /// 100,000 Applications, 300,000 params sets, 256 MiB.
     fn default() -> Self {
-        Self { applications: 10_000, params: 100_000, bytes: 256 << 20, template: TEMPLATE_LIMITS }
+        Self { applications: 100_000, params: 300_000, bytes: 256 << 20, template: TEMPLATE_LIMITS }
     }
 }
 
@@ -90,6 +103,8 @@ pub struct Home {
     pub repo_urls: Vec<String>,
     /// What the tree can be named by, besides `HEAD` and nothing: branches with and without `refs/heads/`, commit ids.
     pub revisions: Vec<String>,
+    /// Whether `HEAD` is another branch than the tree is of.
+    pub is_beside_head: bool,
 }
 
 impl Home {
@@ -109,12 +124,14 @@ impl Home {
             .below("repoURL"));
         }
         let revision = revision.trim();
-        let is_this = matches!(revision, "" | "HEAD") || self.revisions.iter().any(|known| known == revision);
+        let is_head = matches!(revision, "" | "HEAD") && !self.is_beside_head;
+        let is_this = is_head || self.revisions.iter().any(|known| known == revision);
         if !is_this {
             return Err(Fault::refused(
                 format!("the generator reads the revision `{revision}`, another one than the tree"),
                 Refusal::Elsewhere,
                 match self.revisions.first() {
+                    Some(branch) if self.is_beside_head => format!("use `{branch}`"),
                     Some(branch) => format!("use `HEAD` or `{branch}`"),
                     None => "use `HEAD`".to_owned(),
                 },
@@ -131,15 +148,27 @@ pub struct Sources<'a> {
     view: &'a View<'a>,
     home: Home,
     argocd_namespace: String,
-    recorded: BTreeMap<String, Vec<Mapping>>,
-    clusters: OnceLock<std::result::Result<Known, Unclear>>,
+    recorded: Arc<Recorded>,
+    recorded_files: BTreeMap<String, RepoPath>,
+    clusters: OnceLock<Arc<Clusters>>,
+    clusters_are_used: AtomicBool,
 }
+
+/// The namespace of Argo CD, as its own manifests have it.
+pub const ARGOCD_NAMESPACE: &str = "argocd";
 
 impl<'a> Sources<'a> {
     /// The files of a tree, and where it is from. Argo CD lives in the namespace `argocd`, and nothing is recorded.
     pub fn new(view: &'a View<'a>, home: Home) -> Self {
-        let argocd_namespace = "argocd".to_owned();
-        Self { view, home, argocd_namespace, recorded: BTreeMap::new(), clusters: OnceLock::new() }
+        Self {
+            view,
+            home,
+            argocd_namespace: ARGOCD_NAMESPACE.to_owned(),
+            recorded: Arc::default(),
+            recorded_files: BTreeMap::new(),
+            clusters: OnceLock::new(),
+            clusters_are_used: AtomicBool::new(false),
+        }
     }
 
     /// The same with Argo CD in another namespace: that of the Secrets of its clusters.
@@ -149,18 +178,51 @@ impl<'a> Sources<'a> {
 
     /// The same with the params that generators gave which are answered outside of git, by the name of the generator:
     /// `scmProvider`, `pullRequest`, `plugin`, `clusterDecisionResource`.
-    pub fn with_recorded(self, recorded: BTreeMap<String, Vec<Mapping>>) -> Self {
-        Self { recorded, ..self }
+    pub fn with_recorded(self, recorded: Recorded) -> Self {
+        Self { recorded: Arc::new(recorded), ..self }
+    }
+
+    /// The same with files of the tree that hold such params, by the name of the set.
+    pub fn with_recorded_files(self, recorded_files: BTreeMap<String, RepoPath>) -> Self {
+        Self { recorded_files, ..self }
+    }
+
+    /// The same with clusters that are known already; without them the Secrets of clusters are looked for in the tree.
+    pub fn with_clusters(self, clusters: Arc<Clusters>) -> Self {
+        Self { clusters: clusters.into(), ..self }
+    }
+
+    /// Whether a generator asked for clusters: what a set makes then rests on which files hold any.
+    pub fn used_clusters(&self) -> bool {
+        self.clusters_are_used.load(Ordering::Relaxed)
     }
 
     fn clusters(&self) -> Result<&Known> {
-        let known = self.clusters.get_or_init(|| secrets::find(self.view, &self.argocd_namespace));
-        known.as_ref().map_err(Unclear::fault)
+        let search = || Arc::new(Clusters::search(self.view, &self.argocd_namespace));
+        let clusters = self.clusters.get_or_init(search);
+        self.clusters_are_used.store(true, Ordering::Relaxed);
+        self.view.note_all(&clusters.reads);
+        clusters.known.as_ref().map_err(|unclear| unclear.fault())
+    }
+
+    /// What was recorded for a set.
+    fn recorded_of(&self, set: &str) -> Result<Arc<Recorded>> {
+        let Some(path) = self.recorded_files.get(set) else { return Ok(self.recorded.clone()) };
+        let wrong = |reason: String| {
+            let hint = format!(
+                "correct the file, or the setting: git hydrate config set applicationSets.{set}.parameters FILE"
+            );
+            Fault::new(format!("the recorded parameters of the ApplicationSet cannot be read: {reason}"))
+                .hint(hint)
+                .at(Span::file(path.clone()))
+        };
+        let blob = self.view.read(path).map_err(|error| wrong(error.to_string()))?;
+        read_recorded(&blob.data).map(Arc::new).map_err(wrong)
     }
 }
 
 /// One ApplicationSet of a file.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ApplicationSet {
     field: Field,
 }
@@ -169,9 +231,31 @@ pub struct ApplicationSet {
 #[derive(Debug, Default)]
 pub struct Expanded {
     /// The Applications, in the order of the generators and of their params.
-    pub applications: Vec<Value>,
+    pub applications: Vec<Made>,
     /// What is odd, such as an entry that names no generator.
     pub warnings: Vec<Diagnostic>,
+}
+
+/// One Application that a set makes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Made {
+    /// The whole object.
+    pub object: Value,
+    /// What it was made from.
+    pub element: MadeFrom,
+    /// The entry of `spec.generators` that made it, and the name of the generator in it.
+    pub(super) generator: (usize, String),
+}
+
+/// What an Application was made from, for who reads about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeFrom {
+    /// In words: `sets/shop.yaml:12:9`, `apps/web`, `clusters/prod.yaml`, the name of a cluster; joined by ` and ` where more
+    /// than one generator takes part.
+    pub text: String,
+    /// The first place of it: an entry of the set, a file or a directory of the dry tree; the generator where it is none
+    /// of these.
+    pub place: Span,
 }
 
 /// Finds the ApplicationSets of a file: in its documents, and in lists among them.
@@ -213,6 +297,47 @@ impl ApplicationSet {
         self.field.get("metadata")?.get("name")?.as_str()
     }
 
+    /// The namespace, if it names one.
+    pub fn namespace(&self) -> Option<&str> {
+        self.field.get("metadata")?.get("namespace")?.as_str().filter(|namespace| !namespace.is_empty())
+    }
+
+    /// One that was found in a file; none for what does not mention `word` where it makes Applications: in its template, in
+    /// that of a generator or in its patch.
+    pub(super) fn mentioning(word: &str, field: &Field) -> Option<Self> {
+        let spec = field.get("spec")?;
+        let places = ["template", "templatePatch", "generators"];
+        let is_mentioned = places.iter().filter_map(|place| spec.get(place)).any(|place| mentions(place, word));
+        is_mentioned.then(|| Self { field: field.clone() })
+    }
+
+    /// The URL that the template names for its dry sources, when it stands there as it is.
+    pub fn repo_url(&self) -> Option<&str> {
+        let url = self.at(&["spec", "template", "spec", "sourceHydrator", "drySource", "repoURL"])?.as_str()?;
+        Some(url).filter(|url| !url.contains("{{"))
+    }
+
+    pub(super) fn root(&self) -> &Field {
+        &self.field
+    }
+
+    pub(super) fn at(&self, path: &[&str]) -> Option<&Field> {
+        path.iter().try_fold(&self.field, |field, step| field.get(step))
+    }
+
+    /// The templates that an Application was rendered from: that of its generator, if it has one of its own, and that of
+    /// the set.
+    pub(super) fn templates(&self, made: &Made) -> (Option<&Field>, Option<&Field>) {
+        let (index, name) = &made.generator;
+        let generators = self.at(&["spec", "generators"]).map(|generators| &generators.content);
+        let entry = match generators {
+            Some(Content::List(entries)) => entries.get(*index),
+            _ => None,
+        };
+        let own = entry.and_then(|entry| entry.get(name)).and_then(|generator| generator.get("template"));
+        (own, self.at(&["spec", "template"]))
+    }
+
     /// Where it stands.
     pub fn span(&self) -> Span {
         self.field.find(&["metadata", "name"]).span()
@@ -222,17 +347,54 @@ impl ApplicationSet {
     ///
     /// Errors: the first one, in upstream's words, with its place; then the set makes none.
     pub fn expand(&self, sources: &Sources<'_>, limits: &Limits) -> std::result::Result<Expanded, Diagnostic> {
+        self.expand_within(sources, &mut limits.clone())
+    }
+
+    /// The same for one of several sets that share `limits`: what it used up is taken off them, also when it fails.
+    pub fn expand_within(
+        &self,
+        sources: &Sources<'_>,
+        limits: &mut Limits,
+    ) -> std::result::Result<Expanded, Diagnostic> {
         let work = || self.expanded(sources, limits).map_err(|fault| fault.diagnostic(|steps| self.place_of(steps)));
         on_deep_stack("applicationset", work).unwrap_or_else(|error| {
             Err(Diagnostic::error(format!("starting a thread for the set: {error}")).at(self.span()))
         })
     }
 
+    /// What an origin says to a reader. `index` is that of the entry in `spec.generators`.
+    fn made_from(&self, index: usize, name: &str, origin: &Origin) -> MadeFrom {
+        let mut place = None;
+        let mut texts = Vec::with_capacity(origin.0.len());
+        for source in &origin.0 {
+            let (text, span) = match source {
+                Source::Entry(steps) => {
+                    let entry = index.to_string();
+                    let around = ["spec", "generators", &entry];
+                    let steps: Vec<&str> = around.into_iter().chain(steps.iter().rev().map(String::as_str)).collect();
+                    let span = self.place_of(&steps);
+                    (span.to_string(), Some(span))
+                }
+                Source::Directory(path) => (path.to_string(), Some(Span::file(path.clone()))),
+                Source::File(path, None) => (path.to_string(), Some(Span::file(path.clone()))),
+                Source::File(path, Some(item)) => {
+                    (format!("{path}, item {}", item + 1), Some(Span::file(path.clone())))
+                }
+                Source::Cluster(name) => (format!("cluster `{name}`"), None),
+                Source::Recorded(name, item) => (format!("`{name}`, item {}", item + 1), None),
+            };
+            texts.push(text);
+            place = place.or(span);
+        }
+        let place = place.unwrap_or_else(|| self.place_of(&["spec", "generators", &index.to_string(), name]));
+        MadeFrom { text: texts.join(" and "), place }
+    }
+
     fn place_of(&self, steps: &[&str]) -> Span {
         self.field.find(steps).span()
     }
 
-    fn expanded(&self, sources: &Sources<'_>, limits: &Limits) -> Result<Expanded> {
+    fn expanded(&self, sources: &Sources<'_>, limits: &mut Limits) -> Result<Expanded> {
         let set = shape::read(&self.field.to_value(), &APPLICATION_SET, Keys::Exact).map_err(|mismatch| {
             let text = format!("error unmarshaling JSON: while decoding JSON: {}", mismatch.text);
             Fault::new(text)
@@ -244,8 +406,22 @@ impl ApplicationSet {
         let options = spec.get("goTemplateOptions").and_then(Value::as_sequence).unwrap_or_default();
         let options = options.iter().filter_map(Value::as_str).map(str::to_owned).collect();
         let language = Language::new(is_go, options, limits, sources.view.stop().clone());
-        let mut engine = Engine { sources, language };
-        let maker = Maker { set: &self.field, spec: &spec, limits };
+        let recorded = sources.recorded_of(self.name().unwrap_or_default())?;
+        let mut engine = Engine { sources, recorded, language };
+        let made = self.made(&mut engine, &spec, limits.applications);
+        engine.language.take_off(limits);
+        let applications = made?;
+        limits.applications = limits.applications.saturating_sub(applications.len());
+        self.check_names(&applications)?;
+        let namespace = set.at(&["metadata", "namespace"]).and_then(Value::as_str).unwrap_or_default();
+        let finish = |made: Made| Made { object: finished(made.object, namespace), ..made };
+        let applications = applications.into_iter().map(finish).collect();
+        let generators = spec.get("generators").and_then(Value::as_sequence).unwrap_or_default();
+        Ok(Expanded { applications, warnings: self.unknown_generators(generators) })
+    }
+
+    fn made(&self, engine: &mut Engine<'_>, spec: &Value, applications_max: usize) -> Result<Vec<Made>> {
+        let maker = Maker { set: self, spec, applications_max };
         let mut applications = Vec::new();
         let generators = spec.get("generators").and_then(Value::as_sequence).unwrap_or_default();
         let empty = Value::Mapping(Mapping::new());
@@ -258,22 +434,19 @@ impl ApplicationSet {
                 maker.make(&mut engine.language, index, &generated, &mut applications)?;
             }
         }
-        self.check_names(&applications)?;
-        let namespace = set.at(&["metadata", "namespace"]).and_then(Value::as_str).unwrap_or_default();
-        let applications = applications.into_iter().map(|made| finished(made, namespace)).collect();
-        Ok(Expanded { applications, warnings: self.unknown_generators(generators) })
+        Ok(applications)
     }
 
     /// Every Application has a name, and none has that of another.
     ///
     /// Reference: argo-cd `37ee0097` applicationset/controllers/applicationset_controller.go
     /// `validateGeneratedApplications`.
-    fn check_names(&self, applications: &[Value]) -> Result<()> {
+    fn check_names(&self, applications: &[Made]) -> Result<()> {
         let set = self.name().unwrap_or_default();
         let mut seen = BTreeMap::new();
         let mut wrong = BTreeMap::new();
         for application in applications {
-            let name = application.at(&["metadata", "name"]).and_then(Value::as_str).unwrap_or_default();
+            let name = application.object.at(&["metadata", "name"]).and_then(Value::as_str).unwrap_or_default();
             if name.is_empty() {
                 wrong.insert(
                     name,
@@ -308,11 +481,20 @@ impl ApplicationSet {
     }
 }
 
+/// Whether a word is a key, or stands in a text, of a value.
+fn mentions(field: &Field, word: &str) -> bool {
+    match &field.content {
+        Content::Mapping(entries) => entries.iter().any(|entry| entry.key == word || mentions(&entry.field, word)),
+        Content::List(items) => items.iter().any(|item| mentions(item, word)),
+        Content::Scalar(value) => value.as_str().is_some_and(|text| text.contains(word)),
+    }
+}
+
 /// Makes Applications of params.
 struct Maker<'a> {
-    set: &'a Field,
+    set: &'a ApplicationSet,
     spec: &'a Value,
-    limits: &'a Limits,
+    applications_max: usize,
 }
 
 impl Maker<'_> {
@@ -321,12 +503,13 @@ impl Maker<'_> {
         language: &mut Language,
         index: usize,
         generated: &Generated,
-        applications: &mut Vec<Value>,
+        applications: &mut Vec<Made>,
     ) -> Result<()> {
         let size = params::size(&generated.template);
-        for params in &generated.params {
-            if applications.len() >= self.limits.applications {
-                return Err(Fault::new(format!("the set makes more than {} Applications", self.limits.applications))
+        for element in &generated.elements {
+            let params = &element.params;
+            if applications.len() >= self.applications_max {
+                return Err(Fault::new(format!("the set makes more than {} Applications", self.applications_max))
                     .hint("divide it into several sets, or narrow its generators")
                     .below(index)
                     .below("generators")
@@ -337,7 +520,8 @@ impl Maker<'_> {
             let application = self
                 .patched(language, application, params)
                 .map_err(|fault| fault.below("templatePatch").below("spec"))?;
-            applications.push(application);
+            let element = self.set.made_from(index, generated.name, &element.origin);
+            applications.push(Made { object: application, element, generator: (index, generated.name.to_owned()) });
         }
         Ok(())
     }
@@ -357,7 +541,7 @@ impl Maker<'_> {
     fn template_place(&self, index: usize, name: &str, fault: &Fault) -> Vec<String> {
         let own = ["spec", "generators", &index.to_string(), name, "template"].map(str::to_owned);
         let steps: Vec<&str> = own.iter().map(String::as_str).chain(fault.steps()).collect();
-        match holds(self.set, &steps) {
+        match holds(&self.set.field, &steps) {
             true => own.to_vec(),
             false => ["spec", "template"].map(str::to_owned).to_vec(),
         }

@@ -99,6 +99,7 @@ pub fn validate(applications: &[Arc<Application>], context: &Context<'_>) -> Ver
     let standings = rules.standings();
     let mut hydrated: Vec<usize> = (0..applications.len()).filter(|&i| standings[i] == Standing::Hydrated).collect();
     hydrated.sort_by_key(|&index| (&applications[index].file, applications[index].index));
+    rules.names(&hydrated);
     rules.branches(&hydrated);
     rules.branch_directories(&hydrated);
     rules.staging(&hydrated);
@@ -106,8 +107,11 @@ pub fn validate(applications: &[Arc<Application>], context: &Context<'_>) -> Ver
     let place = |span: &Span| (span.path.clone(), span.line, span.column);
     rules.found.sort_by_key(|(_, _, span)| place(span));
     let findings = rules.found.into_iter().map(|(mut applications, conflict, span)| {
+        let mut about = applications.iter().rev().map(|index| &rules.applications[*index]);
+        let made = about.find(|application| application.has_place(&span));
         applications.sort_unstable();
-        Finding { applications, diagnostic: conflict.at(span) }
+        let diagnostic = conflict.at(span);
+        Finding { diagnostic: made.map_or(diagnostic.clone(), |made| made.tells(diagnostic)), applications }
     });
     Verdict { standings, findings: findings.collect() }
 }
@@ -217,6 +221,26 @@ impl<'a> Rules<'a> {
                 self.add([index], conflict, &application.places.target_revision);
                 Standing::Pinned
             }
+        }
+    }
+
+    /// An Application that something makes is the only one of its name in its namespace: a cluster has one, and what makes it
+    /// takes it over. Those that stand in files may be for different clusters.
+    fn names(&mut self, hydrated: &[usize]) {
+        let mut by_name: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for &index in hydrated {
+            let application = &self.applications[index];
+            by_name.entry((&application.namespace, &application.name)).or_default().push(index);
+        }
+        for same in by_name.into_values().filter(|same| same.len() > 1) {
+            let all = self.applications;
+            let Some(&made) = same.iter().rev().find(|index| all[**index].maker.is_some()) else { continue };
+            let (Some(maker), Some(&other)) = (&all[made].maker, same.iter().find(|index| **index != made)) else {
+                continue;
+            };
+            let (name, at) = (all[made].name.clone(), all[other].places.name.clone());
+            let conflict = Conflict::MadeTwice { name, by: maker.by.clone(), at };
+            self.add(same, conflict, &all[made].places.name);
         }
     }
 

@@ -132,7 +132,7 @@ impl<'a> Doctor<'a> {
             Err(error) => self.bad(format!("the dry branches cannot be read: {}", chain(&error)), "git fsck"),
         }
         self.behind(statuses);
-        self.sizes();
+        self.sizes(statuses);
         self.reflogs();
         Ok(self.findings)
     }

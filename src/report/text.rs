@@ -95,9 +95,11 @@ pub(super) fn merged<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<Diagn
     let mut found: Vec<(Diagnostic, Vec<String>)> = Vec::new();
     let mut known: HashMap<Diagnostic, (usize, HashSet<String>)> = HashMap::new();
     for diagnostic in all {
-        let alone = Diagnostic { application: None, ..diagnostic.as_error() };
+        let alone = Diagnostic { application: None, made_by: None, ..diagnostic.as_error() };
         let (index, names) = known.entry(alone).or_insert_with_key(|alone| {
-            found.push((Diagnostic { severity: diagnostic.severity, ..alone.clone() }, Vec::new()));
+            // Of several elements of a set that fail alike, the first one is an example.
+            let made_by = diagnostic.made_by.clone();
+            found.push((Diagnostic { severity: diagnostic.severity, made_by, ..alone.clone() }, Vec::new()));
             (found.len() - 1, HashSet::new())
         });
         found[*index].0.severity = found[*index].0.severity.max(diagnostic.severity);

@@ -3,11 +3,12 @@
 //! Reference: argo-cd `37ee0097` applicationset/generators/cluster.go.
 
 use super::Sources;
+use super::cluster::{Cluster, Known};
 use super::fault::{Fault, Result};
 use super::functions::normalize;
 use super::language::Language;
+use super::origin::{Element, Origin, Source};
 use super::params::{self, Params};
-use super::secrets::{Cluster, Known};
 use super::selector::{Kind, Selector};
 use crate::diag::Refusal;
 use crate::template::Value as TemplateValue;
@@ -18,7 +19,7 @@ const IN_CLUSTER: (&str, &str) = ("in-cluster", "https://kubernetes.default.svc"
 
 /// A params set for each cluster that the selector selects, in the order of their names; then, without a selector and
 /// unless a Secret stands for it, the cluster that Argo CD itself runs in.
-pub(super) fn params(language: &mut Language, sources: &Sources<'_>, generator: &Value) -> Result<Vec<Params>> {
+pub(super) fn params(language: &mut Language, sources: &Sources<'_>, generator: &Value) -> Result<Vec<Element>> {
     let empty = Value::Null;
     let selector = generator.get("selector").unwrap_or(&empty);
     let selector = Selector::new(selector, Kind::Objects).map_err(|fault| {
@@ -29,8 +30,8 @@ pub(super) fn params(language: &mut Language, sources: &Sources<'_>, generator: 
             return Err(Fault::refused(
                 "the clusters are known to Argo CD only: the dry tree holds no Secret of a cluster",
                 Refusal::Elsewhere,
-                "commit the Secrets with the label `argocd.argoproj.io/secret-type: cluster`; name, server, project, \
-                 labels and annotations are enough, `config` is not needed",
+                "list them in a file of the dry tree, which `git hydrate clusters import` writes, and name that by the \
+                 setting `clusters`; or commit their Secrets without `config`",
             ));
         }
         Known::Clusters(clusters) => clusters,
@@ -46,17 +47,17 @@ pub(super) fn params(language: &mut Language, sources: &Sources<'_>, generator: 
     for cluster in selected {
         let params = of_cluster(language, cluster)?;
         append(language, &params, "cluster")?;
-        all.push(params);
+        all.push(Element { params, origin: Origin::of(Source::Cluster(cluster.name.clone())) });
     }
     if selector.is_empty() && !has_in_cluster {
         let params = named(IN_CLUSTER.0, IN_CLUSTER.1, "");
         append(language, &params, "local cluster")?;
-        all.push(params);
+        all.push(Element { params, origin: Origin::of(Source::Cluster(IN_CLUSTER.0.to_owned())) });
     }
     if generator.get("flatList").and_then(Value::as_bool) == Some(true) {
         let params = Params::new();
-        params.set("clusters", params::sets(all));
-        return Ok(vec![params]);
+        params.set("clusters", params::sets(all.into_iter().map(|element| element.params).collect()));
+        return Ok(vec![Element { params, origin: Origin::of(Source::Entry(Vec::new())) }]);
     }
     Ok(all)
 }

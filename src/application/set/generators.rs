@@ -2,9 +2,13 @@
 //!
 //! Reference: argo-cd `37ee0097` applicationset/generators/generator_spec_processor.go.
 
+use std::sync::Arc;
+
 use super::fault::{Fault, Result};
 use super::language::Language;
+use super::origin::{Element, Origin, Source};
 use super::params::{self, Params};
+use super::recorded::Recorded;
 use super::render::render;
 use super::selector::{Kind, Selector};
 use super::shape::{Keys, Shape, fill, read};
@@ -16,6 +20,8 @@ use crate::yaml::{Mapping, Value};
 /// What generators work with.
 pub(super) struct Engine<'a> {
     pub sources: &'a Sources<'a>,
+    /// What was recorded of generators that git cannot answer.
+    pub recorded: Arc<Recorded>,
     pub language: Language,
 }
 
@@ -23,7 +29,7 @@ pub(super) struct Engine<'a> {
 pub(super) struct Generated {
     /// Its name in the entry.
     pub name: &'static str,
-    pub params: Vec<Params>,
+    pub elements: Vec<Element>,
     /// Its own template over that of the set.
     pub template: Value,
 }
@@ -59,13 +65,14 @@ impl Engine<'_> {
             let generator = rendered.as_ref().and_then(|entry| entry.get(name)).unwrap_or(generator);
             let made = self.run(name, generator).map_err(|fault| fault.below(name))?;
             self.language.charge_sets(made.len())?;
-            let mut params = Vec::with_capacity(made.len());
-            for set in made {
-                if self.is_selected(selector.as_ref(), &set)? {
-                    params.push(set);
+            let mut elements = Vec::with_capacity(made.len());
+            for mut element in made {
+                if self.is_selected(selector.as_ref(), &element.params)? {
+                    element.origin.below(name);
+                    elements.push(element);
                 }
             }
-            all.push(Generated { name, params, template: own });
+            all.push(Generated { name, elements, template: own });
         }
         Ok(all)
     }
@@ -77,7 +84,7 @@ impl Engine<'_> {
         Ok(selector.matches(label))
     }
 
-    fn run(&mut self, name: &'static str, generator: &Value) -> Result<Vec<Params>> {
+    fn run(&mut self, name: &'static str, generator: &Value) -> Result<Vec<Element>> {
         match name {
             "list" => list::params(&mut self.language, generator),
             "clusters" => clusters::params(&mut self.language, self.sources, generator),
@@ -89,33 +96,35 @@ impl Engine<'_> {
     }
 
     /// What was recorded of a generator that git cannot answer.
-    fn recorded(&mut self, name: &str, generator: &Value) -> Result<Vec<Params>> {
-        let Some(recorded) = self.sources.recorded.get(name) else {
+    fn recorded(&mut self, name: &str, generator: &Value) -> Result<Vec<Element>> {
+        let recorded = self.recorded.clone();
+        let Some(recorded) = recorded.get(name) else {
             return Err(Fault::refused(
                 format!("the generator `{name}` is answered outside of git"),
                 Refusal::Elsewhere,
-                "record what it answers, or list it in a file of the dry tree that a `git` generator reads",
+                "record what it answers in a file of the dry tree and name that by the setting \
+                 `applicationSets.<name>.parameters`, or list it in a file that a `git` generator reads",
             ));
         };
         let mut all = Vec::with_capacity(recorded.len());
-        for object in recorded {
+        for (index, object) in recorded.iter().enumerate() {
             self.language.charge(object.values().map(params::size).sum())?;
             let params = params::of_object(object);
             params::append_values(&mut self.language, &params, generator.get("values"))?;
-            all.push(params);
+            all.push(Element { params, origin: Origin::of(Source::Recorded(name.to_owned(), index)) });
         }
         Ok(all)
     }
 
     /// The params of a child of a matrix or merge: exactly one generator.
-    pub fn child(&mut self, child: &Value, parent: Parent, outer: Option<&Params>) -> Result<Vec<Params>> {
+    pub fn child(&mut self, child: &Value, parent: Parent, outer: Option<&Params>) -> Result<Vec<Element>> {
         let entry = unnested(child, parent)?;
         let generated = self
             .generate(&entry, &Value::Mapping(Mapping::new()), outer)
             .map_err(|fault| fault.within("child generator returned an error on parameter generation"))?;
         let mut generated = generated.into_iter();
         match (generated.next(), generated.next()) {
-            (Some(only), None) => Ok(only.params),
+            (Some(only), None) => Ok(only.elements),
             (None, _) => Err(Fault::new("child generator generated no parameters")
                 .hint("a child names one generator; matrix and merge nest two levels deep, a third one is dropped")),
             (Some(_), Some(_)) => Err(Fault::new("found more than one generator in matrix.Generators")),

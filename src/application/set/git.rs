@@ -12,6 +12,7 @@ use super::fault::{Fault, Result};
 use super::functions::normalize;
 use super::generators::EMPTY;
 use super::language::Language;
+use super::origin::Element;
 use super::params::{self, Params};
 use crate::path::RepoPath;
 use crate::template::{Map, Value as TemplateValue};
@@ -19,7 +20,7 @@ use crate::view::ViewError;
 use crate::yaml::Value;
 
 /// The params of all directories, or else of all files, that the generator names.
-pub(super) fn params(language: &mut Language, sources: &Sources<'_>, generator: &Value) -> Result<Vec<Params>> {
+pub(super) fn params(language: &mut Language, sources: &Sources<'_>, generator: &Value) -> Result<Vec<Element>> {
     let git = Generator::new(generator);
     let (items, key) = match (git.directories, git.files) {
         ([], []) => {

@@ -134,6 +134,13 @@ impl Language {
         self.charge(steps / 16)
     }
 
+    /// Takes what was used up off the limits that all sets of a tree share.
+    pub fn take_off(&self, limits: &mut Limits) {
+        limits.bytes = limits.bytes.min(self.bytes_left);
+        limits.params = limits.params.min(self.sets_left);
+        limits.template.steps = limits.template.steps.saturating_sub(self.runtime.steps());
+    }
+
     /// How many bytes are left.
     pub fn bytes_left(&self) -> usize {
         self.bytes_left

@@ -4,24 +4,26 @@
 
 use super::fault::{Fault, Result};
 use super::language::Language;
+use super::origin::Element;
 use super::params::{self, Params};
 use super::shape::json_kind;
 use crate::yaml::{self, Limits, Mapping, Value};
 
 /// The params of `elements`, then those of `elementsYaml`.
-pub(super) fn params(language: &mut Language, generator: &Value) -> Result<Vec<Params>> {
+pub(super) fn params(language: &mut Language, generator: &Value) -> Result<Vec<Element>> {
     let mut all = Vec::new();
     let elements = generator.get("elements").and_then(Value::as_sequence).unwrap_or_default();
     for (index, element) in elements.iter().enumerate() {
         language.charge(params::size(element))?;
-        all.push(of_element(language, element).map_err(|fault| fault.below(index).below("elements"))?);
+        let params = of_element(language, element).map_err(|fault| fault.below(index).below("elements"))?;
+        all.push(Element::entry(params, &[&index, &"elements"]));
     }
     if let Some(text) = generator.get("elementsYaml").and_then(Value::as_str).filter(|text| !text.is_empty()) {
         let objects =
             objects(language, text.as_bytes()).map_err(|fault| fault.below("elementsYaml"))?.map_err(|text| {
                 Fault::new(format!("error unmarshling decoded ElementsYaml {text}")).below("elementsYaml")
             })?;
-        all.extend(objects.iter().map(params::of_object));
+        all.extend(objects.iter().map(|object| Element::entry(params::of_object(object), &[&"elementsYaml"])));
     }
     Ok(all)
 }

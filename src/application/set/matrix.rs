@@ -4,11 +4,12 @@
 
 use super::fault::{Fault, Result};
 use super::generators::{Engine, Parent};
+use super::origin::Element;
 use super::params::{self, Params};
 use crate::yaml::Value;
 
 /// The product, in order: the second generator runs anew for each params set of the first, which its texts may name.
-pub(super) fn params(engine: &mut Engine<'_>, generator: &Value) -> Result<Vec<Params>> {
+pub(super) fn params(engine: &mut Engine<'_>, generator: &Value) -> Result<Vec<Element>> {
     let children = generator.get("generators").and_then(Value::as_sequence).unwrap_or_default();
     let below = |fault: Fault, index: usize| fault.below(index).below("generators");
     let (one, two) = match children {
@@ -18,17 +19,24 @@ pub(super) fn params(engine: &mut Engine<'_>, generator: &Value) -> Result<Vec<P
             return Err(below(Fault::new("found more than two generators, Matrix support only two"), 2));
         }
     };
-    let firsts = engine.child(one, Parent::Matrix, None).map_err(|fault| {
+    let mut firsts = engine.child(one, Parent::Matrix, None).map_err(|fault| {
         below(fault.within("error failed to get params for first generator in matrix generator"), 0)
     })?;
+    for first in &mut firsts {
+        first.origin.below(0);
+        first.origin.below("generators");
+    }
     let mut all = Vec::new();
     for first in &firsts {
-        let seconds = engine.child(two, Parent::Matrix, Some(first)).map_err(|fault| {
+        let seconds = engine.child(two, Parent::Matrix, Some(&first.params)).map_err(|fault| {
             below(fault.within("failed to get params for second generator in the matrix generator"), 1)
         })?;
         engine.language.charge_sets(seconds.len())?;
-        for second in &seconds {
-            all.push(united(engine, first, second)?);
+        for mut second in seconds {
+            second.origin.below(1);
+            second.origin.below("generators");
+            let params = united(engine, &first.params, &second.params)?;
+            all.push(Element { params, origin: first.origin.and(&second.origin) });
         }
     }
     Ok(all)

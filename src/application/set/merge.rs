@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::fault::{Fault, Result};
 use super::generators::{Engine, Parent};
+use super::origin::Element;
 use super::params::{self, Params};
 use crate::template::Map;
 use crate::yaml::{Value, json};
@@ -13,19 +14,23 @@ use crate::yaml::{Value, json};
 /// The params sets of the first child, each with what later children say for the same merge keys.
 ///
 /// In the order of the first child, where upstream's order is random.
-pub(super) fn params(engine: &mut Engine<'_>, generator: &Value) -> Result<Vec<Params>> {
+pub(super) fn params(engine: &mut Engine<'_>, generator: &Value) -> Result<Vec<Element>> {
     let children = generator.get("generators").and_then(Value::as_sequence).unwrap_or_default();
     if children.len() < 2 {
         return Err(Fault::new("found less than two generators, Merge requires two or more"));
     }
     let mut all = Vec::with_capacity(children.len());
     for (index, child) in children.iter().enumerate() {
-        let params = engine.child(child, Parent::Merge, None).map_err(|fault| {
+        let mut elements = engine.child(child, Parent::Merge, None).map_err(|fault| {
             let words = format!("error getting params from generator {} of {}", index + 1, children.len());
             let fault = fault.within(words).within("error getting param sets from generators");
             fault.below(index).below("generators")
         })?;
-        all.push(params);
+        for element in &mut elements {
+            element.origin.below(index);
+            element.origin.below("generators");
+        }
+        all.push(elements);
     }
     let keys: BTreeSet<&str> = generator
         .get("mergeKeys")
@@ -37,11 +42,11 @@ pub(super) fn params(engine: &mut Engine<'_>, generator: &Value) -> Result<Vec<P
     let mut all = all.into_iter();
     let base = all.next().unwrap_or_default();
     let base_keys = keys_of(engine, &keys, &base)?;
-    let by_key: HashMap<&str, &Params> = base_keys.iter().map(String::as_str).zip(&base).collect();
+    let by_key: HashMap<&str, &Element> = base_keys.iter().map(String::as_str).zip(&base).collect();
     for sets in all {
         for (key, set) in keys_of(engine, &keys, &sets)?.iter().zip(&sets) {
             let Some(base) = by_key.get(key.as_str()) else { continue };
-            over(engine, base, set)?;
+            over(engine, &base.params, &set.params)?;
         }
     }
     Ok(base)
@@ -60,7 +65,7 @@ fn over(engine: &mut Engine<'_>, base: &Params, set: &Params) -> Result<()> {
 }
 
 /// What tells each params set from the others: the JSON of its merge keys.
-fn keys_of(engine: &mut Engine<'_>, keys: &BTreeSet<&str>, sets: &[Params]) -> Result<Vec<String>> {
+fn keys_of(engine: &mut Engine<'_>, keys: &BTreeSet<&str>, sets: &[Element]) -> Result<Vec<String>> {
     let fault = |text: String| Fault::new(text).within("error getting param sets by merge key").below("mergeKeys");
     if keys.is_empty() {
         return Err(fault("no merge keys were specified, Merge requires at least one".to_owned()));
@@ -68,7 +73,8 @@ fn keys_of(engine: &mut Engine<'_>, keys: &BTreeSet<&str>, sets: &[Params]) -> R
     let mut seen = BTreeSet::new();
     let mut all = Vec::with_capacity(sets.len());
     for set in sets {
-        let key: Map = keys.iter().map(|key| ((*key).into(), set.get(key.as_bytes()).unwrap_or_default())).collect();
+        let key: Map =
+            keys.iter().map(|key| ((*key).into(), set.params.get(key.as_bytes()).unwrap_or_default())).collect();
         let key = crate::template::Value::Map(key).to_yaml();
         let key = key.map_err(|failure| fault(format!("error marshalling param set key json: {failure}")))?;
         let key = json::encode(&key, json::Options { escape_html: true, indent: None });

@@ -8,8 +8,9 @@ use crate::yaml::{self, Mapping};
 /// One params set: `map[string]any`. Maps inside may be shared with other sets, as upstream shares them.
 pub(super) type Params = Map;
 
-/// What an entry of a map costs.
+/// What an entry of a map costs, and a map beside its entries.
 const ENTRY_BYTES: usize = 64;
+const MAP_BYTES: usize = 512;
 
 /// The params that an object says.
 pub(super) fn of_object(object: &Mapping) -> Params {
@@ -22,7 +23,9 @@ pub(super) fn size(value: &yaml::Value) -> usize {
         + match value {
             yaml::Value::String(text) => text.len(),
             yaml::Value::Sequence(items) => items.iter().map(size).sum(),
-            yaml::Value::Mapping(entries) => entries.iter().map(|(key, value)| key.len() + size(value)).sum(),
+            yaml::Value::Mapping(entries) => {
+                MAP_BYTES + entries.iter().map(|(key, value)| key.len() + size(value)).sum::<usize>()
+            }
             _ => 0,
         }
 }

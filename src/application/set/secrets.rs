@@ -3,70 +3,54 @@
 use std::collections::BTreeMap;
 
 use super::super::search::{is_inside_chart, may_hold_applications};
-use super::fault::Fault;
-use crate::diag::{Refusal, Span};
+use super::cluster::{Cluster, Unclear};
 use crate::path::RepoPath;
 use crate::view::{Kind, View, ViewError};
 use crate::yaml::{self, Dialect, Limits, Mapping, Value};
 
-const LABEL: &str = "argocd.argoproj.io/secret-type";
+pub(super) const LABEL: &str = "argocd.argoproj.io/secret-type";
 /// How many bytes the paths that are looked at may have, and how deep directories may nest.
 const PATH_BYTES_MAX: usize = 64 << 20;
 const DEPTH_MAX: usize = 128;
 /// How deep lists may stand in lists.
 const LIST_DEPTH_MAX: u32 = 8;
 
-/// One cluster.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Cluster {
-    pub name: String,
-    pub server: String,
-    pub project: String,
-    pub labels: BTreeMap<String, String>,
-    pub annotations: BTreeMap<String, String>,
-}
-
-/// What the tree says of clusters.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Known {
-    /// Nothing: only Argo CD knows them.
-    Unknown,
-    /// All of them, by name.
-    Clusters(Vec<Cluster>),
-}
-
-/// A Secret that leaves open what the clusters are.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Unclear {
-    text: String,
-    hint: &'static str,
-    file: RepoPath,
-}
-
-impl Unclear {
-    pub fn fault(&self) -> Fault {
-        Fault::refused(self.text.clone(), Refusal::Elsewhere, self.hint).at(Span::file(self.file.clone()))
-    }
-}
-
 /// Looks through all files that may hold manifests, outside of charts.
 ///
 /// Secrets of `namespace` and those without a namespace count. What a SealedSecret or an ExternalSecret makes counts
 /// when its name and server stand in the plain part of its template; otherwise nobody outside of the cluster knows it.
-pub(super) fn find(view: &View<'_>, namespace: &str) -> Result<Known, Unclear> {
-    let mut search = Search { view, namespace, path_bytes: 0, found: BTreeMap::new() };
+pub(super) fn find(view: &View<'_>, namespace: &str) -> Result<Found, Unclear> {
+    let mut search = Search { view, namespace, path_bytes: 0, found: Vec::new() };
     search.directory(&RepoPath::root())?;
-    Ok(match search.found.is_empty() {
-        true => Known::Unknown,
-        false => Known::Clusters(search.found.into_values().collect()),
-    })
+    Ok(search.found)
 }
+
+/// The same in these files only, none of which is part of a chart.
+pub(super) fn of_files<'p>(
+    view: &View<'_>,
+    namespace: &str,
+    files: impl Iterator<Item = &'p RepoPath>,
+) -> Result<Found, Unclear> {
+    let mut search = Search { view, namespace, path_bytes: 0, found: Vec::new() };
+    for path in files {
+        search.file(path)?;
+    }
+    Ok(search.found)
+}
+
+/// Whether a file may hold the Secret of a cluster.
+pub(crate) fn may_hold_clusters(bytes: &[u8]) -> bool {
+    memchr::memmem::find(bytes, LABEL.as_bytes()).is_some()
+}
+
+/// Clusters, each with the file of its Secret.
+pub(super) type Found = Vec<(RepoPath, Cluster)>;
 
 struct Search<'a> {
     view: &'a View<'a>,
     namespace: &'a str,
     path_bytes: usize,
-    found: BTreeMap<String, Cluster>,
+    found: Found,
 }
 
 impl Search<'_> {
@@ -76,42 +60,42 @@ impl Search<'_> {
             let Ok(path) = dir.child(&entry.name) else { continue };
             self.path_bytes += path.as_str().len() + 16;
             if self.path_bytes > PATH_BYTES_MAX || path.components().count() > DEPTH_MAX {
-                return Err(Unclear {
-                    text: "the tree has more files than are searched for Secrets of clusters".to_owned(),
-                    hint: "use a generator other than `clusters`",
-                    file: path,
-                });
+                return Err(Unclear::in_file(
+                    "the tree has more files than are searched for Secrets of clusters",
+                    "use a generator other than `clusters`",
+                    path,
+                ));
             }
             match entry.kind {
                 Kind::Directory => self.directory(&path)?,
-                Kind::File if may_hold_applications(&path) => self.file(&path)?,
+                Kind::File if may_hold_applications(&path) && !self.is_of_chart(&path) => self.file(&path)?,
                 Kind::File | Kind::Link | Kind::Submodule => {}
             }
         }
         Ok(())
     }
 
-    fn file(&mut self, path: &RepoPath) -> Result<(), Unclear> {
+    fn is_of_chart(&self, path: &RepoPath) -> bool {
         let is_chart = |dir: &RepoPath| {
             let chart = dir.child("Chart.yaml").ok();
             chart.is_some_and(|chart| matches!(self.view.kind(&chart), Ok(Some(Kind::File))))
         };
-        if is_inside_chart(path, is_chart) {
-            return Ok(());
-        }
+        is_inside_chart(path, is_chart)
+    }
+
+    fn file(&mut self, path: &RepoPath) -> Result<(), Unclear> {
         let data = match self.view.read(path) {
             Ok(blob) => blob.data,
             // It is no manifest, then.
             Err(ViewError::LfsPointer(_) | ViewError::TooLarge { .. }) => return Ok(()),
             Err(error) => return Err(unreadable(path, &error)),
         };
-        if memchr::memmem::find(&data, LABEL.as_bytes()).is_none() {
+        if !may_hold_clusters(&data) {
             return Ok(());
         }
-        let documents = yaml::decode(&data, Dialect::V2, &Limits::default()).map_err(|error| Unclear {
-            text: format!("the file may hold Secrets of clusters, but cannot be read: {error}"),
-            hint: "fix it: clusters are made from all of their Secrets, or from none",
-            file: path.clone(),
+        let documents = yaml::decode(&data, Dialect::V2, &Limits::default()).map_err(|error| {
+            let text = format!("the file may hold Secrets of clusters, but cannot be read: {error}");
+            Unclear::in_file(text, "fix it: clusters are made from all of their Secrets, or from none", path.clone())
         })?;
         documents.iter().try_for_each(|document| self.object(path, document, 0))
     }
@@ -144,18 +128,10 @@ impl Search<'_> {
             project: plain.text(path, "project")?,
             annotations: texts(secret.at(&["metadata", "annotations"])),
             labels,
+            ..Cluster::default()
         };
-        match self.found.get(&cluster.name) {
-            Some(other) if *other != cluster => Err(Unclear {
-                text: format!("two Secrets of clusters have the name `{}`: Argo CD takes either of them", cluster.name),
-                hint: "give each cluster a name of its own",
-                file: path.clone(),
-            }),
-            _ => {
-                self.found.insert(cluster.name.clone(), cluster);
-                Ok(())
-            }
-        }
+        self.found.push((path.clone(), cluster));
+        Ok(())
     }
 }
 
@@ -177,18 +153,17 @@ impl Plain<'_> {
             return match data.filter(is_plain) {
                 Some(text) => Ok(text.to_owned()),
                 None if key == "project" && data.is_none() => Ok(String::new()),
-                None => Err(Unclear {
-                    text: format!("the {} of a cluster has no plain `{key}`: only the cluster knows it", self.kind),
-                    hint: "put `name` and `server` into the `data` of its template, as they are",
-                    file: path.clone(),
-                }),
+                None => Err(Unclear::in_file(
+                    format!("the {} of a cluster has no plain `{key}`: only the cluster knows it", self.kind),
+                    "put `name` and `server` into the `data` of its template, as they are",
+                    path.clone(),
+                )),
             };
         }
         let Some(data) = data else { return Ok(String::new()) };
-        let bytes = data_encoding::BASE64.decode(data.trim().as_bytes()).map_err(|_| Unclear {
-            text: format!("`data.{key}` of a cluster's Secret is not valid base64"),
-            hint: "encode it, or write it under `stringData`",
-            file: path.clone(),
+        let bytes = data_encoding::BASE64.decode(data.trim().as_bytes()).map_err(|_| {
+            let text = format!("`data.{key}` of a cluster's Secret is not valid base64");
+            Unclear::in_file(text, "encode it, or write it under `stringData`", path.clone())
         })?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
@@ -201,9 +176,5 @@ fn texts(value: Option<&Value>) -> BTreeMap<String, String> {
 }
 
 fn unreadable(path: &RepoPath, error: &ViewError) -> Unclear {
-    Unclear {
-        text: format!("the Secrets of clusters cannot be looked for: {error}"),
-        hint: "run `git fsck`",
-        file: path.clone(),
-    }
+    Unclear::in_file(format!("the Secrets of clusters cannot be looked for: {error}"), "run `git fsck`", path.clone())
 }

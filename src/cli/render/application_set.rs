@@ -1,6 +1,5 @@
 //! `git hydrate render applicationset`: what the ApplicationSets of a file make.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,12 +8,12 @@ use clap::Parser;
 
 use super::super::{Outcome, WrongUse, output};
 use super::below_here;
-use crate::application::set::{self, Home, Limits, Sources};
+use crate::application::set::{self, Home, Limits, Recorded, Sources};
 use crate::diag::{Diagnostic, Span};
 use crate::git::{Location, Repository};
 use crate::path::RepoPath;
 use crate::view::{ContentId, DiskFiles, Entry, Files, Kind, View};
-use crate::yaml::{self, Mapping, Value};
+use crate::yaml;
 
 /// Prints the Applications that the ApplicationSets of a file make, without a cluster and without a network.
 ///
@@ -49,9 +48,6 @@ struct Flags {
     #[arg(long, value_name = "FILE")]
     recorded: Option<PathBuf>,
 }
-
-/// The generators that can be recorded.
-const RECORDABLE: [&str; 4] = ["scmProvider", "pullRequest", "plugin", "clusterDecisionResource"];
 
 pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
     let flags = match Flags::try_parse_from(arguments) {
@@ -93,7 +89,7 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
                     if printed > 0 {
                         output::print("---\n")?;
                     }
-                    output::print(yaml::sigs::marshal(application)?)?;
+                    output::print(yaml::sigs::marshal(&application.object)?)?;
                     printed += 1;
                 }
             }
@@ -145,7 +141,7 @@ fn tree(flags: &Flags) -> anyhow::Result<PathBuf> {
 
 /// Where the tree is from: what was named, and what the repository around it says.
 fn home(flags: &Flags, tree: &Path) -> Home {
-    let mut home = Home { repo_urls: flags.repo_url.clone(), revisions: flags.revision.clone() };
+    let mut home = Home { repo_urls: flags.repo_url.clone(), revisions: flags.revision.clone(), is_beside_head: false };
     let Ok(repository) = Repository::open(tree, Location::Discover) else { return home };
     if home.repo_urls.is_empty() {
         let url = |remote: String| repository.config(&format!("remote.{remote}.url"));
@@ -161,27 +157,9 @@ fn home(flags: &Flags, tree: &Path) -> Home {
 }
 
 /// Params that were recorded, by the names of generators.
-fn recorded(file: &Path) -> anyhow::Result<BTreeMap<String, Vec<Mapping>>> {
-    let wrong = |reason: &str| WrongUse(format!("{}: {reason}", file.display()));
+fn recorded(file: &Path) -> anyhow::Result<Recorded> {
     let bytes = std::fs::read(file).with_context(|| format!("reading {}", file.display()))?;
-    let value = yaml::sigs::unmarshal(&bytes, &yaml::Limits::default()).with_context(|| file.display().to_string())?;
-    let Value::Mapping(generators) = value else {
-        bail!(wrong("a mapping of generators to lists of params is needed"))
-    };
-    let mut all = BTreeMap::new();
-    for (name, sets) in generators {
-        if !RECORDABLE.contains(&name.as_str()) {
-            bail!(wrong(&format!("`{name}` is none of {}", RECORDABLE.map(|name| format!("`{name}`")).join(", "))));
-        }
-        let Value::Sequence(sets) = sets else { bail!(wrong(&format!("`{name}` is not a list"))) };
-        let sets = sets.into_iter().map(|set| match set {
-            Value::Mapping(set) => Ok(set),
-            _ => Err(wrong(&format!("an item of `{name}` is not a mapping"))),
-        });
-        let sets = sets.collect::<Result<_, _>>()?;
-        all.insert(name, sets);
-    }
-    Ok(all)
+    Ok(set::read_recorded(&bytes).map_err(|reason| WrongUse(format!("{}: {reason}", file.display())))?)
 }
 
 /// Files of a directory as git would hold them: without directories that hold no file.

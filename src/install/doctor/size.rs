@@ -4,7 +4,7 @@ use std::fs;
 
 use super::Doctor;
 use crate::application::BranchName;
-use crate::hydrate::{self, RefNames};
+use crate::hydrate::BranchStatus;
 use crate::metadata::NOTES_REF;
 
 /// How many packs git lets gather before `git gc --auto` joins them: its default for gc.autoPackLimit.
@@ -12,9 +12,7 @@ const PACKS_MAX: i64 = 50;
 
 impl Doctor<'_> {
     /// Tells the size of hydrated history, of notes and of records, and how many packs came since the last gc.
-    pub(super) fn sizes(&mut self) {
-        // What keeps them from being read was told already.
-        let Ok(branches) = hydrate::status(self.repository, &RefNames::server()) else { return };
+    pub(super) fn sizes(&mut self, branches: &[BranchStatus]) {
         let Ok(refs) = self.repository.refs() else { return };
         let of = |name: &str| BranchName::new(name).ok().and_then(|name| Some(refs.get(&name.ref_name())?.to_string()));
         let tips: Vec<String> = branches.iter().filter_map(|status| of(&status.branch)).collect();

@@ -2,6 +2,7 @@
 
 use super::super::fault::Result;
 use super::super::language::Language;
+use super::super::origin::{Element, Origin, Source};
 use super::super::params::Params;
 use super::{Generator, Item, Path, Walking, patterns, unreadable};
 use crate::glob::path_match::Pattern;
@@ -19,7 +20,7 @@ pub(super) fn params(
     view: &View<'_>,
     generator: &Generator<'_>,
     items: &[Value],
-) -> Result<Vec<Params>> {
+) -> Result<Vec<Element>> {
     let (mut included, mut excluded) = (Vec::new(), Vec::new());
     for Item { path, is_exclude, .. } in patterns(items) {
         let Ok(pattern) = Pattern::new(path) else { continue };
@@ -40,7 +41,7 @@ pub(super) fn params(
         let params = Params::new();
         generator.append_path(language, &params, &Path { dir: dir.as_str(), file: None })?;
         generator.append_values(language, &params)?;
-        all.push(params);
+        all.push(Element { params, origin: Origin::of(Source::Directory(dir)) });
     }
     Ok(all)
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::super::fault::{Fault, Result};
 use super::super::language::Language;
 use super::super::list;
+use super::super::origin::{Element, Origin, Source};
 use super::super::params::{self, Params};
 use super::pathspec::Pathspec;
 use super::{Generator, Item, Path, Walking, patterns, unreadable};
@@ -23,7 +24,7 @@ pub(super) fn params(
     view: &View<'_>,
     generator: &Generator<'_>,
     items: &[Value],
-) -> Result<Vec<Params>> {
+) -> Result<Vec<Element>> {
     let mut listed: Option<Vec<RepoPath>> = None;
     let (mut included, mut excluded) = (Vec::new(), Vec::new());
     for item in patterns(items) {
@@ -141,7 +142,7 @@ fn read(view: &View<'_>, generator: &Generator<'_>, item: &Item<'_>, path: &Repo
 }
 
 /// A params set for each object of a file; an empty file is an empty object.
-fn of_file(language: &mut Language, generator: &Generator<'_>, path: &RepoPath, data: &[u8]) -> Result<Vec<Params>> {
+fn of_file(language: &mut Language, generator: &Generator<'_>, path: &RepoPath, data: &[u8]) -> Result<Vec<Element>> {
     let objects = match objects(language, data)? {
         Ok(objects) => objects,
         Err(text) => {
@@ -150,9 +151,10 @@ fn of_file(language: &mut Language, generator: &Generator<'_>, path: &RepoPath, 
         }
     };
     let dir = path.parent().unwrap_or_default().to_string();
+    let file = path;
     let path = Path { dir: &dir, file: path.file_name() };
     let mut all = Vec::with_capacity(objects.len());
-    for object in &objects {
+    for (index, object) in objects.iter().enumerate() {
         let read = params::of_object(object);
         let params = match language.is_go {
             true => read,
@@ -160,7 +162,8 @@ fn of_file(language: &mut Language, generator: &Generator<'_>, path: &RepoPath, 
         };
         generator.append_path(language, &params, &path)?;
         generator.append_values(language, &params)?;
-        all.push(params);
+        let item = (objects.len() > 1).then_some(index);
+        all.push(Element { params, origin: Origin::of(Source::File(file.clone(), item)) });
     }
     Ok(all)
 }

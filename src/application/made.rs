@@ -1,0 +1,278 @@
+//! Applications that stand in no file: something in the dry tree makes them.
+//!
+//! Such an Application is one as any other; its [`Maker`] tells where it comes from. Its fields have the places of what they
+//! were rendered from: the template of the set where it has the field, else the patch, so that whoever reads of a mistake
+//! finds the line to change.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::Application;
+use super::document::{Document, document};
+use super::field::{Content, Entry, Field, Place};
+use super::read::File;
+use super::set::{ApplicationSet, Expanded, Made, MadeFrom};
+use crate::diag::{Diagnostic, Span};
+use crate::path::RepoPath;
+use crate::yaml::Value;
+
+/// What makes an Application.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Maker {
+    /// What it is.
+    pub by: By,
+    /// The file that it stands in.
+    pub file: RepoPath,
+    /// Where its name stands.
+    pub place: Span,
+    /// What it made the Application from.
+    pub element: MadeFrom,
+    /// What it made, as [`Application::remade`] reads it.
+    kept: String,
+    /// What a cluster keeps of it when it is made no more.
+    pub keeps: Keeps,
+}
+
+/// The kinds of makers.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum By {
+    /// An ApplicationSet of this name.
+    ApplicationSet {
+        /// `metadata.namespace`.
+        namespace: Option<String>,
+        /// `metadata.name`.
+        name: String,
+    },
+}
+
+/// What a cluster does about an Application that its maker makes no more, or makes otherwise.
+///
+/// Reference: argo-cd `37ee0097` pkg/apis/application/v1alpha1/applicationset_types.go `ApplicationsSyncPolicy`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Keeps {
+    /// It deletes and updates it.
+    #[default]
+    Nothing,
+    /// It keeps it: `create-update`.
+    Gone,
+    /// It keeps it as it was first made: `create-only`.
+    All,
+}
+
+impl Keeps {
+    /// The policy as the set writes it; none for that which keeps nothing.
+    pub fn policy(self) -> Option<&'static str> {
+        match self {
+            Keeps::Nothing => None,
+            Keeps::Gone => Some("create-update"),
+            Keeps::All => Some("create-only"),
+        }
+    }
+}
+
+impl By {
+    /// The kind of object that it is.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            By::ApplicationSet { .. } => "ApplicationSet",
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            By::ApplicationSet { name, .. } => name,
+        }
+    }
+}
+
+impl fmt::Display for By {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} `{}`", self.kind(), self.name())
+    }
+}
+
+/// As a diagnostic says it behind "made by".
+impl fmt::Display for Maker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} from element {}", self.by, self.element.text)
+    }
+}
+
+impl ApplicationSet {
+    /// What names it.
+    pub fn by(&self) -> By {
+        By::ApplicationSet {
+            namespace: self.namespace().map(str::to_owned),
+            name: self.name().unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// What `syncPolicy.applicationsSync` says.
+    pub fn keeps(&self) -> Keeps {
+        let policy = self.at(&["spec", "syncPolicy", "applicationsSync"]).and_then(Field::as_str);
+        match policy {
+            Some("create-only") => Keeps::All,
+            Some("create-update") => Keeps::Gone,
+            _ => Keeps::Nothing,
+        }
+    }
+
+    /// The Applications that were made, those with `spec.sourceHydrator`, as documents of the set's file.
+    pub fn documents(&self, expanded: &Expanded) -> Vec<Document> {
+        let is_hydrated = |made: &&Made| made.object.at(&["spec", "sourceHydrator"]).is_some();
+        expanded.applications.iter().filter(is_hydrated).map(|made| self.document(made)).collect()
+    }
+
+    fn document(&self, made: &Made) -> Document {
+        let (own, template) = self.templates(made);
+        let around = self.at(&["spec", "templatePatch"]).unwrap_or(template.unwrap_or(self.root())).place.clone();
+        let sources = [own, template];
+        let field = placed(&made.object, &sources, &around, &around);
+        let name = made.object.at(&["metadata", "name"]).and_then(Value::as_str).unwrap_or_default();
+        let mut document = document(&field, self.index_of(name), false);
+        let maker = Maker {
+            by: self.by(),
+            file: self.span().path,
+            place: self.span(),
+            element: made.element.clone(),
+            kept: self.kept(made),
+            keeps: self.keeps(),
+        };
+        for diagnostic in &mut document.diagnostics {
+            *diagnostic = diagnostic.clone().made_by(&maker);
+        }
+        document.made_by(maker);
+        document
+    }
+
+    fn kept(&self, made: &Made) -> String {
+        let Made { object, element, generator } = made;
+        let kept =
+            Kept { by: self.by(), object: to_json(object), element: element.clone(), generator: generator.clone() };
+        serde_json::to_string(&kept).expect("texts and numbers are JSON")
+    }
+
+    /// A number for an Application of this set, which other Applications of the set do not change.
+    fn index_of(&self, name: &str) -> usize {
+        let mut hash = Sha256::new();
+        for text in [self.namespace().unwrap_or_default(), self.name().unwrap_or_default(), name] {
+            hash.update(text.len().to_le_bytes());
+            hash.update(text);
+        }
+        let bytes = hash.finalize();
+        // Never that of a document which stands in the file.
+        bytes.iter().take(size_of::<usize>()).fold(0, |index, byte| index << 8 | usize::from(*byte)) | TOP_BIT
+    }
+}
+
+/// A made Application as it is kept until the file of its maker changes.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    by: By,
+    object: serde_json::Value,
+    element: MadeFrom,
+    generator: (usize, String),
+}
+
+impl Application {
+    /// What made it and what was made, as a text that [`Application::remade`] reads; none for one that stands in its file.
+    pub fn made(&self) -> Option<&str> {
+        self.maker.as_ref().map(|maker| maker.kept.as_str())
+    }
+
+    /// The Application that a maker of `file` made, when what it was made from is still the same.
+    ///
+    /// None when the text is none that was kept, or the file has no such maker.
+    pub fn remade(file: &File, text: &str) -> Option<Arc<Application>> {
+        let Kept { by, object, element, generator } = serde_json::from_str(text).ok()?;
+        let set = file.sets.iter().find(|set| set.by() == by)?;
+        set.document(&Made { object: of_json(object), element, generator }).application
+    }
+}
+
+fn to_json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Null => serde_json::Value::Null,
+        Value::Bool(value) => (*value).into(),
+        Value::Int(number) => (*number).into(),
+        Value::Uint(number) => (*number).into(),
+        Value::Float(number) => (*number).into(),
+        Value::String(text) => text.as_str().into(),
+        Value::Sequence(items) => items.iter().map(to_json).collect(),
+        Value::Mapping(entries) => entries.iter().map(|(key, value)| (key.clone(), to_json(value))).collect(),
+    }
+}
+
+fn of_json(value: serde_json::Value) -> Value {
+    match value {
+        serde_json::Value::Null => Value::Null,
+        serde_json::Value::Bool(value) => Value::Bool(value),
+        serde_json::Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(number), _) => Value::Int(number),
+            (None, Some(number)) => Value::Uint(number),
+            (None, None) => Value::Float(number.as_f64().unwrap_or_default()),
+        },
+        serde_json::Value::String(text) => Value::String(text),
+        serde_json::Value::Array(items) => Value::Sequence(items.into_iter().map(of_json).collect()),
+        serde_json::Value::Object(entries) => {
+            Value::Mapping(entries.into_iter().map(|(key, value)| (key, of_json(value))).collect())
+        }
+    }
+}
+
+const TOP_BIT: usize = 1 << (usize::BITS - 1);
+
+impl Diagnostic {
+    /// The same with what made the Application that it is about.
+    pub fn made_by(self, maker: &Maker) -> Self {
+        Self { made_by: Some(crate::diag::clipped(maker.to_string())), ..self }
+    }
+}
+
+/// A value with the places of the first of `sources` that have its fields.
+fn placed(value: &Value, sources: &[Option<&Field>], around: &Place, patch: &Place) -> Field {
+    let found = sources.iter().flatten().next();
+    let place = found.map_or_else(|| around.clone(), |field| field.place.clone());
+    let content = match value {
+        Value::Mapping(entries) => Content::Mapping(
+            entries
+                .iter()
+                .map(|(key, value)| {
+                    let below: Vec<Option<(&Field, &Place)>> =
+                        sources.iter().map(|source| entry(*source, key)).collect();
+                    let key_place = below.iter().flatten().next().map_or(patch, |(_, key_place)| key_place);
+                    let below: Vec<Option<&Field>> = below.iter().map(|below| below.map(|(field, _)| field)).collect();
+                    let field = placed(value, &below, key_place, patch);
+                    Entry { key: key.clone(), key_place: key_place.clone(), field, twice: false }
+                })
+                .collect(),
+        ),
+        Value::Sequence(items) => Content::List(
+            items
+                .iter()
+                .enumerate()
+                .map(|(index, item)| {
+                    let below: Vec<Option<&Field>> = sources.iter().map(|source| item_of(*source, index)).collect();
+                    placed(item, &below, &place, patch)
+                })
+                .collect(),
+        ),
+        scalar => Content::Scalar(scalar.clone()),
+    };
+    Field { place, content }
+}
+
+fn entry<'f>(field: Option<&'f Field>, key: &str) -> Option<(&'f Field, &'f Place)> {
+    let Content::Mapping(entries) = &field?.content else { return None };
+    let entry = entries.iter().find(|entry| entry.key == key && !entry.field.is_null())?;
+    Some((&entry.field, &entry.key_place))
+}
+
+fn item_of(field: Option<&Field>, index: usize) -> Option<&Field> {
+    let Content::List(items) = &field?.content else { return None };
+    items.get(index)
+}

@@ -1,0 +1,35 @@
+//! Params of generators that git cannot answer, as somebody recorded them.
+
+use std::collections::BTreeMap;
+
+use crate::yaml::{self, Mapping, Value};
+
+/// The params sets of generators, by the name of the generator.
+pub type Recorded = BTreeMap<String, Vec<Mapping>>;
+
+/// The generators that can be recorded.
+const RECORDABLE: [&str; 4] = ["scmProvider", "pullRequest", "plugin", "clusterDecisionResource"];
+
+/// Reads a mapping of generators (`scmProvider`, `pullRequest`, `plugin`, `clusterDecisionResource`) to lists of params.
+///
+/// Errors: what is wrong with the text, in words.
+pub fn read_recorded(bytes: &[u8]) -> Result<Recorded, String> {
+    let value = yaml::sigs::unmarshal(bytes, &yaml::Limits::default()).map_err(|error| error.to_string())?;
+    let Value::Mapping(generators) = value else {
+        return Err("a mapping of generators to lists of params is needed".to_owned());
+    };
+    let mut all = Recorded::new();
+    for (name, sets) in generators {
+        if !RECORDABLE.contains(&name.as_str()) {
+            return Err(format!("`{name}` is none of {}", RECORDABLE.map(|name| format!("`{name}`")).join(", ")));
+        }
+        let Value::Sequence(sets) = sets else { return Err(format!("`{name}` is not a list")) };
+        let sets = sets.into_iter().map(|set| match set {
+            Value::Mapping(set) => Ok(set),
+            _ => Err(format!("an item of `{name}` is not a mapping")),
+        });
+        let sets = sets.collect::<Result<_, _>>()?;
+        all.insert(name, sets);
+    }
+    Ok(all)
+}
