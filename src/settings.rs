@@ -47,6 +47,16 @@ pub struct Settings {
     /// are not set.
     #[serde(deserialize_with = "branches", skip_serializing_if = "Vec::is_empty")]
     pub dry_branches: Vec<BranchName>,
+    /// Whether Applications that ApplicationSets make are hydrated. The first hydration of a repository sets it; not set, it
+    /// is one that was hydrated before there was the setting, and they are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_applications: Option<bool>,
+    /// Files of the dry tree with lists of the clusters that Argo CD knows.
+    #[serde(deserialize_with = "paths", skip_serializing_if = "Vec::is_empty")]
+    pub clusters: Vec<RepoPath>,
+    /// What is said of ApplicationSets by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub application_sets: BTreeMap<String, ApplicationSetSettings>,
     /// Globs of the branches that hydration may write; every branch while it is empty.
     #[serde(deserialize_with = "one_or_many", skip_serializing_if = "Vec::is_empty")]
     pub branches: Vec<String>,
@@ -91,6 +101,15 @@ pub struct Settings {
     /// The text of `commit-message.j2`.
     #[serde(skip)]
     pub commit_message_template: Option<String>,
+}
+
+/// What is said of one ApplicationSet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ApplicationSetSettings {
+    /// The file of the dry tree with what was recorded of its generators that git cannot answer.
+    #[serde(deserialize_with = "a_path")]
+    pub parameters: RepoPath,
 }
 
 /// [`Profile`] as it is written in the settings.
@@ -284,6 +303,8 @@ impl Settings {
             repo_urls: Vec::new(),
             applications: Vec::new(),
             dry_branches: Vec::new(),
+            made_applications: None,
+            application_sets: BTreeMap::new(),
             branches: Vec::new(),
             known_fields: Vec::new(),
             adopt: Vec::new(),
@@ -340,6 +361,22 @@ fn branch<E: serde::de::Error>(name: &str) -> Result<BranchName, E> {
 
 fn branches<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<BranchName>, D::Error> {
     one_or_many(deserializer)?.iter().map(|name| branch(name)).collect()
+}
+
+fn paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RepoPath>, D::Error> {
+    one_or_many(deserializer)?.iter().map(|text| checked_path(text)).collect()
+}
+
+fn a_path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RepoPath, D::Error> {
+    checked_path(&String::deserialize(deserializer)?)
+}
+
+fn checked_path<E: serde::de::Error>(text: &str) -> Result<RepoPath, E> {
+    match RepoPath::clean(text) {
+        Ok(path) if !path.is_root() => Ok(path),
+        Ok(_) => Err(E::custom(format!("`{text}` is not the path of a file"))),
+        Err(error) => Err(E::custom(format!("`{text}` is not the path of a file: {error}"))),
+    }
 }
 
 fn active_paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<BranchName, Vec<RepoPath>>, D::Error> {

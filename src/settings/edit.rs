@@ -11,11 +11,8 @@ use super::SettingsError;
 pub fn get(text: &str, key: &str) -> Result<Option<Value>, SettingsError> {
     let document = read(text)?;
     let (top, below) = split(key);
-    let value = document.get(top);
-    Ok(match below {
-        None => value.cloned(),
-        Some(below) => value.and_then(|value| value.get(below)).cloned(),
-    })
+    let Some(value) = document.get(top) else { return Ok(None) };
+    Ok(below.iter().try_fold(value, |value, key| value.get(*key)).cloned())
 }
 
 /// The text with `key` set to `value`, or without it. What holds nothing any more leaves with its last key.
@@ -24,21 +21,7 @@ pub fn get(text: &str, key: &str) -> Result<Option<Value>, SettingsError> {
 pub fn set(text: &str, key: &str, value: Option<Value>) -> Result<String, SettingsError> {
     let mut document = read(text)?;
     let (top, below) = split(key);
-    let value = match below {
-        None => value,
-        Some(below) => {
-            let mut map = match document.get(top) {
-                Some(Value::Mapping(map)) => map.clone(),
-                None => Mapping::new(),
-                Some(_) => return Err(SettingsError::Wrong(format!("`{top}` holds no keys: unset it first"))),
-            };
-            match value {
-                Some(value) => drop(map.insert(below.into(), value)),
-                None => drop(map.shift_remove(below)),
-            }
-            (!map.is_empty()).then_some(Value::Mapping(map))
-        }
-    };
+    let value = put(document.get(top), top, &below, value)?;
     let mut block = String::new();
     match value {
         Some(value) => {
@@ -57,8 +40,30 @@ pub fn set(text: &str, key: &str, value: Option<Value>) -> Result<String, Settin
     Ok(changed)
 }
 
-fn split(key: &str) -> (&str, Option<&str>) {
-    key.split_once('.').map_or((key, None), |(top, below)| (top, Some(below)))
+/// The value of the key `name` with what `below` leads to set to `value`; none when nothing is left.
+fn put(old: Option<&Value>, name: &str, below: &[&str], value: Option<Value>) -> Result<Option<Value>, SettingsError> {
+    let Some((next, rest)) = below.split_first() else { return Ok(value) };
+    let mut map = match old {
+        Some(Value::Mapping(map)) => map.clone(),
+        None => Mapping::new(),
+        Some(_) => return Err(SettingsError::Wrong(format!("`{name}` holds no keys: unset it first"))),
+    };
+    match put(map.get(*next), next, rest, value)? {
+        Some(value) => drop(map.insert((*next).into(), value)),
+        None => drop(map.shift_remove(*next)),
+    }
+    Ok((!map.is_empty()).then_some(Value::Mapping(map)))
+}
+
+/// The key of the top and those below it. What is said of an ApplicationSet stands below its name, which may have dots.
+fn split(key: &str) -> (&str, Vec<&str>) {
+    match key.split_once('.') {
+        None => (key, Vec::new()),
+        Some((top @ "applicationSets", below)) => {
+            (top, below.rsplit_once('.').map_or(vec![below], |(name, field)| vec![name, field]))
+        }
+        Some((top, below)) => (top, vec![below]),
+    }
 }
 
 fn read(text: &str) -> Result<Mapping, SettingsError> {
