@@ -24,7 +24,7 @@ mod state;
 mod store;
 mod table;
 
-pub use record::{Encoded, Failure, FailureKind, Record};
+pub use record::{About, Encoded, Failure, FailureKind, Record};
 pub use state::{Branch, Head, State, Stuck, Unusable};
 pub use store::Cache;
 

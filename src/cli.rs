@@ -4,9 +4,11 @@
 //! hands up as an error is printed here, in the form of git's own messages.
 
 mod adopt;
+mod apps;
 mod catch_up;
 mod check;
 mod clone;
+mod clusters;
 mod commit;
 mod completions;
 mod config;
@@ -62,6 +64,10 @@ enum Command {
     Init(init::Arguments),
     /// Find everything that is wrong with the Applications of a dry tree.
     Check(check::Arguments),
+    /// List every Application of a dry commit, where it comes from and where it goes.
+    Apps(apps::Arguments),
+    /// Bring what Argo CD knows of clusters into the dry tree.
+    Clusters(clusters::Arguments),
     /// Show what would change in each environment.
     Diff(diff::Arguments),
     /// Print manifests: of an Application, or of a kustomization or directory on disk.
@@ -172,6 +178,8 @@ fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Command::Check(arguments)) => check::run(&arguments, json),
         Some(Command::Help(_) | Command::Hook(_) | Command::RemoteHelper(_)) if json => Err(no_json()),
         Some(Command::Completions(_) | Command::Man(_)) if json => Err(no_json()),
+        Some(Command::Apps(arguments)) => apps::run(&arguments, json),
+        Some(Command::Clusters(arguments)) => clusters::run(&arguments),
         Some(Command::Help(arguments)) => help::run(&arguments),
         Some(Command::Diff(arguments)) => diff::run(&arguments, json),
         Some(Command::Config(arguments)) => config::run(&arguments, json),

@@ -10,6 +10,7 @@
 
 mod adopt;
 mod advance;
+mod apps;
 mod branch;
 mod branch_records;
 mod check;
@@ -48,6 +49,7 @@ use crate::settings::SettingsError;
 use stopped::Stopped;
 
 pub use adopt::{Adoption, Seen, adopt};
+pub use apps::{Listed, ListedApplication, MadeBy, application_sets, list};
 pub use branch_records::{BranchRecord, BranchRecords, RECORDS_REF};
 pub use check::{CheckFinding, Checked, Rule, Tree, check};
 pub use explain::{

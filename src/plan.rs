@@ -1,10 +1,13 @@
-//! Decisions as data, made without writing anything: which Applications there are, and what leaves a branch.
+//! Decisions as data, made without writing anything: which Applications there are, also those that others make, and what
+//! leaves a branch.
 
 mod changes;
 mod discover;
+mod make;
 mod reader;
 mod removal;
 
 pub use changes::Changes;
 pub use discover::{Broken, Discovered, Discovery};
+pub use make::{Expanded, FoundSet, Lists, Makers, Unanswered};
 pub use removal::{Counts, Destination, Losses, Objects, Removal, RemovalMistake, removals};

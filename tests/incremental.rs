@@ -378,3 +378,136 @@ fn slips_are_told_alike_with_a_cache_and_without() {
     }
     assert!(near > 10 && other > 3, "{near} slips and {other} other fields were told");
 }
+
+const URL: &str = "https://git.example.com/dry.git";
+
+/// An ApplicationSet of these generators, a template of the source's path and one of the branch; `more` goes into `spec`.
+fn set(name: &str, generators: &str, [path, branch]: [&str; 2], more: &str) -> String {
+    format!(
+        "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: {name}}}\nspec:\n  goTemplate: \
+         true\n{more}  generators:\n{generators}  template:\n    metadata: {{name: '{name}-{{{{ .path.basename }}}}'}}\n    \
+         spec:\n      destination: {{name: '{{{{ .cluster }}}}'}}\n      sourceHydrator:\n        drySource: {{repoURL: {URL}, \
+         targetRevision: main, path: '{path}'}}\n        syncSource: {{targetBranch: 'environments/{branch}', path: \
+         'made/{name}/{{{{ .path.basename }}}}'}}\n"
+    )
+}
+
+impl Dry {
+    fn start_sets(&mut self) {
+        for name in ["api", "mail", "pay", "web"] {
+            self.service(name, 0);
+        }
+        self.fleet("1.31.0", "shop");
+        self.sets("");
+    }
+
+    fn service(&mut self, name: &str, value: usize) {
+        let map = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{v: '{value}'}}\n");
+        self.put(&format!("svc/{name}/map.yaml"), map);
+        self.put(&format!("svc/{name}/config.json"), format!("{{\"cluster\": \"{}\"}}", ["eu", "us"][value % 2]));
+    }
+
+    fn fleet(&mut self, version: &str, tier: &str) {
+        let cluster = |name: &str| {
+            format!(
+                "- name: {name}\n  server: https://{name}.example.com\n  labels: {{tier: {tier}}}\n  kubeVersion: {version}\n"
+            )
+        };
+        self.put("fleet.yaml", cluster("eu") + &cluster("us"));
+    }
+
+    fn sets(&mut self, more: &str) {
+        let git = |of: &str| format!("  - git: {{repoURL: {URL}, revision: HEAD, {of}}}\n");
+        let environment = "{{ if hasPrefix \"p\" .path.basename }}prod{{ else }}dev{{ end }}";
+        let directories = git("directories: [{path: 'svc/*'}, {path: svc/old, exclude: true}]");
+        self.put("sets/dirs.yaml", set("dirs", &directories, ["{{ .path.path }}", environment], more));
+        let files = git("files: [{path: 'svc/*/config.json'}]");
+        self.put("sets/files.yaml", set("files", &files, ["charts/web", "dev"], more));
+        let clusters = "  - matrix:\n      generators:\n      - clusters: {selector: {matchLabels: {tier: shop}}}\n      - list: \
+                        {elements: [{path: {basename: '{{ .name }}'}, cluster: '{{ .name }}'}]}\n";
+        self.put("sets/clusters.yaml", set("clusters", clusters, ["charts/web", "prod"], more));
+    }
+
+    /// One edit of a set, or of what one looks at.
+    fn edit_sets(&mut self, random: &mut Random) {
+        let (n, value) = (random.below(6), random.below(1000));
+        let name = ["api", "mail", "pay", "web", "ping", "old"][n];
+        let file = ["sets/dirs.yaml", "sets/files.yaml", "sets/clusters.yaml"][value % 3];
+        let text = self.0.get(file).cloned().unwrap_or_default();
+        match random.below(22) {
+            0..=4 => self.service(name, value),
+            5 => self.0.retain(|path, _| !path.starts_with(&format!("svc/{name}/"))),
+            6 => self.put(&format!("svc/{name}/more.yaml"), format!("kind: Secret\napiVersion: v1\nmetadata: {{name: m{value}}}\n")),
+            7 => self.put(&format!("svc/{name}/deep/x.yaml"), value.to_string()),
+            8 => self.put(&format!("svc/{name}/config.json"), "{\"cluster\": "),
+            9 => self.fleet(["1.31.0", "1.32.0"][value % 2], ["shop", "ops"][value % 5 / 4]),
+            10 => self.put("fleet.yaml", "- nome: eu\n"),
+            11 => self.put("secrets/eu.yaml", format!(
+                "apiVersion: v1\nkind: Secret\nmetadata: {{name: a, labels: {{tier: shop, argocd.argoproj.io/secret-type: \
+                 cluster}}}}\nstringData: {{name: in-git-{}, server: 'https://x'}}\n", value % 3
+            )),
+            12 => drop(self.0.remove("secrets/eu.yaml")),
+            13 => self.put(file, format!("# {value}\n{text}")),
+            14 => self.put(file, text.replace("      destination", "      project: other\n      destination")),
+            15 => self.put(file, text.replace(".path.basename }}'}", ".path.base }}'}")),
+            16 => self.put(file, text.replace("goTemplate: true", "goTemplate: 1")),
+            17 => drop(self.0.remove(file)),
+            18 => self.put("sets/twice.yaml", text),
+            19 => self.sets("  syncPolicy: {applicationsSync: create-only}\n"),
+            20 => drop(self.0.remove("sets/twice.yaml")),
+            _ => {
+                self.0.remove("sets/twice.yaml");
+                self.start_sets();
+            }
+        }
+    }
+}
+
+/// Sets, what they read and what they make are edited at random: what is remembered of them never shows in a commit, a
+/// message or a failure.
+#[test]
+fn what_sets_make_is_the_same_with_what_is_remembered_and_from_scratch() {
+    let lab = Lab::new();
+    let warm = Server::new(&lab, "warm.git", "");
+    let cold = Server::new(&lab, "cold.git", "[hydrate]\n\tcache = false\n");
+    let servers = [&warm, &cold];
+    let mut random = Random(19);
+    let mut dry = Dry::start();
+    dry.start_sets();
+    let (mut seconds, mut tip) = (1_700_000_000, None);
+    let settings = |on: bool, seconds: i64| {
+        let text = format!("repoURL: {URL}\nclusters: fleet.yaml\nmadeApplications: {on}\n");
+        let files = BTreeMap::from([("settings.yaml".to_owned(), text)]);
+        for server in servers {
+            server.commit("refs/hydrate/config", None, &files, seconds);
+        }
+    };
+    settings(true, seconds);
+    let (mut moved, mut failed) = (0, 0);
+    for round in 0..70 {
+        for _ in 0..[1, 1, 1, 2][random.below(4)] {
+            match random.below(4) {
+                _ if round == 0 => {}
+                0 => dry.edit(&mut random),
+                _ => dry.edit_sets(&mut random),
+            }
+            seconds += 60;
+            let parent = tip;
+            tip = servers.map(|server| server.commit("refs/heads/main", parent, &dry.0, seconds)).first().copied();
+        }
+        if round % 20 == 19 {
+            settings(round % 40 != 19, seconds);
+        }
+        if random.below(8) == 0 {
+            damage(&warm.path.join("hydrate/cache"), &mut random);
+        }
+        let [with, without] = servers.map(|server| server.hydrate("main"));
+        assert_eq!(with, without, "round {round}");
+        assert_eq!(warm.refs(), cold.refs(), "round {round}");
+        moved += with.branches.iter().filter(|branch| branch.outcome == Outcome::Moved).count();
+        failed += with.branches.iter().filter(|branch| matches!(branch.outcome, Outcome::Failed { .. })).count();
+    }
+    assert!(moved > 10 && failed > 10, "{moved} moved, {failed} failed");
+    let [with, without] = servers.map(|server| server.rendered.0.load(Ordering::Relaxed));
+    assert!(with * 5 < without * 4, "{with} renders with what is remembered, {without} without");
+}

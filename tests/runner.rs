@@ -28,6 +28,7 @@ mod layers;
 mod limits;
 mod locks;
 mod log;
+mod made_applications;
 mod mistakes;
 mod mutations;
 mod objects;

@@ -30,9 +30,23 @@ pub struct Failure {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// What a [`Record`] is about.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum About {
+    /// An Application that stands in its file.
+    #[default]
+    Written,
+    /// One that something in its file makes, as [`Application::made`] has it.
+    Made(String),
+    /// No Application, but something that makes some or says something of all: its `reads` are all that that follows from.
+    Maker,
+}
+
 /// One Application of a dry tree, and what it rendered to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
+    /// What it is about.
+    pub about: About,
     /// The file that holds it.
     pub file: RepoPath,
     /// Which Application of the file it is.
@@ -73,6 +87,8 @@ pub struct Encoded {
 pub(super) enum Way<'a> {
     /// The file that holds the Application.
     File(&'a RepoPath),
+    /// The same, and which Application of it: a file with a set has as many as that makes.
+    One(&'a RepoPath, usize),
     /// Something that its render looked at, or the directory of its sources.
     Read(&'a RepoPath),
     /// One of its objects.
@@ -94,6 +110,9 @@ impl Way<'_> {
         };
         match self {
             Way::File(path) => ["file", path.as_str()].iter().for_each(|text| add(text)),
+            Way::One(path, index) => {
+                ["one", path.as_str(), &index.to_string()].iter().for_each(|text| add(text));
+            }
             Way::Read(path) => ["read", path.as_str()].iter().for_each(|text| add(text)),
             Way::Patch(path) => ["patch", path.as_str()].iter().for_each(|text| add(text)),
             Way::NamesTheCommit => add("commit"),
@@ -131,9 +150,31 @@ impl Encoded {
 }
 
 impl Record {
+    /// That of something that makes Applications, or says something of all: which one of its file it is, and what it was
+    /// made from.
+    pub fn of_maker(file: RepoPath, ordinal: usize, reads: Reads) -> Self {
+        let none = ContentId::new(&[]);
+        Self {
+            about: About::Maker,
+            index: usize::MAX - ordinal.min(usize::MAX >> 1),
+            fingerprint: none,
+            placement: none,
+            dry_path: file.clone(),
+            file,
+            branch: BranchName::new("none").expect("a branch name"),
+            cluster: None,
+            reads,
+            names_the_commit: false,
+            manifest: none,
+            commands: Vec::new(),
+            objects: Vec::new(),
+            failure: None,
+        }
+    }
+
     /// Whether it is about this Application.
     pub fn is_of(&self, application: &Application) -> bool {
-        self.file == application.file && self.index == application.index
+        self.about != About::Maker && self.file == application.file && self.index == application.index
     }
 
     /// The record as bytes.
@@ -160,6 +201,14 @@ impl Record {
         let failure = self.failure.as_ref().map(serde_json::to_string);
         let failure = failure.map(|text| text.expect("texts and numbers are JSON"));
         bytes.optional(failure.as_deref());
+        bytes.number(match self.about {
+            About::Written => 0,
+            About::Made(_) => 1,
+            About::Maker => 2,
+        });
+        if let About::Made(text) = &self.about {
+            bytes.text(text);
+        }
         Encoded { bytes: bytes.0, hashes: self.ways().map(Way::hash).collect() }
     }
 
@@ -168,13 +217,15 @@ impl Record {
         let reads = self.reads.keys().map(|(path, _)| Way::Read(path));
         let objects = self.objects.iter().map(|key| Way::Object(&self.branch, self.cluster.as_deref(), key));
         let commit = self.names_the_commit.then_some(Way::NamesTheCommit);
-        [Way::File(&self.file), Way::Read(&self.dry_path)].into_iter().chain(reads).chain(objects).chain(commit)
+        let own = [Way::File(&self.file), Way::One(&self.file, self.index), Way::Read(&self.dry_path)];
+        own.into_iter().chain(reads).chain(objects).chain(commit)
     }
 
     /// Reads a record; none when it is none.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut bytes = Decoder(bytes);
-        Some(Self {
+        let mut record = Self {
+            about: About::Written,
             file: bytes.path()?,
             index: usize::try_from(bytes.number()?).ok()?,
             fingerprint: bytes.id()?,
@@ -200,6 +251,13 @@ impl Record {
                 Some(text) => Some(serde_json::from_str(&text).ok()?),
                 None => None,
             },
-        })
+        };
+        record.about = match bytes.number()? {
+            0 => About::Written,
+            1 => About::Made(bytes.text()?),
+            2 => About::Maker,
+            _ => return None,
+        };
+        Some(record)
     }
 }

@@ -12,7 +12,8 @@ use crate::manifest::Key;
 use crate::path::RepoPath;
 
 /// The first bytes of an overlay; the last of them is the version of the format. Before 3, what is remembered may have
-/// been made of replaced objects; before 4, links and files of the same bytes were one.
+/// been made of replaced objects; before 4, links and files of the same bytes were one, and records did not say what they
+/// are about.
 const MAGIC: &[u8; 16] = b"hydrate state\0\0\x04";
 
 /// How many records an overlay may have, and one more for so many of the table: it is read and written by every push.
@@ -160,6 +161,15 @@ impl State {
         Ok(found)
     }
 
+    /// One Application of a file; none when there is none.
+    pub fn one(&self, file: &RepoPath, index: usize) -> Result<Option<Record>, Unusable> {
+        if let Some(record) = self.changed.get(&(file.clone(), index)) {
+            return record.decode().ok_or(Unusable).map(Some);
+        }
+        let found = self.in_table(&BTreeSet::from([Way::One(file, index).hash()]))?;
+        Ok(found.into_iter().find(|record| record.file == *file && record.index == index))
+    }
+
     /// The Applications whose renders looked at one of these paths, and those whose results name the dry commit.
     pub fn readers<'p>(&self, paths: impl IntoIterator<Item = &'p RepoPath>) -> Result<Vec<Record>, Unusable> {
         self.along(paths.into_iter().map(Way::Read).chain([Way::NamesTheCommit]))
@@ -183,7 +193,7 @@ impl State {
     /// Puts a record in place of the one that was there for its Application.
     pub fn put(&mut self, record: Encoded) -> Result<(), Unusable> {
         let (file, index) = record.identity().ok_or(Unusable)?;
-        for place in self.table.find(Way::File(&file).hash())? {
+        for place in self.table.find(Way::One(&file, index).hash())? {
             let old = Record::decode(&self.table.record(place)?).ok_or(Unusable)?;
             if old.file == file && old.index == index {
                 self.superseded.insert(place);

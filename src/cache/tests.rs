@@ -60,6 +60,7 @@ fn record(n: u8, manifest: u8) -> Record {
     let dry_path = path(&format!("apps/{n}"));
     let read = |name: &str| path(&format!("apps/{n}/{name}"));
     Record {
+        about: if n.is_multiple_of(3) { About::Made(format!("made {n}")) } else { About::Written },
         file: path(&format!("applications/{n}.yaml")),
         index: 0,
         fingerprint: ContentId::new(&[n; 32]),

@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;
     let (site, adopts) = match &arguments.adopt {
         Some(dir) => (Site::to_adopt(dir)?, true),
-        None => (Site::to_check(arguments)?, false),
+        None => (Site::of(arguments.what.as_deref(), arguments.worktree, &arguments.clone)?, false),
     };
     let progress = Progress::new();
     let adoption = site.with_tree(branch, |tree, renderers| {
@@ -86,8 +86,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     Ok(if checked.is_success() { Outcome::Done } else { Outcome::Found })
 }
 
-/// Where the files are.
-enum Site {
+/// Where the files are of which something is asked.
+pub(super) enum Site {
     /// A commit of a repository, and where that keeps its branches.
     Commit(Box<(Repository, RefNames, ObjectId)>),
     /// A directory.
@@ -95,14 +95,14 @@ enum Site {
 }
 
 impl Site {
-    fn to_check(arguments: &Arguments) -> anyhow::Result<Self> {
-        let what = arguments.what.as_deref();
+    /// The commit or directory that is named, or the working tree.
+    pub(super) fn of(what: Option<&str>, worktree: bool, clone: &clone::Arguments) -> anyhow::Result<Self> {
         if let Some(dir) = what.filter(|what| Path::new(what).is_dir() && !is_revision(what)) {
             return Ok(Site::Disk(canonical(Path::new(dir))?));
         }
-        let clone = if arguments.worktree { Clone::offline(&arguments.clone) } else { Clone::open(&arguments.clone) }?;
+        let clone = if worktree { Clone::offline(clone) } else { Clone::open(clone) }?;
         let rev = what.unwrap_or("HEAD");
-        let commit = match arguments.worktree {
+        let commit = match worktree {
             true => clone.repository.snapshot()?,
             false => super::commit_of(&clone.repository, rev)?,
         };
@@ -126,14 +126,14 @@ impl Site {
         }
     }
 
-    fn repository(&self) -> Option<&Repository> {
+    pub(super) fn repository(&self) -> Option<&Repository> {
         match self {
             Site::Commit(site) => Some(&site.0),
             Site::Disk(_) => None,
         }
     }
 
-    fn with_tree<T>(
+    pub(super) fn with_tree<T>(
         &self,
         dry_branch: Option<BranchName>,
         work: impl FnOnce(&Tree<'_>, &Renderers) -> Result<T, hydrate::HydrateError>,
@@ -171,7 +171,7 @@ const NAMED_MAX: usize = 4;
 /// A finding as compilers tell it.
 fn told(finding: &CheckFinding, paint: Paint) -> String {
     let CheckFinding { rule, diagnostic, found_in } = finding;
-    let Diagnostic { severity, message, span, label, hint, .. } = diagnostic;
+    let Diagnostic { severity, message, span, label, hint, made_by, .. } = diagnostic;
     let style = if diagnostic.is_error() { Style::Error } else { Style::Warning };
     let mut text = String::new();
     if let Some(span) = span {
@@ -199,6 +199,9 @@ fn told(finding: &CheckFinding, paint: Paint) -> String {
         let more = found_in.len().saturating_sub(NAMED_MAX);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let _ = writeln!(text, "  in: {}{more}", names.join(", "));
+    }
+    if let Some(maker) = made_by {
+        let _ = writeln!(text, "  made by {}", printable(maker));
     }
     if let Some(hint) = hint {
         let _ = writeln!(text, "  hint: {}", printable(hint));

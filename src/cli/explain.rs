@@ -208,6 +208,9 @@ fn text(explanation: &Explanation, paint: Paint) -> String {
 
 fn of_origin(origin: &DryOrigin, row: &mut dyn FnMut(&str, &str)) {
     row("Application", &format!("{}  {}:{}", origin.application, origin.file, origin.line));
+    if let Some(maker) = &origin.made_by {
+        row("made by", maker);
+    }
     let kind = origin.source_type.map(|kind| format!("{kind}  ")).unwrap_or_default();
     row("source", &format!("{kind}{}", origin.source_path));
     if let Some(template) = &origin.template {

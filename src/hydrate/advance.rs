@@ -21,7 +21,7 @@ use super::output::Output;
 use super::run::{BACKLOG_MAX, Run};
 use super::{HydrateError, Stopped};
 use crate::application::{self, Application, BranchName};
-use crate::cache::{self, Record, State, Stuck};
+use crate::cache::{self, About, Record, State, Stuck};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, object_id};
 use crate::metadata::DryCommit;
@@ -259,6 +259,12 @@ impl Run<'_> {
     fn touched(&self, state: &mut State, changes: &Changes, new: &TreeFiles<'_>) -> Result<Vec<Application>, Stopped> {
         let view = View::new(new);
         self.check_patches(state, changes, &view)?;
+        let clusters = self.rules.clusters(&view);
+        let makes = |file: &application::File| !file.sets.is_empty();
+        let sets_differ = changes.files.iter().any(|(before, after)| before.iter().chain(after).any(makes));
+        if sets_differ || changes.may_change_clusters {
+            return Err(Stopped::Unknown);
+        }
         let mut touched: BTreeMap<Identity, Application> = BTreeMap::new();
         let mut same: BTreeSet<Identity> = BTreeSet::new();
         for (before, after) in &changes.files {
@@ -268,6 +274,7 @@ impl Run<'_> {
                     return Err(Stopped::Unknown);
                 }
                 let identity = (application.file.clone(), application.index);
+                let application = &clusters.known(application);
                 if record.fingerprint == application.fingerprint() {
                     same.insert(identity);
                 } else {
@@ -280,13 +287,20 @@ impl Run<'_> {
             if touched.contains_key(&identity) {
                 continue;
             }
+            let confirmed = view.confirms(&record.reads).map_err(|_| Stopped::Unknown)?;
+            if record.about == About::Maker {
+                if confirmed {
+                    continue;
+                }
+                return Err(Stopped::Unknown);
+            }
             // Without the setting, every directory that an Application names proves which repository this is.
             let proof = self.rules.settings.repo_urls.is_empty();
             if proof && !matches!(view.kind(&record.dry_path), Ok(Some(Kind::Directory))) {
                 return Err(Stopped::Unknown);
             }
-            if record.names_the_commit || !view.confirms(&record.reads).map_err(|_| Stopped::Unknown)? {
-                touched.insert(identity, application_of(&record, &view)?);
+            if record.names_the_commit || !confirmed {
+                touched.insert(identity, clusters.known(&application_of(&record, &view)?));
             }
         }
         if touched.values().any(|application| is_stuck(state, application.environment_branch())) {
@@ -355,7 +369,11 @@ impl Run<'_> {
 fn application_of(record: &Record, view: &View<'_>) -> Result<Application, Stopped> {
     let content = view.read(&record.file).map_err(|_| Stopped::Unknown)?;
     let file = application::read(&record.file, &content.data);
-    let found = file.applications().find(|application| record.is_of(application)).cloned();
+    let found = match &record.about {
+        About::Written => file.applications().find(|application| record.is_of(application)).cloned(),
+        About::Made(text) => Application::remade(&file, text).map(|made| (*made).clone()),
+        About::Maker => None,
+    };
     found.filter(|found| found.placement() == record.placement).ok_or(Stopped::Unknown)
 }
 

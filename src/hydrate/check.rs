@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::rules::{Rules, render_context};
 use super::{HydrateError, Observer, RefNames};
-use crate::application::{self, Application, BranchName, Context, Standing};
+use crate::application::{self, Application, BranchName, Context, Standing, Verdict};
 use crate::diag::{Diagnostic, Refusal, Span};
 use crate::git::{ObjectBuffer, Repository};
 use crate::manifest::Key;
@@ -39,7 +39,7 @@ pub enum Rule {
     ObjectConflict,
     /// An Argo CD Application is not hydrated.
     NoHydrator,
-    /// An ApplicationSet is not hydrated.
+    /// It is not known which Applications an ApplicationSet makes.
     ApplicationSet,
 }
 
@@ -108,7 +108,8 @@ impl Rule {
             Rule::ObjectConflict => "Two Applications of one environment branch must not render the same object.",
             Rule::NoHydrator => "An Argo CD Application is hydrated when it has `spec.sourceHydrator`.",
             Rule::ApplicationSet => {
-                "Applications that an ApplicationSet makes exist in a cluster only. Commit the Applications themselves."
+                "An ApplicationSet is expanded from the dry tree alone. While it cannot be, it makes no Applications, and the \
+                 branches that it fed stay as they are."
             }
         }
     }
@@ -174,18 +175,26 @@ pub struct Tree<'a> {
     pub dry_commit: String,
 }
 
-/// Finds everything that is wrong or odd with the Applications of a tree, and renders them. Nothing is written.
-pub fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) -> Result<Checked, HydrateError> {
+/// The Applications of a tree, and what is wrong with them before anything is rendered.
+pub(super) struct Judged {
+    pub rules: Rules,
+    pub discovered: Discovered,
+    pub dry_branch: BranchName,
+    pub verdict: Verdict,
+}
+
+/// Finds the Applications of a tree and judges them together.
+pub(super) fn judged(tree: &Tree<'_>) -> Result<Judged, HydrateError> {
     let refs = tree.repository.map(|(repository, _)| repository.refs()).transpose()?.unwrap_or_default();
     let rules = match tree.repository {
         Some((repository, _)) => Rules::read(&refs, &ObjectBuffer::new(repository))?,
-        None => Rules::of(&SettingsFiles::new())?,
+        None => Rules::of(&SettingsFiles::new())?.in_repository(true),
     };
     let below = tree.repository.map(|(_, names)| names.read.as_str()).unwrap_or_default();
     let head = tree.repository.and_then(|(_, names)| names.head(&refs));
-    let discovered = Discovery::default().discover(tree.files, &rules.applications, rules.settings.limits.applications);
-    let mut discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree: {why}")))?;
-    discovered.silence(&rules.settings.known_fields);
+    let mut discovery = Discovery::default();
+    let discovered = rules.discover(&mut discovery, tree.files, tree.dry_branch.as_ref(), head.as_ref());
+    let discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree: {why}")))?;
     let dry_branch = tree.dry_branch.clone().unwrap_or_else(|| usual_branch(&discovered, head.as_ref()));
     let view = View::new(tree.files);
     let branches = refs.below(below).filter_map(|(name, _)| BranchName::new(name).ok());
@@ -199,9 +208,22 @@ pub fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) ->
         is_directory: &|path| matches!(view.kind(path), Ok(Some(Kind::Directory))),
     };
     let verdict = application::validate(&discovered.applications, &context);
+    Ok(Judged { discovered, dry_branch, verdict, rules })
+}
+
+/// Finds everything that is wrong or odd with the Applications of a tree, and renders them. Nothing is written.
+pub fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) -> Result<Checked, HydrateError> {
+    let Judged { rules, discovered, dry_branch, verdict } = judged(tree)?;
     let mut found = Findings::default();
     for broken in &discovered.broken {
         found.add(Rule::UnreadableFile, broken.diagnostic.clone(), None);
+    }
+    if let Some(unlisted) = &discovered.unlisted {
+        found.add(Rule::UnreadableFile, unlisted.clone(), None);
+    }
+    // What it fed before, if it fed any branch, is not known here.
+    for set in &discovered.unanswered {
+        found.add(Rule::ApplicationSet, set.diagnostic.as_warning(), None);
     }
     for (_, mistake) in &discovered.mistakes {
         found.add(Rule::Application, mistake.clone(), None);
@@ -262,7 +284,7 @@ pub(super) fn render_all<'a>(
             }
             Err(Failure::Mistakes(mistakes)) => {
                 for mistake in mistakes {
-                    found.add(Rule::of_render(&mistake), mistake, name);
+                    found.add(Rule::of_render(&mistake), application.tells(mistake), name);
                 }
             }
             Err(Failure::World(error)) => return Err(HydrateError::Machine(error.to_string())),
@@ -278,7 +300,10 @@ pub(super) struct Findings(Vec<CheckFinding>);
 impl Findings {
     /// Notes what is wrong with one of those that may share it.
     pub fn add(&mut self, rule: Rule, diagnostic: Diagnostic, found_in: Option<&str>) {
-        let same = self.0.iter_mut().find(|finding| finding.rule == rule && finding.diagnostic == diagnostic);
+        // Of several elements of a set that fail alike, the first one is an example.
+        let is_same =
+            |known: &Diagnostic| Diagnostic { made_by: diagnostic.made_by.clone(), ..known.clone() } == diagnostic;
+        let same = self.0.iter_mut().find(|finding| finding.rule == rule && is_same(&finding.diagnostic));
         let found_in = found_in.map(str::to_owned);
         match same {
             Some(finding) => finding.found_in.extend(found_in),

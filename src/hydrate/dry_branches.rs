@@ -63,22 +63,44 @@ impl DryBranches {
     }
 }
 
+/// The value of a setting that was found out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Branches or URLs.
+    Names(Vec<String>),
+    /// `true`.
+    Yes,
+}
+
+impl std::fmt::Display for Found {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Found::Names(names) => f.write_str(&names.join(", ")),
+            Found::Yes => f.write_str("true"),
+        }
+    }
+}
+
 /// The settings of a repository with keys that were found out written into them, as a commit in the buffer.
 ///
 /// It is the same commit wherever the same settings get the same keys, so that a clone foresees its id.
 /// Errors: the settings cannot be read.
 pub(super) fn settings_with(
-    found: &[(&str, Vec<String>)],
+    found: &[(&str, Found)],
     refs: &Refs,
     buffer: &ObjectBuffer<'_>,
 ) -> Result<ObjectId, HydrateError> {
     let (_, mut files) = settings_files(refs, buffer)?;
     let name = FILES[0];
     let mut text = String::from_utf8_lossy(files.get(name).map(Vec::as_slice).unwrap_or_default()).into_owned();
-    for (key, values) in found {
-        text = edit::set(&text, key, Some(values.clone().into()))?;
+    for (key, value) in found {
+        let value = match value {
+            Found::Names(names) => names.clone().into(),
+            Found::Yes => true.into(),
+        };
+        text = edit::set(&text, key, Some(value))?;
     }
-    let subject: Vec<String> = found.iter().map(|(key, values)| format!("{key} to {}", values.join(", "))).collect();
+    let subject: Vec<String> = found.iter().map(|(key, value)| format!("{key} to {value}")).collect();
     let blob = buffer.write_blob(text.as_bytes())?;
     files.insert(name.to_owned(), text.into_bytes());
     let rules = Rules::of(&files)?;

@@ -90,10 +90,13 @@ pub struct DryOrigin {
     pub dry_sha: String,
     /// The Application.
     pub application: String,
-    /// The file that holds it.
+    /// The file that holds it, or what makes it.
     pub file: String,
     /// Where in it.
     pub line: u32,
+    /// What makes it, and from what; none for one that the file holds itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<String>,
     /// Which engine renders it; none when that cannot be told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_type: Option<SourceType>,
@@ -296,7 +299,7 @@ fn origin(
     let dry = [noted, recorded, by_trailer].into_iter().flatten().find(|dry| repository.has(*dry));
     let Some(dry) = dry else { return Ok(None) };
     let files = TreeFiles::new(repository, repository.commit(dry)?.tree);
-    let discovered = Discovery::default().discover(&files, &rules.applications, rules.settings.limits.applications);
+    let discovered = rules.discover(&mut Discovery::default(), &files, None, None);
     let discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree of {dry}: {why}")))?;
     if let Some(why) = discovered.unsearched() {
         return Err(HydrateError::Machine(why.message.clone()).into());
@@ -337,6 +340,7 @@ fn origin(
         application: application.name.to_string(),
         file: application.file.to_string(),
         line: application.places.name.line,
+        made_by: application.maker.as_ref().map(ToString::to_string),
         source_type,
         source_path: application.dry.path.to_string(),
         template: template.map(|template| template.to_string()),

@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::HydrateError;
+use super::output::about;
 use crate::application::Application;
 use crate::cache::{self, Encoded, Record};
 use crate::diag::Diagnostic;
@@ -42,17 +43,19 @@ impl FailedRender {
         let Unrendered { failure, mut reads, mut repeats } = failed;
         let name = &application.name;
         let (kind, diagnostics) = match failure {
-            render::Failure::Mistakes(mistakes) => {
-                (FailureKind::Mistakes, mistakes.into_iter().map(|mistake| mistake.of(name.as_str())).collect())
-            }
+            render::Failure::Mistakes(mistakes) => (
+                FailureKind::Mistakes,
+                mistakes.into_iter().map(|mistake| application.tells(mistake.of(name.as_str()))).collect(),
+            ),
             render::Failure::World(error) if error.is_limit() => {
                 let kind = if error.is_limit_of_commit() { FailureKind::LimitOfCommit } else { FailureKind::Limit };
                 let place = application.places.name.clone();
-                (kind, vec![Diagnostic::error(error.to_string()).at(place).hint(LIMIT_HINT)])
+                (kind, vec![application.tells(Diagnostic::error(error.to_string()).at(place).hint(LIMIT_HINT))])
             }
             render::Failure::World(render::Error::Cancelled) => {
                 let text = format!("`{name}` was not rendered: no time was left");
-                (FailureKind::CutOff, vec![Diagnostic::error(text).at(application.places.name.clone())])
+                let mistake = Diagnostic::error(text).at(application.places.name.clone());
+                (FailureKind::CutOff, vec![application.tells(mistake)])
             }
             render::Failure::World(error) => return Err(HydrateError::Machine(error.to_string())),
         };
@@ -72,6 +75,7 @@ impl FailedRender {
         }
         let failure = cache::Failure { kind: self.kind, diagnostics: self.diagnostics.clone() };
         let record = Record {
+            about: about(application),
             file: application.file.clone(),
             index: application.index,
             fingerprint: application.fingerprint(),

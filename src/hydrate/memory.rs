@@ -16,6 +16,7 @@ use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository, object_id};
 use crate::metadata::ENGINE_REVISION;
 use crate::path::RepoPath;
+use crate::plan::Expanded;
 use crate::publish::HydratedTree;
 use crate::shares::in_shares;
 use crate::view::{TreeFiles, View};
@@ -129,8 +130,12 @@ impl Run<'_> {
             warnings,
         };
         let (name, patches) = (self.state_name(head), tree.patches().clone());
+        let makers = tree.expanded().iter().cloned();
+        let makers =
+            makers.map(|Expanded { file, ordinal, reads }| Record::of_maker(file, ordinal, (*reads).clone()).encode());
+        let records = rendered.into_values().chain(makers).collect();
         if let Some(memory) = &mut self.memory {
-            memory.kept.push((name, Kept::New(Box::new(state), rendered.into_values().collect(), patches)));
+            memory.kept.push((name, Kept::New(Box::new(state), records, patches)));
         }
     }
 
@@ -238,8 +243,8 @@ pub(super) fn stuck(branch: &Branch, dry: ObjectId) -> Option<Stuck> {
 
 /// What is known of an Application, when its document still says the same.
 fn known_record(state: &State, application: &Application) -> Option<Record> {
-    let records = state.of_file(&application.file).ok()?;
-    records.into_iter().find(|record| {
+    let record = state.one(&application.file, application.index).ok()?;
+    record.filter(|record| {
         record.is_of(application)
             && record.fingerprint == application.fingerprint()
             && record.branch == *application.environment_branch()

@@ -1,11 +1,16 @@
 use super::branch::PathOutput;
 use crate::application::{Application, Variable};
-use crate::cache::{Encoded, Record};
+use crate::cache::{About, Encoded, Record};
 use crate::git::{ObjectBuffer, ObjectId};
 use crate::manifest::Key;
 use crate::metadata::Writer;
 use crate::render::{self, Failure, Rendered};
 use crate::view::ContentId;
+
+/// What a record of an Application is about.
+pub(super) fn about(application: &Application) -> About {
+    application.made().map_or(About::Written, |made| About::Made(made.to_owned()))
+}
 
 /// What is kept of a rendered Application: its manifests are bytes in the buffer by now.
 #[derive(Debug, Clone)]
@@ -32,6 +37,7 @@ impl Output {
         let objects = render::objects(application, &manifests);
         let manifest = buffer.hold_blob(writer.manifest(manifests)).map_err(render::Error::Store)?;
         let record = Record {
+            about: about(application),
             file: application.file.clone(),
             index: application.index,
             fingerprint: application.fingerprint(),

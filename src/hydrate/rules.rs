@@ -1,13 +1,15 @@
 //! The settings of a repository, with what is made of them once.
 
+use super::branch_records::RECORDS_REF;
 use super::{HydrateError, RefUpdate};
-use crate::application::{self, Patterns};
+use crate::application::{self, BranchName, Patterns};
 use crate::diag::Diagnostic;
 use crate::git::{self, ObjectBuffer, ObjectId, Refs, Repository};
-use crate::metadata::Writer;
+use crate::metadata::{NOTES_REF, Writer};
+use crate::plan::{Discovered, Discovery, Lists, Makers};
 use crate::render;
 use crate::settings::{FILE_BYTES_MAX, FILES, SETTINGS_REF, Settings, SettingsError, SettingsFiles};
-use crate::view::Files;
+use crate::view::{Files, View};
 
 /// The settings and what was made of them once.
 pub(super) struct Rules {
@@ -17,6 +19,8 @@ pub(super) struct Rules {
     pub writer: Writer,
     pub applications: Patterns,
     pub allowed: Patterns,
+    /// Whether Applications that others make are hydrated; none when nothing says so, and so not.
+    pub makes: Option<bool>,
 }
 
 impl Rules {
@@ -26,10 +30,62 @@ impl Rules {
         if refs.is_broken(SETTINGS_REF) {
             return Err(git::Error::message(doing()).into());
         }
-        Self::at(refs.get(SETTINGS_REF), buffer).map_err(|error| match error {
+        let rules = Self::at(refs.get(SETTINGS_REF), buffer).map_err(|error| match error {
             HydrateError::Git(error) => git::Error::new(doing(), error).into(),
             other => other,
-        })
+        });
+        let is_new = refs.get(RECORDS_REF).is_none() && refs.get(NOTES_REF).is_none();
+        Ok(rules?.in_repository(is_new))
+    }
+
+    /// The same in a repository from which nothing was hydrated yet, or something was.
+    pub fn in_repository(mut self, is_new: bool) -> Self {
+        self.makes = self.settings.made_applications.or(is_new.then_some(true));
+        self
+    }
+
+    /// What lists say of clusters in a tree.
+    pub fn clusters(&self, view: &View<'_>) -> Lists {
+        Lists::read(view, &self.settings.clusters)
+    }
+
+    /// Finds the Applications of a dry tree, those that others make included. Without a dry branch it may be any.
+    ///
+    /// Errors: a repository that cannot be read.
+    pub fn discover(
+        &self,
+        discovery: &mut Discovery,
+        files: &dyn Files,
+        dry_branch: Option<&BranchName>,
+        head: Option<&BranchName>,
+    ) -> Result<Discovered, String> {
+        let settings = &self.settings;
+        let limit = settings.limits.applications;
+        let mut discovered = discovery.discover(files, &self.applications, limit)?;
+        let branches = dry_branch.map_or(&settings.dry_branches[..], std::slice::from_ref);
+        let revisions = branches.iter().flat_map(|branch| [branch.to_string(), format!("refs/heads/{branch}")]);
+        let parameters = settings.application_sets.iter().map(|(set, of)| (set.clone(), of.parameters.clone()));
+        let makers = Makers {
+            is_on: self.makes,
+            repo_urls: settings.repo_urls.clone(),
+            revisions: revisions.collect(),
+            is_beside_head: head.is_some_and(|head| dry_branch.is_some_and(|branch| branch != head)),
+            clusters: settings.clusters.clone(),
+            parameters: parameters.collect(),
+        };
+        discovery.make(&mut discovered, files, &makers, limit);
+        if let (None, Some(first)) = (self.makes, discovered.sets.first()) {
+            let what = match discovered.sets.len() {
+                1 => "what an ApplicationSet makes is not hydrated".to_owned(),
+                count => format!("what {count} ApplicationSets make is not hydrated"),
+            };
+            let warning = Diagnostic::warning(format!("{what}: this repository was hydrated before that was possible"))
+                .hint("on the server: git hydrate config set madeApplications true, or false to hear no more of it")
+                .at(first.set.span());
+            discovered.mistakes.push((None, warning));
+        }
+        discovered.silence(&settings.known_fields);
+        Ok(discovered)
     }
 
     /// Reads the settings that a commit holds.
@@ -45,7 +101,8 @@ impl Rules {
         let applications = Patterns::new(&settings.applications).map_err(wrong)?;
         let allowed = Patterns::new(&settings.branches).map_err(wrong)?;
         let writer = Writer::new(settings.metadata()?).map_err(HydrateError::Template)?;
-        Ok(Self { settings, id: None, writer, applications, allowed })
+        let makes = settings.made_applications;
+        Ok(Self { settings, id: None, writer, applications, allowed, makes })
     }
 }
 

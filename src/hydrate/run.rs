@@ -19,7 +19,6 @@ use crate::application::{Application, BranchName};
 use crate::diag::{Diagnostic, shell_word};
 use crate::git::{self, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, Transaction, object_id};
 use crate::metadata::{ENGINE_REVISION, NOTES_REF, Time};
-use crate::path::RepoPath;
 use crate::plan::Discovery;
 use crate::settings::{History, Settings};
 
@@ -81,6 +80,12 @@ enum Moves<'a> {
     Expected(Transaction<'a>),
 }
 
+/// Whether the branches of a place that keeps no settings were hydrated with those that its first hydration found.
+fn began_here(owned: &BranchRecords, buffer: &ObjectBuffer<'_>) -> bool {
+    let settings = owned.iter().find_map(|(_, record)| record.settings);
+    settings.is_some_and(|id| Rules::at(Some(id), buffer).is_ok_and(|rules| rules.makes == Some(true)))
+}
+
 /// What a repository asks for.
 #[derive(Debug)]
 pub struct Survey {
@@ -114,6 +119,8 @@ pub(super) struct Run<'a> {
     learnt: Learnt,
     /// The records of the branches that hydration made.
     pub owned: BranchRecords,
+    /// Whether nothing was hydrated before there was the setting `madeApplications`.
+    is_new: bool,
     /// How many of them there were when the run began.
     older: usize,
     notes: Notes,
@@ -158,6 +165,8 @@ impl<'a> Run<'a> {
             records.give_up(RECORDS_REF, &fault);
         }
         let environments = heads::environments(&setup.refs, &refs, &owned);
+        let is_new = owned.is_empty() || (!setup.refs.is_in_place() && began_here(&owned, &buffer));
+        let rules = rules.in_repository(is_new);
         let (dry_branches, set) = DryBranches::find(&setup.wake, &setup.refs, &refs, &rules.settings, &owned);
         let failures = records.read(FAILURES_REF, &refs, |tip| Failures::read(&buffer, tip)).unwrap_or_default();
         Ok(Self {
@@ -169,6 +178,7 @@ impl<'a> Run<'a> {
             dry_branches,
             learnt: Learnt::new(set),
             older: owned.iter().count(),
+            is_new,
             owned,
             notes,
             failures,
@@ -467,6 +477,11 @@ impl<'a> Run<'a> {
             backlog.insert(name.clone(), commits);
             self.branches.insert(name, branch);
         }
+        if tree.is_open() {
+            for name in backlog.keys() {
+                self.before(name, head, heads)?;
+            }
+        }
         self.note_silence(&tree, head);
         let mut warnings = self.report_problems(&tree, &backlog);
         let unused = self.unused_active_paths(heads)?;
@@ -643,10 +658,10 @@ impl<'a> Run<'a> {
     /// What is wrong or odd at the tip and belongs to no environment branch that can be told.
     /// Answers what is odd.
     fn report_problems(&mut self, tree: &DryTree, backlog: &BTreeMap<BranchName, Vec<ObjectId>>) -> Vec<Diagnostic> {
-        let fed = |file: &RepoPath| {
+        let fed = |feeds: &dyn Fn(&DryTree, &BranchName) -> bool| {
             backlog.keys().any(|name| {
                 let before = self.branches.get(name).and_then(|branch| branch.dry).and_then(|dry| self.trees.get(&dry));
-                before.is_some_and(|before| before.feeds(name, file))
+                before.is_some_and(|before| feeds(before, name))
             })
         };
         let (mut problems, warnings) = tree.problems(|name| backlog.contains_key(name), fed);

@@ -30,7 +30,7 @@ pub fn render_named(
     let buffer = ObjectBuffer::new(repository);
     let rules = Rules::read(&repository.refs()?, &buffer)?;
     let files = TreeFiles::new(repository, repository.commit(dry_commit)?.tree);
-    let discovered = Discovery::default().discover(&files, &rules.applications, rules.settings.limits.applications);
+    let discovered = rules.discover(&mut Discovery::default(), &files, None, None);
     let discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree: {why}")))?;
     if let Some(why) = discovered.unsearched() {
         return Err(HydrateError::Machine(why.message.clone()));

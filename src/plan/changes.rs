@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::discover::{DEPTH_MAX, ENTRY_BYTES, is_chart, is_of_chart};
-use super::reader::{ReadError, Reader};
+use super::reader::{Found, ReadError, Reader};
 use crate::application;
 use crate::path::RepoPath;
 use crate::view::{ContentId, Entry, Files, Kind};
@@ -14,6 +14,8 @@ pub struct Changes {
     pub paths: BTreeSet<RepoPath>,
     /// The files that hold Applications in one of the trees, or seem to, and differ: as they were and as they are.
     pub files: Vec<(Option<application::File>, Option<application::File>)>,
+    /// Whether one of the files may hold Secrets of clusters, in either tree.
+    pub may_change_clusters: bool,
     /// The files that a changed kustomization names as patches.
     pub patches: BTreeSet<RepoPath>,
     /// The files that a changed kustomization named as patches before, and no changed one now.
@@ -120,7 +122,7 @@ impl Comparison<'_> {
 
     fn leaves(&mut self, path: &RepoPath, leaves: Sides<Option<Entry>>, searched: Sides<bool>) -> Result<(), String> {
         self.changes.paths.insert(path.clone());
-        let mut found = [(None, BTreeSet::new()), (None, BTreeSet::new())];
+        let mut found = [Found::default(), Found::default()];
         for (side, leaf) in leaves.iter().enumerate() {
             if let Some(file) = leaf.as_ref().filter(|leaf| searched[side] && leaf.kind == Kind::File) {
                 found[side] = match self.readers[side].read(path, file.id) {
@@ -133,7 +135,8 @@ impl Comparison<'_> {
                 };
             }
         }
-        let [(old, unpatched), (new, patches)] = found;
+        self.changes.may_change_clusters |= found.iter().any(|found| found.may_hold_clusters);
+        let [Found { file: old, patches: unpatched, .. }, Found { file: new, patches, .. }] = found;
         if old.is_some() || new.is_some() {
             self.changes.files.push((old, new));
             self.is_unclear |= self.changes.files.len() > FILES_MAX;

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
+use super::make::{Expanded, Expansions, FoundSet, Makers, Unanswered};
 use super::reader::{Found, ReadError, Reader, too_many_applications};
 use crate::application::{self, Application, BranchName, Document, Misspelt, Patterns};
 use crate::diag::Diagnostic;
@@ -21,6 +22,16 @@ pub struct Discovered {
     pub misspelt: Vec<Misspelt>,
     /// The files that kustomizations name as patches.
     pub patches: BTreeSet<RepoPath>,
+    /// The ApplicationSets that mention `sourceHydrator`, in the order of files, then of documents.
+    pub sets: Vec<FoundSet>,
+    /// Those of which it is not known what they make.
+    pub unanswered: Vec<Unanswered>,
+    /// What sets were expanded from, and lists of clusters were read from.
+    pub expanded: Vec<Expanded>,
+    /// The files that may hold Secrets of clusters.
+    pub clusters: Vec<(RepoPath, ContentId)>,
+    /// Why the lists of clusters cannot be read, as an error of all Applications.
+    pub unlisted: Option<Diagnostic>,
 }
 
 /// A file that cannot be read: nobody knows which Applications it holds.
@@ -38,6 +49,7 @@ pub struct Broken {
 pub struct Discovery {
     seen: HashMap<(RepoPath, ContentId), Arc<Directory>>,
     empty: HashSet<ContentId>,
+    expansions: Expansions,
 }
 
 /// What one directory and all below it hold.
@@ -93,6 +105,13 @@ impl Discovered {
         }
     }
 
+    /// Takes in one document.
+    pub(super) fn take(&mut self, document: &Document) {
+        let Document { environment_branch, application, diagnostics, .. } = document;
+        self.applications.extend(application.clone());
+        self.mistakes.extend(diagnostics.iter().map(|mistake| (environment_branch.clone(), mistake.clone())));
+    }
+
     /// Why the tree as a whole was not searched, if it was not.
     pub fn unsearched(&self) -> Option<&Diagnostic> {
         self.broken.iter().find(|broken| broken.file.is_root()).map(|broken| &broken.diagnostic)
@@ -116,6 +135,14 @@ const PATH_BYTES_MAX: usize = 64 << 20;
 pub(super) const ENTRY_BYTES: usize = 64;
 
 impl Discovery {
+    /// Adds the Applications that ApplicationSets make to those that were found in the same tree, up to so many in all, and
+    /// to all of them what lists say of their clusters. Where that is off, says so once.
+    pub fn make(&mut self, discovered: &mut Discovered, files: &dyn Files, makers: &Makers, applications_max: usize) {
+        if discovered.unsearched().is_none() {
+            self.expansions.make(discovered, files, makers, applications_max);
+        }
+    }
+
     /// Finds all Applications below the root of `files`, up to so many. `patterns` says which files may hold any.
     ///
     /// Links are not followed: what they lead to is found where it stands. A tree with more than we take is
@@ -135,9 +162,10 @@ impl Discovery {
         };
         let mut patches = BTreeSet::new();
         let mut found = BTreeMap::new();
-        collect(&root, &mut patches, &mut found);
         let mut discovered = Discovered::default();
-        for (path, file) in found {
+        collect(&root, &mut patches, &mut found, &mut discovered.clusters);
+        discovered.clusters.sort_unstable();
+        for (path, (file, id)) in found {
             if patches.contains(path) || !patterns.matches(path.as_str()) {
                 continue;
             }
@@ -145,11 +173,15 @@ impl Discovery {
             discovered.broken.extend(errors.into_iter().map(|diagnostic| Broken { file: path.clone(), diagnostic }));
             discovered.mistakes.extend(warnings.into_iter().map(|warning| (None, warning)));
             discovered.misspelt.extend(file.misspelt.iter().cloned());
-            for Document { environment_branch, application, diagnostics, .. } in &file.documents {
-                discovered.applications.extend(application.clone());
-                let mistakes = diagnostics.iter().map(|mistake| (environment_branch.clone(), mistake.clone()));
-                discovered.mistakes.extend(mistakes);
+            for document in &file.documents {
+                discovered.take(document);
             }
+            let sets = file.sets.iter().enumerate().map(|(ordinal, set)| FoundSet {
+                file: (path.clone(), id),
+                ordinal,
+                set: set.clone(),
+            });
+            discovered.sets.extend(sets);
         }
         // Those that were read for an earlier tree count here only.
         if discovered.applications.len() > applications_max {
@@ -227,13 +259,18 @@ impl Discovery {
 fn collect<'a>(
     directory: &'a Directory,
     patches: &mut BTreeSet<RepoPath>,
-    found: &mut BTreeMap<&'a RepoPath, &'a application::File>,
+    found: &mut BTreeMap<&'a RepoPath, (&'a application::File, ContentId)>,
+    clusters: &mut Vec<(RepoPath, ContentId)>,
 ) {
-    for (file, named) in directory.files.iter().filter_map(|candidate| candidate.found.get()) {
+    for candidate in &directory.files {
+        let Some(Found { file, patches: named, may_hold_clusters }) = candidate.found.get() else { continue };
         patches.extend(named.iter().cloned());
-        found.extend(file.iter().map(|file| (&file.path, file)));
+        found.extend(file.iter().map(|file| (&file.path, (file, candidate.id))));
+        if *may_hold_clusters {
+            clusters.push((candidate.path.clone(), candidate.id));
+        }
     }
     for below in &directory.below {
-        collect(below, patches, found);
+        collect(below, patches, found, clusters);
     }
 }

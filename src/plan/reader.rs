@@ -3,6 +3,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::application;
+use crate::application::set::may_hold_clusters;
 use crate::path::RepoPath;
 use crate::view::{ContentId, Files};
 
@@ -16,8 +17,16 @@ const SEEMING_BYTES_MAX: u64 = 64 << 20;
 /// another, so one object can be a million files.
 const PARSED_BYTES_MAX: u64 = 128 << 20;
 
-/// The Applications of a file, if there are any or should be, and the files that it names as patches.
-pub(super) type Found = (Option<application::File>, BTreeSet<RepoPath>);
+/// What one file says.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Its Applications and sets, if there are any or should be.
+    pub file: Option<application::File>,
+    /// The files that it names as patches.
+    pub patches: BTreeSet<RepoPath>,
+    /// Whether it may hold Secrets of clusters.
+    pub may_hold_clusters: bool,
+}
 
 /// Why a file, or the tree as a whole, is not read.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,20 +81,25 @@ impl<'a> Reader<'a> {
         let is_kustomization = application::is_kustomization(path);
         let bare = || self.bare.lock().unwrap_or_else(PoisonError::into_inner);
         if !Self::takes(path) || (!is_kustomization && bare().contains(&id)) {
-            return Ok((None, BTreeSet::new()));
+            return Ok(Found::default());
         }
         let size = self.files.size(path, id)?;
         if size > SEEMING_BYTES_MAX {
-            return Ok((None, BTreeSet::new()));
+            return Ok(Found::default());
         }
         let content = self.files.read(path, id)?;
         let is_marked = application::is_marked(&content);
-        if !is_marked && !is_kustomization {
+        let may_hold_clusters = may_hold_clusters(&content) && application::may_hold_applications(path);
+        if !is_marked && !is_kustomization && !may_hold_clusters {
             bare().insert(id);
-            return Ok((None, BTreeSet::new()));
+            return Ok(Found::default());
         }
+        let of_clusters = Found { may_hold_clusters, ..Found::default() };
         if size > FILE_BYTES_MAX {
-            return Ok((application::read_too_large(path, &content), BTreeSet::new()));
+            return Ok(Found { file: application::read_too_large(path, &content), ..of_clusters });
+        }
+        if !is_marked && !is_kustomization {
+            return Ok(of_clusters);
         }
         if self.parsed_bytes.fetch_add(size, Ordering::Relaxed) + size > PARSED_BYTES_MAX {
             let what = format!("files with Applications and kustomizations have more than {PARSED_BYTES_MAX} bytes");
@@ -98,8 +112,8 @@ impl<'a> Reader<'a> {
         if self.applications.fetch_add(count, Ordering::Relaxed) + count > max {
             return Err(self.too_much(too_many_applications(max)));
         }
-        let found = !file.documents.is_empty() || !file.diagnostics.is_empty();
-        Ok((found.then_some(file), patches))
+        let found = !file.documents.is_empty() || !file.diagnostics.is_empty() || !file.sets.is_empty();
+        Ok(Found { file: found.then_some(file), patches, may_hold_clusters })
     }
 
     fn too_much(&self, what: String) -> ReadError {

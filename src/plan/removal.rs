@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::application::{AppName, BranchName};
+use crate::application::{AppName, BranchName, By, Keeps};
 use crate::diag::Diagnostic;
 use crate::path::RepoPath;
 
@@ -14,8 +14,10 @@ pub struct Destination {
     pub path: RepoPath,
     /// The Application's name and namespace.
     pub application: (Option<AppName>, AppName),
-    /// The file that holds the Application.
+    /// The file that holds the Application, or its maker.
     pub file: RepoPath,
+    /// What makes the Application, if something does, and what a cluster keeps of what that makes no more.
+    pub maker: Option<(By, Keeps)>,
 }
 
 /// A path that nobody writes any more.
@@ -48,6 +50,22 @@ pub enum RemovalMistake {
         /// How many there are.
         count: usize,
     },
+    /// An Application is made no more, or written elsewhere, and the cluster keeps what it has.
+    #[error(
+        "this commit would remove `{path}` from `{branch}`, but clusters keep `{application}`: {by} has `applicationsSync: {policy}`"
+    )]
+    Kept {
+        /// The environment branch.
+        branch: BranchName,
+        /// Where the Application wrote.
+        path: RepoPath,
+        /// The Application.
+        application: AppName,
+        /// What made it.
+        by: By,
+        /// The policy, as the set writes it.
+        policy: &'static str,
+    },
     /// An Application is still there and renders to nothing.
     #[error("this commit would remove {} that `{path}` has on `{branch}`", match count {
         1 => "the only object".to_owned(),
@@ -77,6 +95,7 @@ impl RemovalMistake {
     /// The report for the pusher, with the names of some paths that would go or lose objects.
     pub fn diagnostic(&self, paths: &[&RepoPath]) -> Diagnostic {
         let (RemovalMistake::Empties { branch, .. }
+        | RemovalMistake::Kept { branch, .. }
         | RemovalMistake::TooMany { branch, .. }
         | RemovalMistake::EmptiesPath { branch, .. }
         | RemovalMistake::TooManyObjects { branch, .. }) = self;
@@ -119,6 +138,8 @@ pub fn removals(
     let (count, branch) = (before.len(), branch.clone());
     let mistake = if allowed || removals.is_empty() {
         return Ok(removals);
+    } else if let Some(kept) = by_path.values().find_map(|gone| kept(&branch, gone, now)) {
+        kept
     } else if now.is_empty() {
         RemovalMistake::Empties { branch, count }
     } else if left >= at_least && left as f64 >= share * count as f64 {
@@ -129,6 +150,21 @@ pub fn removals(
     Err((mistake, removals))
 }
 
+/// Why the path of an Application may not go, although it is no longer written: its objects would be pruned in a cluster that
+/// keeps the Application as it is.
+fn kept(branch: &BranchName, gone: &Destination, now: &BTreeSet<Destination>) -> Option<RemovalMistake> {
+    let alive = now.iter().find(|destination| destination.application == gone.application);
+    let makers = [gone.maker.as_ref(), alive.and_then(|alive| alive.maker.as_ref())].into_iter().flatten();
+    let (by, keeps) = makers.max_by_key(|(_, keeps)| *keeps)?;
+    let is_kept = match keeps {
+        Keeps::Nothing => false,
+        Keeps::Gone => alive.is_none(),
+        Keeps::All => true,
+    };
+    let policy = keeps.policy().filter(|_| is_kept)?;
+    let (path, application) = (gone.path.clone(), gone.application.1.clone());
+    Some(RemovalMistake::Kept { branch: branch.clone(), path, application, by: by.clone(), policy })
+}
 /// How many objects there are of each kind.
 pub type Objects = BTreeMap<String, usize>;
 
@@ -283,9 +319,39 @@ mod tests {
                 path: RepoPath::new(path).expect("plain"),
                 application: (None, AppName::new(app).expect("a name")),
                 file: RepoPath::new("apps.yaml").expect("plain"),
+                maker: None,
             }
         };
         list.iter().map(destination).collect()
+    }
+
+    #[test]
+    fn what_clusters_keep_is_not_removed() {
+        let by = By::ApplicationSet { namespace: None, name: "shop".to_owned() };
+        let made = |list: &[&str], keeps| -> BTreeSet<Destination> {
+            let all = destinations(list).into_iter();
+            all.map(|one| Destination { maker: Some((by.clone(), keeps)), ..one }).collect()
+        };
+        let rows = [
+            ("deleted there too", Keeps::Nothing, &["a", "b"], &["a"], Ok(1)),
+            ("moved there too", Keeps::Gone, &["a@1", "b"], &["a@2"], Err("applicationsSync: create-update")),
+            ("kept", Keeps::Gone, &["a", "b"], &["a"], Err("keep `b`")),
+            ("updated", Keeps::Gone, &["a@1", "a@2"], &["a@2"], Ok(1)),
+            ("not even updated", Keeps::All, &["a@1", "a@2"], &["a@2"], Err("applicationsSync: create-only")),
+        ];
+        let branch = BranchName::new("environments/dev").expect("a name");
+        for (name, keeps, before, now, expected) in rows {
+            let (before, now) = (made(before, keeps), made(now, keeps));
+            let result = removals(&branch, &before, &now, (0.5, 3), false);
+            match (result, expected) {
+                (Ok(removals), Ok(count)) => assert_eq!(removals.len(), count, "{name}"),
+                (Err((mistake, _)), Err(expected)) => {
+                    assert!(mistake.to_string().contains(expected), "{name}: {mistake}")
+                }
+                (result, _) => panic!("{name}: {result:?}"),
+            }
+            assert!(removals(&branch, &before, &now, (0.5, 3), true).is_ok(), "{name}");
+        }
     }
 
     #[test]

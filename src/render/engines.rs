@@ -4,7 +4,7 @@ use super::charts::inflates_charts;
 use super::exec::{Exec, Site};
 use super::failure::{Error, Failure};
 use super::kustomization::Edits;
-use super::release::Release;
+use super::release::{Release, cluster_version};
 use super::{Application, Commit, Deeds, command};
 use crate::application::{Directory, Environment, Helm, Kustomize, Plugin, Source};
 use crate::diag::{Diagnostic, Span};
@@ -61,7 +61,13 @@ impl One<'_, '_> {
 
     pub fn kustomize(&mut self, kustomize: &Kustomize) -> Made {
         let dir = &self.source.path;
-        let edits = Edits::new(self.view, dir, kustomize, &|path: &[&str]| self.source.span(path))?;
+        let mut edits = Edits::new(self.view, dir, kustomize, &|path: &[&str]| self.source.span(path))?;
+        if edits.kube_version.is_none() {
+            edits.kube_version = cluster_version(self.application)?;
+        }
+        if edits.api_versions.is_empty() {
+            edits.api_versions = self.application.api_versions().to_vec();
+        }
         let charts = inflates_charts(self.view, dir, &edits.components);
         let text = match self.commit.context.renderer {
             RendererName::Native => self.build(&edits)?.into_bytes(),

@@ -107,8 +107,9 @@ impl Release {
                 None
             }
         };
+        let of_cluster = || cluster_version(application);
         let kube_version = match helm.kube_version.as_deref().map(kube_version) {
-            None => None,
+            None => of_cluster()?,
             Some(Some(version)) => Some(version),
             Some(None) => {
                 let text = "`helm.kubeVersion` is no version of Kubernetes";
@@ -152,12 +153,30 @@ impl Release {
             set_file,
             value_files: value_files(view, chart, helm, at)?,
             values,
-            api_versions: helm.api_versions.clone(),
+            api_versions: if helm.api_versions.is_empty() {
+                application.api_versions().to_vec()
+            } else {
+                helm.api_versions.clone()
+            },
             include_crds: !helm.skip_crds,
             skip_schema_validation: helm.skip_schema_validation,
             skip_tests: helm.skip_tests,
         };
         Ok((release, warnings))
+    }
+}
+
+/// The version of the cluster that an Application deploys to, where a list says it.
+pub(super) fn cluster_version(application: &Application) -> Result<Option<String>, Failure> {
+    let Some(text) = application.kube_version() else { return Ok(None) };
+    match kube_version(text) {
+        Some(version) => Ok(Some(version)),
+        None => {
+            let text =
+                format!("`{text}`, the `kubeVersion` of the cluster in its list, is not a version of Kubernetes");
+            let hint = "correct the file that the setting `clusters` names";
+            Err(Failure::mistake(Diagnostic::error(text).at(application.places.name.clone()).hint(hint)))
+        }
     }
 }
 

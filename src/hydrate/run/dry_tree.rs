@@ -9,7 +9,7 @@ use crate::diag::Diagnostic;
 use crate::git::ObjectId;
 use crate::metadata::{DryCommit, allowed_removals};
 use crate::path::RepoPath;
-use crate::plan::{Destination, Discovered};
+use crate::plan::{Destination, Discovered, Expanded, Unanswered};
 use crate::view::{Kind, TreeFiles, View};
 
 /// A dry commit and the Applications of its tree.
@@ -44,7 +44,9 @@ impl DryTree {
     pub fn is_sound(&self) -> bool {
         let mut mistakes = self.discovered.mistakes.iter().map(|(_, mistake)| mistake);
         let mut findings = self.verdict.findings.iter().map(|finding| &finding.diagnostic);
-        self.discovered.broken.is_empty() && !mistakes.any(Diagnostic::is_error) && !findings.any(Diagnostic::is_error)
+        // A set that is not answered holds the branches that it fed, and no others.
+        let is_read = self.discovered.broken.is_empty() && self.discovered.unlisted.is_none();
+        is_read && !mistakes.any(Diagnostic::is_error) && !findings.any(Diagnostic::is_error)
     }
 
     /// What Applications have for revisions, and the branches that they name to be written.
@@ -75,6 +77,7 @@ impl DryTree {
             path: application.sync_path.clone(),
             application: (application.namespace.clone(), application.name.clone()),
             file: application.file.clone(),
+            maker: application.maker.as_ref().map(|maker| (maker.by.clone(), maker.keeps)),
         };
         self.applications(branch).map(destination).collect()
     }
@@ -89,6 +92,29 @@ impl DryTree {
         self.applications(branch).any(|application| file.is_root() || application.file == *file)
     }
 
+    /// Whether a set made an Application that is hydrated onto `branch`, or its file holds one.
+    pub fn feeds_by(&self, branch: &BranchName, set: &Unanswered) -> bool {
+        let is_its = |application: &Application| {
+            application.file == set.file || application.maker.as_ref().is_some_and(|maker| maker.by == set.by)
+        };
+        self.applications(branch).any(is_its)
+    }
+
+    /// Whether it has sets that make Applications for us, if that is on.
+    pub fn has_sets(&self) -> bool {
+        !self.discovered.sets.is_empty()
+    }
+
+    /// Whether it is not known what some file or set of it makes, so that it matters what fed a branch before.
+    pub fn is_open(&self) -> bool {
+        !self.discovered.broken.is_empty() || !self.discovered.unanswered.is_empty()
+    }
+
+    /// What the Applications follow from that others make, or that lists of clusters say something of.
+    pub fn expanded(&self) -> &[Expanded] {
+        &self.discovered.expanded
+    }
+
     /// What is wrong with the Applications of one branch, before anything is rendered. `before` is the dry commit that
     /// the branch was hydrated from last.
     pub fn mistakes(&self, branch: &BranchName, before: Option<&DryTree>) -> Vec<Diagnostic> {
@@ -99,7 +125,12 @@ impl DryTree {
         let fed = |file: &RepoPath| before.is_some_and(|before| before.feeds(branch, file));
         let broken = self.discovered.broken.iter().filter(|broken| fed(&broken.file));
         let all = documents.map(|(_, mistake)| mistake).chain(broken.map(|broken| &broken.diagnostic));
-        let all = all.chain(findings.map(|finding| &finding.diagnostic));
+        let unanswered = self.discovered.unanswered.iter();
+        let unanswered = unanswered.filter(|set| before.is_some_and(|before| before.feeds_by(branch, set)));
+        let is_written = self.applications(branch).next().is_some();
+        let unlisted = self.discovered.unlisted.iter().filter(|_| is_written);
+        let all = all.chain(findings.map(|finding| &finding.diagnostic)).chain(unlisted);
+        let all = all.chain(unanswered.map(|set| &set.diagnostic));
         all.filter(|diagnostic| diagnostic.is_error()).cloned().collect()
     }
 
@@ -135,16 +166,21 @@ impl DryTree {
     }
 
     /// What is wrong in files that belong to no branch that can be told, and what is odd, whichever branch it belongs to.
-    /// `fed` tells of a file whether it held an Application of a branch.
+    /// `fed` tells whether a dry tree that a branch was hydrated from last is such that it fed the branch: a file by an
+    /// Application that it held, a set by one that it made. What never fed any is odd, when it is a set.
     pub fn problems(
         &self,
         is_known: impl Fn(&BranchName) -> bool,
-        fed: impl Fn(&RepoPath) -> bool,
+        fed: impl Fn(&dyn Fn(&DryTree, &BranchName) -> bool) -> bool,
     ) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
         let is_loose = |branch: &Option<BranchName>| !branch.as_ref().is_some_and(&is_known);
         let mistakes = self.discovered.mistakes.iter();
         let loose = mistakes.filter(|(branch, mistake)| !mistake.is_error() || is_loose(branch));
-        let broken = self.discovered.broken.iter().filter(|broken| !fed(&broken.file));
+        let broken = self.discovered.broken.iter();
+        let broken = broken.filter(|broken| !fed(&|before, branch| before.feeds(branch, &broken.file)));
+        let unanswered = self.discovered.unanswered.iter();
+        let unanswered = unanswered.filter(|set| !fed(&|before, branch| before.feeds_by(branch, set)));
+        let unanswered = unanswered.map(|set| set.diagnostic.as_warning());
         let applications = &self.discovered.applications;
         let is_of_known = |index: &usize| {
             applications.get(*index).is_some_and(|application| is_known(application.environment_branch()))
@@ -152,8 +188,8 @@ impl DryTree {
         let findings = self.verdict.findings.iter();
         let findings =
             findings.filter(|found| !found.diagnostic.is_error() || !found.applications.iter().any(is_of_known));
-        let all = broken.map(|broken| &broken.diagnostic).chain(loose.map(|(_, mistake)| mistake));
-        all.chain(findings.map(|finding| &finding.diagnostic)).cloned().partition(Diagnostic::is_error)
+        let all = broken.map(|broken| &broken.diagnostic).chain(loose.map(|(_, mistake)| mistake)).cloned();
+        all.chain(unanswered).chain(findings.map(|finding| finding.diagnostic.clone())).partition(Diagnostic::is_error)
     }
 }
 
@@ -172,11 +208,10 @@ impl Run<'_> {
         let repository = self.setup.repository;
         let commit = repository.commit(dry)?;
         let files = TreeFiles::new(repository, commit.tree);
-        let limit = self.rules.settings.limits.applications;
-        let discovered = self.discovery.discover(&files, &self.rules.applications, limit);
-        let mut discovered =
+        let default_branch = self.default_branch().cloned();
+        let discovered = self.rules.discover(&mut self.discovery, &files, Some(&head.branch), default_branch.as_ref());
+        let discovered =
             discovered.map_err(|why| HydrateError::Machine(format!("reading the tree of {dry}: {why}")))?;
-        discovered.silence(&self.rules.settings.known_fields);
         let view = View::new(&files);
         let is_directory = |path: &RepoPath| matches!(view.kind(path), Ok(Some(Kind::Directory)));
         let (verdict, proven_url) = self.with_context(head, heads, &is_directory, |context| {

@@ -1,0 +1,87 @@
+//! `git hydrate apps`: every Application of a dry commit, where it comes from and where it goes.
+
+use std::fmt::Write as _;
+
+use super::check::Site;
+use super::clone;
+use super::screen::Screen;
+use super::{Outcome, WrongUse, output};
+use crate::application::BranchName;
+use crate::diag::{Diagnostic, printable};
+use crate::hydrate::{self, Listed, ListedApplication};
+
+/// List every Application of a dry commit: where it comes from, where it goes, and why it is not hydrated if it is not.
+///
+/// Those that ApplicationSets make are among them, each with the set and the element that it was made from. Nothing is
+/// rendered. Exit code: 0, or 1 when some cannot be known.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// A dry commit, or a directory of files; HEAD unless given.
+    #[arg(value_name = "REV|DIR")]
+    what: Option<String>,
+    /// List the working tree: edited files, and those that are neither tracked nor ignored.
+    #[arg(long, conflicts_with = "what")]
+    worktree: bool,
+    /// Only those that the ApplicationSet of this name makes.
+    #[arg(long, value_name = "NAME")]
+    made_by: Option<String>,
+    #[command(flatten)]
+    clone: clone::Arguments,
+}
+
+pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
+    let branch = arguments.clone.branch.as_deref().map(BranchName::new).transpose();
+    let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;
+    let site = Site::of(arguments.what.as_deref(), arguments.worktree, &arguments.clone)?;
+    let mut listed = site.with_tree(branch, |tree, _| hydrate::list(tree))?;
+    if let Some(set) = &arguments.made_by {
+        let is_its = |one: &ListedApplication| one.made_by.as_ref().is_some_and(|maker| maker.name == *set);
+        listed.applications.retain(is_its);
+    }
+    if json {
+        output::print_json(&listed)?;
+    } else {
+        Screen::new(site.repository()).show(&text(&listed))?;
+    }
+    let is_known = !listed.problems.iter().any(Diagnostic::is_error);
+    Ok(if is_known { Outcome::Done } else { Outcome::Found })
+}
+
+fn text(listed: &Listed) -> String {
+    let mut text = String::new();
+    let mut branch = None;
+    for application in &listed.applications {
+        let ListedApplication { name, file, line, source, path, made_by, hydrated, reason, .. } = application;
+        if branch != Some(&application.branch) {
+            branch = Some(&application.branch);
+            let _ = writeln!(text, "{}", printable(&application.branch));
+        }
+        let _ = writeln!(text, "  {}  {} -> {}", printable(name), printable(source), printable(path));
+        let maker = made_by.as_ref().map_or(String::new(), |maker| {
+            format!(", made by {} `{}` from element {}", maker.kind, maker.name, maker.element)
+        });
+        let _ = writeln!(text, "    {}", printable(&format!("{file}:{line}{maker}")));
+        match (hydrated, reason) {
+            (false, None) => text += "    not hydrated\n",
+            (false, Some(reason)) => {
+                let _ = writeln!(text, "    not hydrated: {}", printable(reason));
+            }
+            (true, Some(reason)) => {
+                let _ = writeln!(text, "    {}", printable(reason));
+            }
+            (true, None) => {}
+        }
+    }
+    for problem in &listed.problems {
+        let _ = writeln!(text, "{problem}");
+    }
+    let hydrated = listed.applications.iter().filter(|application| application.hydrated).count();
+    let _ = writeln!(
+        text,
+        "{} of {} Applications hydrated from {}",
+        hydrated,
+        listed.applications.len(),
+        printable(&listed.dry_branch)
+    );
+    text
+}

@@ -1,0 +1,133 @@
+//! All Applications of a dry tree: where each comes from, and where it goes.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::HydrateError;
+use super::check::{Tree, judged};
+use super::rules::Rules;
+use crate::application::set::ApplicationSet;
+use crate::application::{AppName, Application, Standing};
+use crate::diag::Diagnostic;
+use crate::git::{ObjectBuffer, ObjectId, Repository};
+use crate::plan::Discovery;
+use crate::view::TreeFiles;
+
+/// One Application of a dry tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListedApplication {
+    /// Its name.
+    pub name: String,
+    /// The namespace that the Application itself lives in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// The file that holds it, or its maker.
+    pub file: String,
+    /// Where in it.
+    pub line: u32,
+    /// What makes it; none for one that the file holds itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<MadeBy>,
+    /// The directory of its sources.
+    pub source: String,
+    /// The branch that hydration writes for it.
+    pub branch: String,
+    /// The branch that is deployed, when that is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sync_branch: Option<String>,
+    /// The directory of its manifests there.
+    pub path: String,
+    /// Whether it is hydrated from this tree.
+    pub hydrated: bool,
+    /// Why it is not, or what is wrong with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What makes an Application.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MadeBy {
+    /// The kind of maker: `ApplicationSet`.
+    pub kind: &'static str,
+    /// Its name.
+    pub name: String,
+    /// What it made the Application from.
+    pub element: String,
+}
+
+/// The Applications of a dry tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Listed {
+    /// The version of this format.
+    pub format: u32,
+    /// The branch that the tree was taken for the tip of.
+    pub dry_branch: String,
+    /// By branch, then by path.
+    pub applications: Vec<ListedApplication>,
+    /// What keeps from knowing others: files that cannot be read, documents with mistakes, sets without an answer.
+    pub problems: Vec<Diagnostic>,
+}
+
+/// Lists the Applications of a tree. Nothing is rendered.
+///
+/// Errors: the world failed.
+pub fn list(tree: &Tree<'_>) -> Result<Listed, HydrateError> {
+    let judged = judged(tree)?;
+    let (discovered, verdict) = (&judged.discovered, &judged.verdict);
+    let mut problems: Vec<Diagnostic> = discovered.broken.iter().map(|broken| broken.diagnostic.clone()).collect();
+    problems.extend(discovered.unlisted.clone());
+    problems.extend(discovered.unanswered.iter().map(|set| set.diagnostic.clone()));
+    let mistakes = discovered.mistakes.iter().map(|(_, mistake)| mistake);
+    problems.extend(mistakes.filter(|mistake| mistake.is_error()).cloned());
+    let mut applications = Vec::with_capacity(discovered.applications.len());
+    for (index, (application, standing)) in discovered.applications.iter().zip(&verdict.standings).enumerate() {
+        let about = |finding: &&crate::application::Finding| finding.applications.contains(&index);
+        let finding = verdict.findings.iter().find(about).map(|finding| finding.diagnostic.message.clone());
+        let reason = match standing {
+            Standing::Hydrated => finding,
+            Standing::OtherBranch => Some(format!("its `targetRevision` is `{}`", application.dry.target_revision)),
+            Standing::Pinned | Standing::OtherRepository => finding,
+        };
+        applications.push(listed(application, *standing == Standing::Hydrated, reason));
+    }
+    applications.sort_by(|a, b| (&a.branch, &a.path, &a.name).cmp(&(&b.branch, &b.path, &b.name)));
+    Ok(Listed { format: 1, dry_branch: judged.dry_branch.to_string(), applications, problems })
+}
+
+fn listed(application: &Arc<Application>, hydrated: bool, reason: Option<String>) -> ListedApplication {
+    let branch = application.environment_branch();
+    ListedApplication {
+        name: application.name.to_string(),
+        namespace: application.namespace.as_ref().map(AppName::to_string),
+        file: application.file.to_string(),
+        line: application.places.name.line,
+        made_by: application.maker.as_ref().map(|maker| MadeBy {
+            kind: maker.by.kind(),
+            name: maker.by.name().to_owned(),
+            element: maker.element.text.clone(),
+        }),
+        source: application.dry.path.to_string(),
+        branch: branch.to_string(),
+        sync_branch: (application.sync_branch != *branch).then(|| application.sync_branch.to_string()),
+        path: application.sync_path.to_string(),
+        hydrated,
+        reason,
+    }
+}
+
+/// The ApplicationSets of a dry commit that mention `sourceHydrator`.
+///
+/// Errors: the world failed.
+pub fn application_sets(repository: &Repository, commit: ObjectId) -> Result<Vec<Arc<ApplicationSet>>, HydrateError> {
+    let buffer = ObjectBuffer::new(repository);
+    let rules = Rules::read(&repository.refs()?, &buffer)?;
+    let files = TreeFiles::new(repository, repository.commit(commit)?.tree);
+    let limit = rules.settings.limits.applications;
+    let discovered = Discovery::default().discover(&files, &rules.applications, limit);
+    let discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree: {why}")))?;
+    Ok(discovered.sets.into_iter().map(|found| found.set).collect())
+}
