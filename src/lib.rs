@@ -35,7 +35,8 @@
 //!
 //! Arrows point down only, which `tests/layers.rs` checks: `main`; `cli`, `hook`, `report`; [`hydrate`]; [`plan`],
 //! [`render`], [`publish`]; the engines; [`application`], [`cache`], [`manifest`], [`metadata`], [`settings`], [`view`]; [`yaml`],
-//! [`template`], [`git`], [`glob`], `shares`, `stack`; [`path`], [`diag`].
+//! [`template`], [`git`], [`glob`], `shares`, `stack`; [`path`], [`diag`]; and as the ground [`go`], what Go's standard
+//! library does.
 //!
 //! # Never
 //!
@@ -64,6 +65,7 @@ pub mod diff;
 pub mod directory;
 pub mod git;
 pub mod glob;
+pub mod go;
 pub mod helm;
 pub mod hook;
 pub mod hydrate;

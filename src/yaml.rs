@@ -47,7 +47,7 @@ pub use emit::{Sequences, emit_node, emit_nodes, emit_v2, emit_v3, emit_v3_docum
 pub use error::{Error, Mark};
 pub use node::{Data, Node, Style, from_value};
 pub use number::format_float;
-pub use quote::{is_print, quote};
+pub use quote::quote;
 pub use resolve::{Dialect, Plain, plain};
 pub use tag::Tag;
 pub use value::{Mapping, Value};

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The layers from the bottom up. A module may use whatever stands in a lower layer.
 const LAYERS: &[&[&str]] = &[
+    &["go"],
     &["diag", "path"],
     &["git", "glob", "shares", "stack", "template", "yaml"],
     &["application", "cache", "diff", "manifest", "metadata", "settings", "view"],
@@ -134,6 +135,7 @@ const SEALED: &[&str] = &[
     "diff",
     "directory",
     "glob",
+    "go",
     "helm",
     "jsonnet",
     "kustomize",

@@ -279,6 +279,6 @@ fn clean(text: &mut String) {
     let is_clean = |c: char| matches!(c, ' '..='~');
     if !text.chars().all(is_clean) {
         let kept = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });
-        *text = kept.filter(|c| *c == ' ' || crate::yaml::is_print(*c)).collect();
+        *text = kept.filter(|c| *c == ' ' || crate::go::unicode::is_print(*c)).collect();
     }
 }

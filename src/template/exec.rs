@@ -17,11 +17,11 @@ use super::function::Function;
 use super::limits::{Budget, Limits};
 use super::node::{Block, Spot, Tree};
 use super::operand::Operand;
-use super::regex::Regex;
 use super::set::Set;
 use super::text::Text;
 use super::trail::{Caller, Trail};
 use super::value::Value;
+use crate::go::regexp::Regex;
 
 /// What `.key` gives when the map has no such key: Go's option `missingkey`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

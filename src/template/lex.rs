@@ -5,7 +5,7 @@ mod outside;
 
 use super::quote::quote;
 use super::text::{Rune, decode, decode_last, to_str};
-use crate::yaml::is_print;
+use crate::go::unicode::is_print;
 
 /// What an item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Go's `strconv.Quote` and its way back.
 
 use super::text::{decode, push_char, runes};
-use crate::yaml::is_print;
+use crate::go::unicode::is_print;
 
 /// How far quoting leaves characters as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

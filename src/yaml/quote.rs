@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use unicode_general_category::{GeneralCategory, get_general_category};
-
 use super::number::format_float;
 use super::{Dialect, Value};
+use crate::go::unicode::is_print;
 
 /// `text` between double quotes, escaped as Go's `strconv.Quote` and `%q` do.
 pub fn quote(text: &str) -> String {
@@ -38,18 +37,6 @@ pub(super) fn push_escaped(text: &mut String, c: char) {
         c if c < '\u{10000}' => drop(write!(text, "\\u{:04x}", u32::from(c))),
         c => drop(write!(text, "\\U{:08x}", u32::from(c))),
     }
-}
-
-/// Go's `unicode.IsPrint`: letters, marks, numbers, punctuation, symbols, and the ASCII blank.
-pub fn is_print(c: char) -> bool {
-    if c.is_ascii() {
-        return matches!(c, ' '..='~');
-    }
-    use GeneralCategory::*;
-    !matches!(
-        get_general_category(c),
-        Control | Format | LineSeparator | ParagraphSeparator | PrivateUse | SpaceSeparator | Surrogate | Unassigned
-    )
 }
 
 /// A value as Go's `%#v` prints what go-yaml has read.

@@ -8,7 +8,7 @@ use super::document::Document;
 use super::draft::{Draft, metaschema};
 use super::report::fragment;
 use super::{CompileError, SCHEMAS_MAX, lookup, url};
-use crate::template::Regex;
+use crate::go::regexp::Regex;
 use crate::yaml::Value;
 use object::Object;
 

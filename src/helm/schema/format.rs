@@ -1,6 +1,6 @@
 //! The formats of strings that drafts up to 7 assert.
 
-use crate::template::Regex;
+use crate::go::regexp::Regex;
 
 /// Why a text has not the format; `Ok` for formats that are not known.
 ///

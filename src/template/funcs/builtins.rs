@@ -11,7 +11,7 @@ use super::super::print::{sprint, sprintf, sprintln};
 use super::super::structure::Struct;
 use super::super::text::{Text, decode};
 use super::super::value::{Kind, Value};
-use crate::yaml::is_print;
+use crate::go::unicode::is_print;
 
 pub(super) fn add(table: &mut Functions) {
     let nothing = |_: Operand, _: Rest<Operand>| Operand::Invalid;

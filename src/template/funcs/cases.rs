@@ -4,7 +4,7 @@ use super::super::error::Failure;
 use super::super::exec::Call;
 use super::super::function::{Functions, Int};
 use super::super::text::{Text, push_char, runes};
-use super::super::unicode::{
+use crate::go::unicode::{
     is_digit, is_letter, is_lower, is_number, is_punct, is_space, is_title, is_upper, to_lower, to_title, to_upper,
 };
 

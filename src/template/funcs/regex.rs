@@ -4,8 +4,8 @@ use super::super::error::Failure;
 use super::super::exec::Call;
 use super::super::function::{Functions, Int};
 use super::super::list::{List, ListType};
-use super::super::regex::{Regex, quote_meta};
 use super::super::text::Text;
+use crate::go::regexp::{Regex, quote_meta};
 
 pub(super) fn add(table: &mut Functions) {
     table
@@ -17,7 +17,7 @@ pub(super) fn add(table: &mut Functions) {
             let regex = compile(call, &pattern, Errors::Returned)?;
             is_match(call, &regex, &text)
         })
-        .add("regexQuoteMeta", |text: Text| quote_meta(&text));
+        .add("regexQuoteMeta", |text: Text| Text::from(quote_meta(&text)));
     for (name, errors) in [("regexFind", Errors::Panics), ("mustRegexFind", Errors::Returned)] {
         table.add(name, move |call: &mut Call<'_>, pattern: Text, text: Text| {
             let regex = compile(call, &pattern, errors)?;
@@ -30,7 +30,7 @@ pub(super) fn add(table: &mut Functions) {
             let regex = compile(call, &pattern, errors)?;
             let count = usize::try_from(count.0).unwrap_or(usize::MAX);
             let found = regex.find_all(&text, count, |left| take(call, left))?;
-            Ok::<_, Failure>(if found.is_empty() { List::nil(&ListType::STRINGS) } else { List::strings(found) })
+            Ok::<_, Failure>(if found.is_empty() { List::nil(&ListType::STRINGS) } else { texts(found) })
         });
     }
     for (name, errors) in [("regexSplit", Errors::Panics), ("mustRegexSplit", Errors::Returned)] {
@@ -41,7 +41,7 @@ pub(super) fn add(table: &mut Functions) {
             }
             let count = usize::try_from(count.0).unwrap_or(usize::MAX);
             let parts = regex.split(&text, count, pattern.is_empty(), |left| take(call, left))?;
-            Ok::<_, Failure>(List::strings(parts))
+            Ok::<_, Failure>(texts(parts))
         });
     }
     let replacing = [
@@ -54,14 +54,19 @@ pub(super) fn add(table: &mut Functions) {
         table.add(name, move |call: &mut Call<'_>, pattern: Text, text: Text, replacement: Text| {
             let regex = compile(call, &pattern, errors)?;
             let max = call.bytes_left();
-            regex.replace_all(&text, &replacement, is_literal, |left, made| {
+            let replaced = regex.replace_all(&text, &replacement, is_literal, |left, made| {
                 if made > max {
                     call.charge_bytes(made)?;
                 }
                 take(call, left)
-            })
+            })?;
+            Ok::<_, Failure>(replaced.map_or(text, Text::from))
         });
     }
+}
+
+fn texts(parts: Vec<&[u8]>) -> List {
+    List::strings(parts.into_iter().map(Text::from))
 }
 
 /// How a function fails on a bad expression: Go's `MustCompile` panics, with more words.

@@ -6,9 +6,9 @@ use super::super::function::{Functions, Int, Rest};
 use super::super::list::List;
 use super::super::map::{Entries, Map, MapType};
 use super::super::text::{Text, decode, decode_last, runes};
-use super::super::unicode::is_space;
 use super::super::value::Value;
 use super::common::{text_of, texts_of};
+use crate::go::unicode::is_space;
 
 pub(super) fn add(table: &mut Functions) {
     table

@@ -2,10 +2,10 @@
 
 use super::super::quote::quote;
 use super::super::text::to_str;
-use super::super::unicode::{is_digit, is_letter};
+
 use super::outside::has_right_trim_marker;
 use super::{Keyword, Kind, Lexer, RIGHT, Step, TRIM_MARKER, code_point};
-use crate::yaml::is_print;
+use crate::go::unicode::{is_digit, is_letter, is_print};
 
 impl<'t> Lexer<'t> {
     pub(super) fn inside(&mut self) -> Step<'t> {

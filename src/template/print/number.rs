@@ -6,7 +6,7 @@ use super::super::quote::{Escape, escape_char};
 use super::super::text::push_char;
 use super::super::value::Value;
 use super::{LOWER, Printer, UPPER};
-use crate::yaml::is_print;
+use crate::go::unicode::is_print;
 
 impl Printer {
     pub(super) fn hex_number(&mut self, number: u64, with_prefix: bool) {

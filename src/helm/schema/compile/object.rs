@@ -7,7 +7,7 @@ use super::super::decimal::Decimal;
 use super::super::draft::Draft;
 use super::super::report::{fragment, push_pointer};
 use super::{Additional, Compiler, Dependency, Keywords, SchemaId};
-use crate::template::Regex;
+use crate::go::regexp::Regex;
 use crate::yaml::Value;
 
 impl<'a> Object<'a> {

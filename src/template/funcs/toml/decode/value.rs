@@ -46,7 +46,7 @@ impl Decoder<'_> {
                 return match c {
                     Some('.') => self.error("floats must start with a digit, not '.'"),
                     None => self.error("unexpected EOF; expected value"),
-                    Some(letter) if super::super::super::super::unicode::is_letter(letter) => {
+                    Some(letter) if crate::go::unicode::is_letter(letter) => {
                         self.at = start;
                         self.word()
                     }
@@ -59,7 +59,7 @@ impl Decoder<'_> {
 
     pub(super) fn word(&mut self) -> Read<Value> {
         let start = self.at;
-        self.skip(super::super::super::super::unicode::is_letter)?;
+        self.skip(crate::go::unicode::is_letter)?;
         match self.text.get(start..self.at).unwrap_or_default() {
             b"true" => Ok(Value::Bool(true)),
             b"false" => Ok(Value::Bool(false)),

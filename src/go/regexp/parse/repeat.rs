@@ -2,7 +2,7 @@
 
 use regex_syntax::hir::{Hir, Repetition};
 
-use super::super::super::text::to_str;
+use super::super::super::utf8::to_str;
 use super::{Parser, Piece, Result, error, up_to};
 
 impl<'p> Parser<'p> {

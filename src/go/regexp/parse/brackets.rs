@@ -2,7 +2,7 @@
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
-use super::super::super::text::to_str;
+use super::super::super::utf8::to_str;
 use super::super::class;
 use super::{BAD_RANGE, Parser, Result, error, next_char, up_to};
 

@@ -1,4 +1,4 @@
-//! Go's regular expressions: RE2 syntax in front of `regex-automata`.
+//! Go's `regexp`: RE2 syntax in front of `regex-automata`.
 //!
 //! What differs between Go and Rust is syntax: ASCII classes, literal braces, refused stacks of repetitions, limits on counts.
 //! So the text is parsed here ([`parse`]), and the engine gets what it means. Both match leftmost-first.
@@ -13,8 +13,8 @@ use regex_automata::meta;
 use regex_automata::util::captures::Captures;
 use regex_automata::{Input, Span};
 
-use super::text::{Text, decode, runes};
 use super::unicode::{is_digit, is_letter};
+use super::utf8::{decode, push_char, runes, to_str};
 
 /// How many bytes a compiled expression may take; Go allows 128 MiB of its own representation.
 const SIZE_MAX: usize = 32 << 20;
@@ -42,7 +42,7 @@ impl<'t> Haystack<'t> {
         }
         let (mut shown, mut places) = (Vec::with_capacity(text.len()), Vec::with_capacity(text.len()));
         for (offset, rune) in runes(text) {
-            super::text::push_char(&mut shown, rune.char);
+            push_char(&mut shown, rune.char);
             places.resize(shown.len(), offset);
         }
         places.push(text.len());
@@ -70,7 +70,7 @@ impl Regex {
         let engine = meta::Builder::new()
             .configure(config)
             .build_from_hir(&parsed.hir)
-            .map_err(|_| format!("error parsing regexp: expression too large: `{}`", super::text::to_str(pattern)))?;
+            .map_err(|_| format!("error parsing regexp: expression too large: `{}`", to_str(pattern)))?;
         Ok(Self { engine, names: parsed.names.into() })
     }
 
@@ -116,27 +116,27 @@ impl Regex {
     }
 
     /// The texts of at most `count` matches.
-    pub fn find_all<E>(
+    pub fn find_all<'t, E>(
         &self,
-        text: &[u8],
+        text: &'t [u8],
         count: usize,
         take: impl FnMut(usize) -> Result<(), E>,
-    ) -> Result<Vec<Text>, E> {
+    ) -> Result<Vec<&'t [u8]>, E> {
         let haystack = Haystack::new(text);
         let spans = self.spans(&haystack, count, take)?;
-        Ok(spans.into_iter().map(|span| Text::from(haystack.part(span))).collect())
+        Ok(spans.into_iter().map(|span| haystack.part(span)).collect())
     }
 
     /// The texts between matches, at most `count`.
-    pub fn split<E>(
+    pub fn split<'t, E>(
         &self,
-        text: &[u8],
+        text: &'t [u8],
         count: usize,
         is_empty_pattern: bool,
         take: impl FnMut(usize) -> Result<(), E>,
-    ) -> Result<Vec<Text>, E> {
+    ) -> Result<Vec<&'t [u8]>, E> {
         if !is_empty_pattern && text.is_empty() {
-            return Ok(vec![Text::default()]);
+            return Ok(vec![b""]);
         }
         let haystack = Haystack::new(text);
         let (mut parts, mut begin, mut end) = (Vec::new(), 0, 0);
@@ -146,26 +146,26 @@ impl Regex {
             }
             end = span.start;
             if span.end != 0 {
-                parts.push(haystack.part(Span::from(begin..end)).into());
+                parts.push(haystack.part(Span::from(begin..end)));
             }
             begin = span.end;
         }
         if end != haystack.shown.len() {
-            parts.push(haystack.part(Span::from(begin..haystack.shown.len())).into());
+            parts.push(haystack.part(Span::from(begin..haystack.shown.len())));
         }
         Ok(parts)
     }
 
-    /// The text with each match replaced; with `is_literal` the replacement is taken as it is.
+    /// The text with each match replaced; with `is_literal` the replacement is taken as it is. None where nothing matches.
     ///
     /// `take` is called before each search with how much is left, and with how much was made.
     pub fn replace_all<E>(
         &self,
-        text: &Text,
+        text: &[u8],
         replacement: &[u8],
         is_literal: bool,
         mut take: impl FnMut(usize, usize) -> Result<(), E>,
-    ) -> Result<Text, E> {
+    ) -> Result<Option<Vec<u8>>, E> {
         let haystack = Haystack::new(text);
         let length = haystack.shown.len();
         let mut captures = self.engine.create_captures();
@@ -196,10 +196,10 @@ impl Regex {
                 span.end
             };
         }
-        let Some(mut out) = out else { return Ok(text.clone()) };
+        let Some(mut out) = out else { return Ok(None) };
         out.extend_from_slice(haystack.part(Span::from(done..length)));
         take(0, out.len())?;
-        Ok(out.into())
+        Ok(Some(out))
     }
 
     /// `$1`, `${name}` and `$$` in a replacement.
@@ -223,7 +223,7 @@ impl Regex {
             // `01` is a name, not a number.
             let is_number = name.iter().all(u8::is_ascii_digit) && (name.len() == 1 || !name.starts_with(b"0"));
             let span = if is_number {
-                super::text::to_str(name).parse().ok().and_then(|group| captures.get_group(group))
+                to_str(name).parse().ok().and_then(|group| captures.get_group(group))
             } else {
                 let is_named = |known: &Option<Box<str>>| known.as_ref().is_some_and(|known| known.as_bytes() == name);
                 let mut groups = self.names.iter().enumerate().filter(|(_, known)| is_named(known));
@@ -253,7 +253,7 @@ fn group_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// Escapes what has a meaning in an expression.
-pub(super) fn quote_meta(text: &[u8]) -> Text {
+pub fn quote_meta(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for byte in text {
         if b"\\.+*?()|[]{}^$".contains(byte) {
@@ -261,5 +261,5 @@ pub(super) fn quote_meta(text: &[u8]) -> Text {
         }
         out.push(*byte);
     }
-    out.into()
+    out
 }

@@ -9,7 +9,7 @@ use std::fmt;
 
 use regex_syntax::hir::{Capture, Class, ClassUnicode, Hir, Look};
 
-use super::super::text::to_str;
+use super::super::utf8::{decode, to_str};
 use super::class;
 use repeat::{BAD_COUNT, COUNT_MAX, Count, counts};
 
@@ -127,7 +127,7 @@ fn up_to<'p>(before: &'p [u8], after: &[u8]) -> &'p [u8] {
 
 /// At the end there is a U+FFFD of no width, as in Go.
 fn next_char(text: &[u8]) -> Result<(char, &[u8])> {
-    match super::super::text::decode(text) {
+    match decode(text) {
         Some(rune) if rune.wrong => error("invalid UTF-8", text),
         Some(rune) => Ok((rune.char, text.get(rune.width..).unwrap_or_default())),
         None => Ok((char::REPLACEMENT_CHARACTER, text)),

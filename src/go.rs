@@ -1,0 +1,16 @@
+//! What Go's standard library does, where the tools that we stand in for let it decide: one port of each.
+//!
+//! The lowest layer: it knows nothing of Kubernetes, templates, YAML or git, so any module may use it. What an engine
+//! does with it (a limit, a charge, words around an error) is the engine's own.
+//!
+//! | module | package |
+//! |---|---|
+//! | [`regexp`] | `regexp`, `regexp/syntax` |
+//! | [`unicode`] | `unicode` |
+//! | [`utf8`] | `unicode/utf8` |
+//!
+//! Reference: Go 1.26, with which helm 4.2.3 and kubectl 1.36 are built. What real Go answers is recorded in `tests/cases/go`.
+
+pub mod regexp;
+pub mod unicode;
+pub mod utf8;
