@@ -13,6 +13,7 @@ mod explain;
 mod faults;
 mod fields;
 mod garbage;
+mod go;
 mod guard;
 mod guard_race;
 mod helm;

@@ -59,18 +59,38 @@ impl<'t> Haystack<'t> {
     }
 }
 
+/// Why an expression cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RegexError {
+    /// It is not a valid expression; Go's words, without `regexp: Compile(…): ` before them.
+    #[error("error parsing regexp: {0}")]
+    Syntax(String),
+    /// Compiled, it takes more memory than it may. Go counts otherwise and may well take it.
+    #[error("error parsing regexp: expression too large: `{0}`")]
+    TooLarge(String),
+}
+
 impl Regex {
-    /// Compiles an expression; the error is Go's, without `regexp: Compile(…): ` before it.
-    pub fn new(pattern: &[u8]) -> Result<Self, String> {
-        let parsed = parse::parse(pattern).map_err(|error| format!("error parsing regexp: {error}"))?;
+    /// Compiles an expression.
+    ///
+    /// # Errors
+    ///
+    /// What Go says of it, or that it is larger than what is compiled here.
+    pub fn new(pattern: &[u8]) -> Result<Self, RegexError> {
+        Self::with_limit(pattern, SIZE_MAX)
+    }
+
+    /// The same, of which the compiled form takes at most about `bytes_max` bytes. `\p{L}` takes 25 kB.
+    pub fn with_limit(pattern: &[u8], bytes_max: usize) -> Result<Self, RegexError> {
+        let parsed = parse::parse(pattern).map_err(|error| RegexError::Syntax(error.to_string()))?;
         let config = meta::Config::new()
-            .nfa_size_limit(Some(SIZE_MAX))
+            .nfa_size_limit(Some(bytes_max))
             .onepass_size_limit(Some(1 << 20))
             .hybrid_cache_capacity(4 << 20);
         let engine = meta::Builder::new()
             .configure(config)
             .build_from_hir(&parsed.hir)
-            .map_err(|_| format!("error parsing regexp: expression too large: `{}`", to_str(pattern)))?;
+            .map_err(|_| RegexError::TooLarge(to_str(pattern).into_owned()))?;
         Ok(Self { engine, names: parsed.names.into() })
     }
 

@@ -1,15 +1,12 @@
-//! Regular expressions of selectors.
-
-mod go_syntax;
-
-use regex_automata::meta::Regex;
+//! Regular expressions of selectors, images and paths.
 
 use super::error::{Error, Result};
+use crate::go::regexp::{Regex, RegexError};
 
-/// How large a compiled pattern may grow, in bytes.
-const COMPILED_BYTES_MAX: usize = 1 << 20;
+/// How large a compiled pattern may grow, in bytes: enough for `\p{L}{1,63}`.
+const COMPILED_BYTES_MAX: usize = 4 << 20;
 
-/// A compiled regular expression in Go's syntax.
+/// A compiled regular expression.
 ///
 /// Nearly all patterns of kustomizations are names, or names with `.` and `.*`: those are compared by hand, as compiling
 /// an automaton for each would take longer than the rest of most builds.
@@ -57,12 +54,13 @@ impl Pattern {
     }
 
     fn compile(pattern: &str) -> Result<Self> {
-        let translated = go_syntax::translate(pattern);
-        Regex::builder()
-            .configure(Regex::config().nfa_size_limit(Some(COMPILED_BYTES_MAX)))
-            .build(&translated)
-            .map(Pattern::Regex)
-            .map_err(|_| Error::new(format!("error parsing regexp: invalid pattern: `{pattern}`")))
+        match Regex::with_limit(pattern.as_bytes(), COMPILED_BYTES_MAX) {
+            Ok(regex) => Ok(Pattern::Regex(regex)),
+            Err(error @ RegexError::Syntax(_)) => Err(Error::new(error.to_string())),
+            Err(error @ RegexError::TooLarge(_)) => {
+                Err(Error::unsupported(error.to_string(), "repeat less, or name fewer characters"))
+            }
+        }
     }
 
     pub(crate) fn is_match(&self, text: &str) -> bool {
@@ -70,7 +68,7 @@ impl Pattern {
             Pattern::Any => true,
             Pattern::Contains(part) => text.contains(part),
             Pattern::Simple(pieces) => matches_simple(pieces, text),
-            Pattern::Regex(regex) => regex.is_match(text),
+            Pattern::Regex(regex) => regex.is_match(text.as_bytes()),
         }
     }
 }

@@ -261,7 +261,7 @@ impl Call<'_> {
             return Ok(regex.clone());
         }
         self.charge(pattern.len())?;
-        let regex = Regex::new(pattern);
+        let regex = Regex::new(pattern).map_err(|error| error.to_string());
         let size = regex.as_ref().map_or(pattern.len(), Regex::size);
         self.charge_bytes(size)?;
         self.charge(size / REGEX_BYTES_PER_STEP)?;

@@ -50,22 +50,247 @@ pub(super) fn posix(name: &str) -> Option<ClassUnicode> {
     })
 }
 
-/// A category or script of Unicode, by its name in `\p{…}`.
+/// A category or script of Unicode, by its name in `\p{…}`: letter case, `_`, `-` and blanks don't count.
+///
+/// What Unicode assigned after version 15, which Go 1.26 has, is as unassigned as in Go. Scripts of several words cannot be
+/// named, as Go looks for `Oldpersian` among names like `Old_Persian`.
+///
+/// Reference: Go 1.26 regexp/syntax/parse.go `unicodeTable`, `canonicalName`; unicode/tables.go.
 pub(super) fn unicode(name: &str) -> Option<ClassUnicode> {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ');
-    if name.is_empty() || !name.chars().all(is_name) {
-        return None;
+    let name = canonical(name);
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name.as_str(), |(_, category)| category);
+    match name {
+        "Any" => return Some(any(true)),
+        "Ascii" => return Some(of(&[('\0', '\x7f')])),
+        // No text has surrogates.
+        "Cs" => return Some(ClassUnicode::empty()),
+        "Assigned" => return assigned(),
+        "Cn" => return assigned().map(negated),
+        _ => {}
     }
-    ["gc", "sc"].iter().find_map(|property| {
-        let hir = regex_syntax::parse(&format!("\\p{{{property}={name}}}")).ok()?;
-        match hir.into_kind() {
-            HirKind::Class(Class::Unicode(class)) => Some(class),
-            // A class of one character, or of none.
-            HirKind::Literal(literal) => {
-                let only = std::str::from_utf8(&literal.0).ok()?.chars().next()?;
-                Some(of(&[(only, only)]))
-            }
-            _ => None,
-        }
-    })
+    let property_of = |key: &str| property(&format!("{key}={name}"));
+    let mut class = match name {
+        // The unassigned are among them.
+        "C" => ["Cc", "Cf", "Co", "Cn"].iter().filter_map(|part| unicode(part)).fold(
+            ClassUnicode::empty(),
+            |mut all, part| {
+                all.union(&part);
+                all
+            },
+        ),
+        "Lc" => property_of("gc")?,
+        _ if CATEGORIES.contains(&name) => property_of("gc")?,
+        _ if SCRIPTS.binary_search(&name).is_ok() => property_of("sc")?,
+        _ => return None,
+    };
+    if name != "C" {
+        class.intersect(&assigned()?);
+    }
+    Some(class)
 }
+
+/// What Unicode 15 has assigned. Noncharacters have an age, too.
+fn assigned() -> Option<ClassUnicode> {
+    let mut class = property("age=15.0")?;
+    class.difference(&property("gc=Unassigned")?);
+    Some(class)
+}
+
+fn negated(mut class: ClassUnicode) -> ClassUnicode {
+    class.negate();
+    class
+}
+
+/// The class of a property as `regex-syntax` names it.
+fn property(name: &str) -> Option<ClassUnicode> {
+    let hir = regex_syntax::parse(&format!("\\p{{{name}}}")).ok()?;
+    match hir.into_kind() {
+        HirKind::Class(Class::Unicode(class)) => Some(class),
+        // A class of one character, or of none.
+        HirKind::Literal(literal) => {
+            let only = std::str::from_utf8(&literal.0).ok()?.chars().next()?;
+            Some(of(&[(only, only)]))
+        }
+        _ => None,
+    }
+}
+
+/// The first letter in upper case, the others in lower case, without `_`, `-` and blanks.
+fn canonical(name: &str) -> String {
+    // The first byte counts as the first letter unless it is left out.
+    let letters = name.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
+    letters.enumerate().map(|(at, c)| if at == 0 { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }).collect()
+}
+
+/// Go's `unicode.Categories`.
+const CATEGORIES: &[&str] = &[
+    "Cc", "Cf", "Co", "L", "Ll", "Lm", "Lo", "Lt", "Lu", "M", "Mc", "Me", "Mn", "N", "Nd", "Nl", "No", "P", "Pc", "Pd",
+    "Pe", "Pf", "Pi", "Po", "Ps", "S", "Sc", "Sk", "Sm", "So", "Z", "Zl", "Zp", "Zs",
+];
+
+/// Go's `unicode.CategoryAliases`, by their canonical names.
+const ALIASES: &[(&str, &str)] = &[
+    ("Casedletter", "Lc"),
+    ("Closepunctuation", "Pe"),
+    ("Cntrl", "Cc"),
+    ("Combiningmark", "M"),
+    ("Connectorpunctuation", "Pc"),
+    ("Control", "Cc"),
+    ("Currencysymbol", "Sc"),
+    ("Dashpunctuation", "Pd"),
+    ("Decimalnumber", "Nd"),
+    ("Digit", "Nd"),
+    ("Enclosingmark", "Me"),
+    ("Finalpunctuation", "Pf"),
+    ("Format", "Cf"),
+    ("Initialpunctuation", "Pi"),
+    ("Letter", "L"),
+    ("Letternumber", "Nl"),
+    ("Lineseparator", "Zl"),
+    ("Lowercaseletter", "Ll"),
+    ("Mark", "M"),
+    ("Mathsymbol", "Sm"),
+    ("Modifierletter", "Lm"),
+    ("Modifiersymbol", "Sk"),
+    ("Nonspacingmark", "Mn"),
+    ("Number", "N"),
+    ("Openpunctuation", "Ps"),
+    ("Other", "C"),
+    ("Otherletter", "Lo"),
+    ("Othernumber", "No"),
+    ("Otherpunctuation", "Po"),
+    ("Othersymbol", "So"),
+    ("Paragraphseparator", "Zp"),
+    ("Privateuse", "Co"),
+    ("Punct", "P"),
+    ("Punctuation", "P"),
+    ("Separator", "Z"),
+    ("Spaceseparator", "Zs"),
+    ("Spacingmark", "Mc"),
+    ("Surrogate", "Cs"),
+    ("Symbol", "S"),
+    ("Titlecaseletter", "Lt"),
+    ("Unassigned", "Cn"),
+    ("Uppercaseletter", "Lu"),
+];
+
+/// Those of Go's `unicode.Scripts` that can be named, in the order of their bytes.
+const SCRIPTS: &[&str] = &[
+    "Adlam",
+    "Ahom",
+    "Arabic",
+    "Armenian",
+    "Avestan",
+    "Balinese",
+    "Bamum",
+    "Batak",
+    "Bengali",
+    "Bhaiksuki",
+    "Bopomofo",
+    "Brahmi",
+    "Braille",
+    "Buginese",
+    "Buhid",
+    "Carian",
+    "Chakma",
+    "Cham",
+    "Cherokee",
+    "Chorasmian",
+    "Common",
+    "Coptic",
+    "Cuneiform",
+    "Cypriot",
+    "Cyrillic",
+    "Deseret",
+    "Devanagari",
+    "Dogra",
+    "Duployan",
+    "Elbasan",
+    "Elymaic",
+    "Ethiopic",
+    "Georgian",
+    "Glagolitic",
+    "Gothic",
+    "Grantha",
+    "Greek",
+    "Gujarati",
+    "Gurmukhi",
+    "Han",
+    "Hangul",
+    "Hanunoo",
+    "Hatran",
+    "Hebrew",
+    "Hiragana",
+    "Inherited",
+    "Javanese",
+    "Kaithi",
+    "Kannada",
+    "Katakana",
+    "Kawi",
+    "Kharoshthi",
+    "Khmer",
+    "Khojki",
+    "Khudawadi",
+    "Lao",
+    "Latin",
+    "Lepcha",
+    "Limbu",
+    "Lisu",
+    "Lycian",
+    "Lydian",
+    "Mahajani",
+    "Makasar",
+    "Malayalam",
+    "Mandaic",
+    "Manichaean",
+    "Marchen",
+    "Medefaidrin",
+    "Miao",
+    "Modi",
+    "Mongolian",
+    "Mro",
+    "Multani",
+    "Myanmar",
+    "Nabataean",
+    "Nandinagari",
+    "Newa",
+    "Nko",
+    "Nushu",
+    "Ogham",
+    "Oriya",
+    "Osage",
+    "Osmanya",
+    "Palmyrene",
+    "Phoenician",
+    "Rejang",
+    "Runic",
+    "Samaritan",
+    "Saurashtra",
+    "Sharada",
+    "Shavian",
+    "Siddham",
+    "Sinhala",
+    "Sogdian",
+    "Soyombo",
+    "Sundanese",
+    "Syriac",
+    "Tagalog",
+    "Tagbanwa",
+    "Takri",
+    "Tamil",
+    "Tangsa",
+    "Tangut",
+    "Telugu",
+    "Thaana",
+    "Thai",
+    "Tibetan",
+    "Tifinagh",
+    "Tirhuta",
+    "Toto",
+    "Ugaritic",
+    "Vai",
+    "Vithkuqi",
+    "Wancho",
+    "Yezidi",
+    "Yi",
+];

@@ -44,8 +44,8 @@ const BAD_ESCAPE: &str = "invalid escape sequence";
 const BAD_PERL: &str = "invalid or unsupported Perl syntax";
 const BAD_NAME: &str = "invalid named capture";
 
-/// How deep groups may nest; Go allows 1000.
-const DEPTH_MAX: usize = 250;
+/// How many nodes may be inside each other.
+const HEIGHT_MAX: u32 = 1000;
 
 /// What `(?…)` switches.
 #[derive(Debug, Clone, Copy, Default)]
@@ -56,10 +56,29 @@ struct Flags {
     is_lazy: bool,
 }
 
-/// A piece of a concatenation, and how often the counts inside repeat its inmost part.
+/// A piece of a concatenation.
 struct Piece {
     hir: Hir,
+    /// How often the counts inside repeat its inmost part.
     count: u32,
+    /// How many of Go's nodes are inside each other.
+    height: u32,
+    sort: Sort,
+}
+
+/// Of which sort Go's node for a piece is, as far as neighbours merge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Literal,
+    Concatenation,
+    Alternation,
+    Other,
+}
+
+/// How high a node over some pieces is: those of its own sort are merged into it.
+fn height_over(pieces: &[Piece], sort: Sort) -> u32 {
+    let height = |piece: &Piece| if piece.sort == sort { piece.height } else { piece.height.saturating_add(1) };
+    pieces.iter().map(height).max().unwrap_or(1)
 }
 
 /// A group that is still open; the first is the whole expression.
@@ -77,19 +96,31 @@ impl Group {
     fn end_alternative(&mut self) {
         let pieces = std::mem::take(&mut self.pieces);
         let count = pieces.iter().map(|piece| piece.count).max().unwrap_or(1);
+        let (height, sort) = match pieces.as_slice() {
+            [only] => (only.height, only.sort),
+            pieces if pieces.iter().all(|piece| piece.sort == Sort::Literal) => (1, Sort::Literal),
+            pieces => (height_over(pieces, Sort::Concatenation), Sort::Concatenation),
+        };
         let hir = Hir::concat(pieces.into_iter().map(|piece| piece.hir).collect());
-        self.alternatives.push(Piece { hir, count });
+        self.alternatives.push(Piece { hir, count, height, sort });
     }
 
     fn end(mut self) -> Piece {
         self.end_alternative();
         let count = self.alternatives.iter().map(|piece| piece.count).max().unwrap_or(1);
+        let (mut height, mut sort) = match self.alternatives.as_slice() {
+            [only] => (only.height, only.sort),
+            alternatives => (height_over(alternatives, Sort::Alternation), Sort::Alternation),
+        };
+        if self.capture.is_some() {
+            (height, sort) = (height.saturating_add(1), Sort::Other);
+        }
         let hir = Hir::alternation(self.alternatives.into_iter().map(|piece| piece.hir).collect());
         let hir = match self.capture {
             Some(index) => Hir::capture(Capture { index, name: None, sub: Box::new(hir) }),
             None => hir,
         };
-        Piece { hir, count }
+        Piece { hir, count, height, sort }
     }
 }
 
@@ -202,7 +233,16 @@ impl<'p> Parser<'p> {
     }
 
     fn push(&mut self, hir: Hir) {
-        self.top().pieces.push(Piece { hir, count: 1 });
+        self.top().pieces.push(Piece { hir, count: 1, height: 1, sort: Sort::Other });
+    }
+
+    /// Puts a piece over others where they were.
+    fn push_over(&mut self, piece: Piece) -> Result<()> {
+        if piece.height > HEIGHT_MAX {
+            return error("expression nests too deeply", self.whole);
+        }
+        self.top().pieces.push(piece);
+        Ok(())
     }
 
     fn look(&mut self, look: Look, width: usize) {
@@ -215,10 +255,11 @@ impl<'p> Parser<'p> {
     }
 
     fn literal(&mut self, c: char) {
-        if self.flags.folds_case {
-            self.push_class(class::folded(class::of(&[(c, c)])));
+        let hir = if self.flags.folds_case {
+            Hir::class(Class::Unicode(class::folded(class::of(&[(c, c)]))))
         } else {
-            self.push(Hir::literal(c.encode_utf8(&mut [0; 4]).as_bytes().to_vec()));
-        }
+            Hir::literal(c.encode_utf8(&mut [0; 4]).as_bytes().to_vec())
+        };
+        self.top().pieces.push(Piece { hir, count: 1, height: 1, sort: Sort::Literal });
     }
 }

@@ -7,7 +7,7 @@ use crate::go::regexp::Regex;
 /// Reference: santhosh-tekuri/jsonschema 6.0.2 format.go.
 pub fn check(format: &str, text: &str) -> Result<(), String> {
     match format {
-        "regex" => Regex::new(text.as_bytes()).map(drop),
+        "regex" => Regex::new(text.as_bytes()).map(drop).map_err(|error| error.to_string()),
         "json-pointer" => json_pointer(text),
         "relative-json-pointer" => relative_json_pointer(text),
         "uuid" => uuid(text),

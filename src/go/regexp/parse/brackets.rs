@@ -65,18 +65,24 @@ impl<'p> Parser<'p> {
                 return error(BAD_RANGE, up_to(start, self.rest));
             }
         }
+        // Surrogates, which no text has, lie between these two.
+        let low = char::from_u32(low).unwrap_or('\u{e000}');
+        let high = char::from_u32(high).unwrap_or('\u{d7ff}');
+        if high < low {
+            return Ok(ClassUnicode::empty());
+        }
         let class = ClassUnicode::new([ClassUnicodeRange::new(low, high)]);
         Ok(if self.flags.folds_case { class::folded(class) } else { class })
     }
 
-    pub(super) fn class_char(&mut self, bracket: &'p [u8]) -> Result<char> {
+    pub(super) fn class_char(&mut self, bracket: &'p [u8]) -> Result<u32> {
         match self.rest.first() {
             None => error("missing closing ]", bracket),
             Some(b'\\') => self.escape(),
             Some(_) => {
                 let (c, after) = next_char(self.rest)?;
                 self.rest = after;
-                Ok(c)
+                Ok(c as u32)
             }
         }
     }

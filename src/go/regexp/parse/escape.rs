@@ -27,10 +27,11 @@ impl Parser<'_> {
             }
             _ => match self.class_escape()? {
                 Some(class) => self.push_class(class),
-                None => {
-                    let c = self.escape()?;
-                    self.literal(c);
-                }
+                None => match char::from_u32(self.escape()?) {
+                    Some(c) => self.literal(c),
+                    // A surrogate, which no text has.
+                    None => self.push_class(ClassUnicode::empty()),
+                },
             },
         }
         Ok(())
@@ -71,8 +72,8 @@ impl Parser<'_> {
         Ok(Some(found))
     }
 
-    /// An escape that stands for one character.
-    pub(super) fn escape(&mut self) -> Result<char> {
+    /// An escape that stands for one character, which may be a surrogate.
+    pub(super) fn escape(&mut self) -> Result<u32> {
         let start = self.rest;
         self.advance(1);
         if self.rest.is_empty() {
@@ -84,13 +85,13 @@ impl Parser<'_> {
             digit.filter(|digit| matches!(digit, b'0'..=b'7')).map(|digit| u32::from(digit - b'0'))
         };
         match c {
-            'a' => return Ok('\x07'),
-            'f' => return Ok('\x0c'),
-            'n' => return Ok('\n'),
-            'r' => return Ok('\r'),
-            't' => return Ok('\t'),
-            'v' => return Ok('\x0b'),
-            c if c.is_ascii() && !c.is_ascii_alphanumeric() => return Ok(c),
+            'a' => return Ok(0x07),
+            'f' => return Ok(0x0c),
+            'n' => return Ok(0x0a),
+            'r' => return Ok(0x0d),
+            't' => return Ok(0x09),
+            'v' => return Ok(0x0b),
+            c if c.is_ascii() && !c.is_ascii_alphanumeric() => return Ok(c as u32),
             '0'..='7' if c == '0' || octal(self.rest.first()).is_some() => {
                 let mut code = c as u32 - '0' as u32;
                 for _ in 0..2 {
@@ -98,7 +99,7 @@ impl Parser<'_> {
                     code = code * 8 + digit;
                     self.advance(1);
                 }
-                return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+                return Ok(code);
             }
             'x' if !self.rest.is_empty() => {
                 if let Some(c) = self.hex_escape()? {
@@ -111,22 +112,21 @@ impl Parser<'_> {
     }
 
     /// What follows `\x`: two digits, or any number of them in braces.
-    pub(super) fn hex_escape(&mut self) -> Result<Option<char>> {
+    pub(super) fn hex_escape(&mut self) -> Result<Option<u32>> {
         let (first, after) = next_char(self.rest)?;
         self.rest = after;
         if first != '{' {
             let (second, after) = next_char(self.rest)?;
             self.rest = after;
             let code = first.to_digit(16).zip(second.to_digit(16)).map(|(first, second)| first * 16 + second);
-            return Ok(code.and_then(char::from_u32));
+            return Ok(code);
         }
         let (mut code, mut count) = (0u32, 0);
         while !self.rest.is_empty() {
             let (c, after) = next_char(self.rest)?;
             self.rest = after;
             if c == '}' {
-                let c = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
-                return Ok((count > 0).then_some(c));
+                return Ok((count > 0).then_some(code));
             }
             let Some(digit) = c.to_digit(16) else { return Ok(None) };
             code = code * 16 + digit;

@@ -1,12 +1,9 @@
 //! Groups and their flags.
 
-use super::{BAD_NAME, BAD_PERL, DEPTH_MAX, Group, Parser, Result, error, next_char, up_to};
+use super::{BAD_NAME, BAD_PERL, Group, Parser, Result, error, next_char, up_to};
 
 impl Parser<'_> {
     pub(super) fn open_group(&mut self) -> Result<()> {
-        if self.open.len() > DEPTH_MAX {
-            return error("expression nests too deeply", self.whole);
-        }
         let name = if self.rest.starts_with(b"(?") {
             match self.perl_group()? {
                 Some(name) => Some(name),
@@ -28,7 +25,7 @@ impl Parser<'_> {
         }
         if let Some(group) = self.open.pop() {
             self.flags = group.outer_flags;
-            self.top().pieces.push(group.end());
+            self.push_over(group.end())?;
         }
         self.advance(1);
         Ok(())

@@ -3,7 +3,7 @@
 use regex_syntax::hir::{Hir, Repetition};
 
 use super::super::super::utf8::to_str;
-use super::{Parser, Piece, Result, error, up_to};
+use super::{Parser, Piece, Result, Sort, error, up_to};
 
 impl<'p> Parser<'p> {
     pub(super) fn repeat(&mut self, before: &'p [u8], count: Count, last_repeat: Option<&'p [u8]>) -> Result<()> {
@@ -30,8 +30,8 @@ impl<'p> Parser<'p> {
             return error(BAD_COUNT, operator);
         }
         let repetition = Repetition { min: count.min, max: count.max, greedy: is_greedy, sub: Box::new(piece.hir) };
-        self.top().pieces.push(Piece { hir: Hir::repetition(repetition), count: total });
-        Ok(())
+        let (height, sort) = (piece.height.saturating_add(1), Sort::Other);
+        self.push_over(Piece { hir: Hir::repetition(repetition), count: total, height, sort })
     }
 }
 

@@ -171,7 +171,7 @@ impl<'a> Object<'a> {
         Regex::new(pattern.as_bytes()).map_err(|reason| CompileError::Regex {
             regex: pattern.to_owned(),
             at: format!("{}#{}/{keyword}", self.url, fragment(self.pointer)),
-            reason,
+            reason: reason.to_string(),
         })
     }
 
