@@ -5,12 +5,18 @@
 //!
 //! | module | package |
 //! |---|---|
+//! | [`json`] | `encoding/json`: numbers |
 //! | [`regexp`] | `regexp`, `regexp/syntax` |
+//! | [`strconv`] | `strconv` |
 //! | [`unicode`] | `unicode` |
+//! | [`url`] | `net/url`, addresses of `net/netip` |
 //! | [`utf8`] | `unicode/utf8` |
 //!
 //! Reference: Go 1.26, with which helm 4.2.3 and kubectl 1.36 are built. What real Go answers is recorded in `tests/cases/go`.
 
+pub mod json;
 pub mod regexp;
+pub mod strconv;
 pub mod unicode;
+pub mod url;
 pub mod utf8;

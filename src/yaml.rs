@@ -27,7 +27,6 @@ mod error;
 mod input;
 pub mod json;
 mod node;
-mod number;
 mod parse;
 mod quote;
 mod resolve;
@@ -46,11 +45,11 @@ pub use comments::Comments;
 pub use emit::{Sequences, emit_node, emit_nodes, emit_v2, emit_v3, emit_v3_documents};
 pub use error::{Error, Mark};
 pub use node::{Data, Node, Style, from_value};
-pub use number::format_float;
-pub use quote::quote;
 pub use resolve::{Dialect, Plain, plain};
 pub use tag::Tag;
 pub use value::{Mapping, Value};
+
+pub use crate::go::strconv::{format_shortest as format_float, quote};
 
 /// How much a text may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::path::Path;
 
+use git_hydrate::go::json;
 use git_hydrate::go::regexp::Regex;
+use git_hydrate::go::strconv::{self, NumberError};
+use git_hydrate::go::url::{Part, Url, escape, unescape};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-fn rows<T: DeserializeOwned>(name: &str) -> Vec<T> {
+fn rows<T: DeserializeOwned>(name: &str) -> T {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/go").join(name);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -80,4 +83,176 @@ fn compare_expressions() {
         }
     }
     assert_none_wrong(&wrong, rows.len());
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[derive(Deserialize, Debug, PartialEq, Default)]
+#[serde(default)]
+struct ParsedUrl {
+    url: String,
+    error: String,
+    scheme: String,
+    opaque: String,
+    user: String,
+    host: String,
+    hostname: String,
+    path: String,
+    query: String,
+    fragment: String,
+    string: String,
+}
+
+impl ParsedUrl {
+    fn of(url: &str) -> Self {
+        let found = match Url::parse(url.as_bytes()) {
+            Err(error) => Self { error, ..Self::default() },
+            Ok(url) => Self {
+                scheme: text(&url.scheme),
+                opaque: text(&url.opaque),
+                user: url.user.as_ref().map(|user| text(&user.text())).unwrap_or_default(),
+                host: text(&url.host),
+                hostname: text(url.hostname()),
+                path: text(&url.path),
+                query: text(&url.query),
+                fragment: text(&url.fragment),
+                string: text(&url.text()),
+                ..Self::default()
+            },
+        };
+        Self { url: url.to_owned(), ..found }
+    }
+}
+
+#[derive(Deserialize)]
+struct Escaped {
+    text: String,
+    query: String,
+    segment: String,
+}
+
+#[derive(Deserialize)]
+struct Urls {
+    parsed: Vec<ParsedUrl>,
+    /// Base, reference, and what it means there.
+    resolved: Vec<[String; 3]>,
+    escaped: Vec<Escaped>,
+}
+
+#[test]
+fn a_url_is_taken_apart_and_refused_as_in_go() {
+    let rows = rows::<Urls>("url.json").parsed;
+    let differs = |row: &ParsedUrl| {
+        (ParsedUrl::of(&row.url) != *row).then(|| format!("{:?}\n  Go: {row:?}", ParsedUrl::of(&row.url)))
+    };
+    assert_none_wrong(&rows.iter().filter_map(differs).collect::<Vec<_>>(), rows.len());
+}
+
+#[test]
+fn a_reference_means_the_same_url_as_in_go() {
+    let rows = rows::<Urls>("url.json");
+    let mut wrong = Vec::new();
+    for [base, reference, expected] in &rows.resolved {
+        let url = |text: &str| Url::parse(text.as_bytes()).expect("a URL");
+        let found = text(&url(base).resolve(&url(reference)).text());
+        if found != *expected {
+            wrong.push(format!("{reference:?} at {base:?} is {found:?}, in Go {expected:?}"));
+        }
+    }
+    assert_none_wrong(&wrong, rows.resolved.len());
+    for row in &rows.escaped {
+        for (part, expected) in [(Part::Query, &row.query), (Part::Segment, &row.segment)] {
+            assert_eq!(text(&escape(row.text.as_bytes(), part)), *expected, "{part:?}");
+            assert_eq!(unescape(expected.as_bytes(), part).expect("escaped"), row.text.as_bytes(), "{part:?}");
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct FloatRow {
+    bits: String,
+    short: String,
+    short32: String,
+    json: Option<String>,
+    /// By verb and precision: `g-1`, `e6`.
+    verbs: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+struct NumberRow {
+    text: String,
+    int: String,
+    uint: String,
+    atoi: String,
+    float: String,
+}
+
+#[derive(Deserialize)]
+struct Strconv {
+    floats: Vec<FloatRow>,
+    numbers: Vec<NumberRow>,
+    /// A text and what `Quote` makes of it.
+    quoted: Vec<[String; 2]>,
+    /// What `Unquote` makes of a text; none where it refuses.
+    unquoted: BTreeMap<String, Option<String>>,
+}
+
+#[test]
+fn a_float_is_written_as_in_go() {
+    let rows = rows::<Strconv>("strconv.json").floats;
+    let mut wrong = Vec::new();
+    for row in &rows {
+        let value = f64::from_bits(u64::from_str_radix(&row.bits, 16).expect("bits"));
+        let mut compare = |what: &str, found: Option<String>, expected: Option<&String>| {
+            if found.as_ref() != expected {
+                wrong.push(format!("{value:e} {what}: {found:?}, in Go {expected:?}"));
+            }
+        };
+        compare("shortest", Some(strconv::format_shortest(value)), Some(&row.short));
+        compare("shortest of 32 bits", Some(strconv::format_shortest_32(value as f32)), Some(&row.short32));
+        compare("JSON", json::format_number(value), row.json.as_ref());
+        for (verb, expected) in &row.verbs {
+            let (letter, precision) = (verb.as_bytes()[0], verb[1..].parse::<usize>().ok());
+            compare(verb, Some(strconv::format_float(value, letter, precision)), Some(expected));
+        }
+    }
+    assert_none_wrong(&wrong, rows.len());
+}
+
+#[test]
+fn a_number_is_read_as_in_go() {
+    let rows = rows::<Strconv>("strconv.json").numbers;
+    let mut wrong = Vec::new();
+    for row in &rows {
+        let bytes = row.text.as_bytes();
+        let answer = |function: &str, found: Result<String, NumberError>| {
+            found.unwrap_or_else(|error| error.of(function, &row.text))
+        };
+        let found = [
+            answer("ParseInt", strconv::parse_int(bytes).map(|int| int.to_string())),
+            answer("ParseUint", strconv::parse_uint(bytes).map(|uint| uint.to_string())),
+            answer("Atoi", strconv::atoi(bytes).map(|int| int.to_string())),
+            answer("ParseFloat", strconv::parse_float(bytes).map(strconv::format_shortest)),
+        ];
+        let expected = [&row.int, &row.uint, &row.atoi, &row.float];
+        if found.each_ref() != expected {
+            wrong.push(format!("{found:?}\n  Go: {expected:?}"));
+        }
+    }
+    assert_none_wrong(&wrong, rows.len());
+}
+
+#[test]
+fn a_string_is_quoted_as_in_go() {
+    let rows: Strconv = rows("strconv.json");
+    for [plain, quoted] in &rows.quoted {
+        assert_eq!(strconv::quote(plain), *quoted, "{plain:?}");
+        assert_eq!(strconv::unquote(quoted.as_bytes()).as_deref(), Some(plain.as_bytes()), "{quoted}");
+    }
+    for (quoted, plain) in &rows.unquoted {
+        let found = strconv::unquote(quoted.as_bytes()).map(|plain| text(&plain));
+        assert_eq!(found, *plain, "{quoted}");
+    }
 }

@@ -1,6 +1,7 @@
 //! The little language of `--set` and its sisters: `a.b=1,c[0]={x,y}`.
 
-use crate::yaml::{Mapping, Value, quote};
+use crate::go::strconv::{atoi, quote};
+use crate::yaml::{Mapping, Value};
 
 /// How deep names may nest by dots.
 const NESTING_MAX: u32 = 30;
@@ -299,12 +300,7 @@ impl Parser<'_> {
         if end.is_none() {
             return Err(SetError::BadIndex("EOF".to_owned()));
         }
-        text.parse().map_err(|error: std::num::ParseIntError| {
-            let overflow =
-                matches!(error.kind(), std::num::IntErrorKind::PosOverflow | std::num::IntErrorKind::NegOverflow);
-            let reason = if overflow { "value out of range" } else { "invalid syntax" };
-            SetError::BadIndex(format!("strconv.Atoi: parsing {}: {reason}", quote(&text)))
-        })
+        atoi(text.as_bytes()).map_err(|error| SetError::BadIndex(error.of("Atoi", &text)))
     }
 
     /// The text up to one of the characters `stops`, which is taken too, or up to the end.

@@ -10,6 +10,7 @@ mod raw;
 use super::error::{Error, Result};
 use super::path::atoi;
 use super::text;
+use crate::go::strconv;
 use crate::yaml::{Mapping, Value};
 use raw::Raw;
 
@@ -247,7 +248,7 @@ fn invalid_index(index: i64) -> Error {
 
 /// The index that a key means in an array of this length.
 fn index(key: &str, length: usize) -> Result<usize> {
-    let number = atoi(key).ok_or_else(|| Error::new(format!("strconv.Atoi: parsing {key:?}: invalid syntax")))?;
+    let number = strconv::atoi(key.as_bytes()).map_err(|error| Error::new(error.of("Atoi", key)))?;
     let signed = i64::try_from(length).unwrap_or(i64::MAX);
     let index = if number < 0 { number.saturating_add(signed) } else { number };
     match usize::try_from(index) {

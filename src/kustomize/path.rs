@@ -49,7 +49,7 @@ pub(crate) fn split_dots(path: &str) -> Vec<String> {
 
 /// A number as Go's `strconv.Atoi` reads it.
 pub(crate) fn atoi(text: &str) -> Option<i64> {
-    text.parse().ok()
+    crate::go::strconv::atoi(text.as_bytes()).ok()
 }
 
 /// A file path in its shortest form, resolved by its text alone (Go's `filepath.Clean`).

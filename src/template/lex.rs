@@ -3,8 +3,8 @@
 mod inside;
 mod outside;
 
-use super::quote::quote;
 use super::text::{Rune, decode, decode_last, to_str};
+use crate::go::strconv::quote_bytes;
 use crate::go::unicode::is_print;
 
 /// What an item is.
@@ -78,9 +78,9 @@ impl Item<'_> {
             Kind::Keyword(_) => format!("<{}>", to_str(self.text)),
             _ if self.text.len() > 10 => {
                 let end = super::text::runes(self.text).nth(10).map_or(self.text.len(), |(offset, _)| offset);
-                format!("{}...", to_str(&quote(self.text.get(..end).unwrap_or(self.text))))
+                format!("{}...", to_str(&quote_bytes(self.text.get(..end).unwrap_or(self.text))))
             }
-            _ => to_str(&quote(self.text)).into_owned(),
+            _ => to_str(&quote_bytes(self.text)).into_owned(),
         }
     }
 }

@@ -11,8 +11,8 @@ use super::error::ParseError;
 use super::function::Functions;
 use super::lex::{Item, Keyword, Kind, Lexer};
 use super::node::{Block, Node, Source, Tree};
-use super::quote::unquote;
 use super::text::{Text, to_str};
+use crate::go::strconv::unquote;
 
 /// How deep parentheses, and how deep control structures, may nest. Go allows 10,000 parentheses and has no limit for
 /// the others; charts stay below 30.

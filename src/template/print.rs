@@ -7,7 +7,7 @@ mod text;
 use super::error::Limit;
 use super::limits::VALUE_DEPTH_MAX;
 use super::structure::Struct;
-use super::text::{Text, push_char, runes};
+use super::text::{Text, push_char};
 use super::time;
 use super::value::{IntType, Value};
 
@@ -312,16 +312,4 @@ fn string_method(value: &Value) -> Option<Text> {
         }
         _ => None,
     }
-}
-
-/// Whether a text can stand between back quotes: one line, all of it printable.
-pub(super) fn can_backquote(text: &[u8]) -> bool {
-    runes(text).all(|(_, rune)| {
-        !rune.wrong
-            && match rune.char {
-                '\u{feff}' | '`' | '\u{7f}' => false,
-                '\t' => true,
-                c => c >= ' ',
-            }
-    })
 }

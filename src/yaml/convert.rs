@@ -8,12 +8,12 @@ use std::collections::HashMap;
 use super::error::Error;
 use super::json::lossy;
 use super::node::{Data, Node, Style};
-use super::number::{format_float, format_float_32};
-use super::quote::{go_syntax, quote};
+use super::quote::go_syntax;
 use super::resolve::{self, Dialect, Plain};
 use super::tag::Tag;
 use super::value::{Mapping, Value};
 use super::{Limits, Mark, timestamp};
+use crate::go::strconv::{format_shortest, format_shortest_32, quote};
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -190,7 +190,7 @@ impl<'a> Converter<'a> {
             Plain::Uint(value) => Value::Uint(value),
             Plain::Float(value) if value.is_finite() => Value::Float(value),
             Plain::Float(value) => {
-                let message = format!("json: unsupported value: {}", format_float(value));
+                let message = format!("json: unsupported value: {}", format_shortest(value));
                 self.unsupported.get_or_insert_with(|| Error::bare(message, Some(node.mark)));
                 Value::Null
             }
@@ -250,7 +250,7 @@ impl<'a> Converter<'a> {
             let name = match name {
                 Value::String(name) => name,
                 Value::Int(number) => number.to_string(),
-                Value::Float(number) => format_float_32(number),
+                Value::Float(number) => format_shortest_32(number as f32),
                 Value::Bool(value) => value.to_string(),
                 Value::Null => {
                     self.unsupported.get_or_insert_with(|| unsupported_key("%!s(<nil>)", &name, &value, key.mark));

@@ -10,10 +10,10 @@ mod nodes;
 
 use super::Dialect;
 use super::node::Style;
-use super::number::format_float;
 use super::resolve::{self, Plain, is_base_60};
 use super::sort::sort;
 use super::value::{Mapping, Value};
+use crate::go::strconv::format_shortest;
 use machine::{Emitter, Event, Kind};
 pub use nodes::{emit_node, emit_nodes};
 
@@ -68,7 +68,7 @@ fn emit<'a>(emitter: &mut Emitter<'a>, value: &'a Value) {
         Value::Bool(value) => plain(emitter, if *value { "true" } else { "false" }),
         Value::Int(value) => plain(emitter, &value.to_string()),
         Value::Uint(value) => plain(emitter, &value.to_string()),
-        Value::Float(value) => plain(emitter, &format_float(*value)),
+        Value::Float(value) => plain(emitter, &format_shortest(*value)),
         Value::String(text) => string(emitter, text),
         Value::Sequence(items) => {
             emitter.emit(&Event::new(Kind::SequenceStart { flow: false, empty: items.is_empty() }));

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 
 pub use decode::decode;
 
-use super::number::format_json_float;
 use super::value::Value;
 
 /// How [`encode`] writes.
@@ -50,7 +49,9 @@ impl Encoder<'_> {
             Value::Bool(value) => self.text.push_str(if *value { "true" } else { "false" }),
             Value::Int(value) => self.text.push_str(&value.to_string()),
             Value::Uint(value) => self.text.push_str(&value.to_string()),
-            Value::Float(value) => self.text.push_str(format_json_float(*value).as_deref().unwrap_or("null")),
+            Value::Float(value) => {
+                self.text.push_str(crate::go::json::format_number(*value).as_deref().unwrap_or("null"))
+            }
             Value::String(text) => push_string(self.text, text, self.options.escape_html),
             Value::Sequence(items) if items.is_empty() => self.text.push_str("[]"),
             Value::Mapping(mapping) if mapping.is_empty() => self.text.push_str("{}"),

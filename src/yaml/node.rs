@@ -2,11 +2,11 @@
 
 use super::Mark;
 use super::comments::Comments;
-use super::number::format_float;
 use super::resolve::{self, Dialect};
 use super::sort::sort;
 use super::tag::Tag;
 use super::value::Value;
+use crate::go::strconv::format_shortest;
 
 /// A part of a document as it is written.
 ///
@@ -201,7 +201,7 @@ pub fn from_value(value: &Value) -> Node {
         Value::Bool(value) => Node::new(Some(Tag::Bool), Data::Scalar(value.to_string())),
         Value::Int(value) => Node::new(Some(Tag::Int), Data::Scalar(value.to_string())),
         Value::Uint(value) => Node::new(Some(Tag::Int), Data::Scalar(value.to_string())),
-        Value::Float(value) => Node::scalar(format_float(*value)),
+        Value::Float(value) => Node::scalar(format_shortest(*value)),
         Value::String(text) => Node::string(text.as_str()),
         Value::Sequence(items) => Node::sequence(items.iter().map(from_value).collect()),
         Value::Mapping(mapping) => {

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 
 use super::error::Error;
 use super::input::is_forbidden;
-use super::number::format_json_float;
 use super::value::Value;
 use super::{Dialect, Limits, compose, emit_v2, json};
 
@@ -104,7 +103,7 @@ fn integer(number: f64) -> Option<Value> {
     if number.fract() != 0.0 {
         return None;
     }
-    let text = format_json_float(number)?;
+    let text = crate::go::json::format_number(number)?;
     // `-0` is 0.
     text.parse().map(Value::Int).ok().or_else(|| text.parse().map(Value::Uint).ok())
 }

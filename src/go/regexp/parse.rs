@@ -144,7 +144,11 @@ pub(super) fn parse(pattern: &[u8]) -> Result<Parsed> {
     parser.expression()?;
     match (parser.open.pop(), parser.open.is_empty()) {
         (Some(group), true) => {
-            let hir = Hir::capture(Capture { index: 0, name: None, sub: Box::new(group.end().hir) });
+            let piece = group.end();
+            if piece.height > HEIGHT_MAX {
+                return error("expression nests too deeply", pattern);
+            }
+            let hir = Hir::capture(Capture { index: 0, name: None, sub: Box::new(piece.hir) });
             Ok(Parsed { hir, names: parser.names })
         }
         _ => error("missing closing )", pattern),

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use crate::go::strconv;
+
 /// `sign * digits * 10^exponent`, exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Decimal {
@@ -18,11 +20,9 @@ impl Decimal {
 
     /// The shortest decimal that reads back as this number, which must be finite.
     pub fn float(number: f64) -> Self {
-        let text = format!("{:e}", number.abs());
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        let fraction = mantissa.split_once('.').map_or("", |(_, fraction)| fraction);
-        let digits = mantissa.chars().filter_map(|c| c.to_digit(10)).fold(0, |all, digit| all * 10 + u128::from(digit));
-        let exponent = exponent.parse::<i32>().unwrap_or_default() - i32::try_from(fraction.len()).unwrap_or_default();
+        let shortest = strconv::Decimal::shortest(number);
+        let digits = shortest.digits.iter().fold(0, |all, digit| all * 10 + u128::from(digit - b'0'));
+        let exponent = shortest.point - i32::try_from(shortest.digits.len()).unwrap_or_default();
         Self { negative: number.is_sign_negative(), digits, exponent }.plain()
     }
 

@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use data_encoding::BASE64;
 
+use crate::go::strconv::format_float;
 use crate::kustomize::config::Config;
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::field_spec;
@@ -96,7 +97,7 @@ impl Replacer<'_> {
             Variable::Int(number) => (number.to_string(), Tag::Int),
             Variable::Bool(truth) => (truth.to_string(), Tag::Bool),
             // Without an exponent, as `strconv.FormatFloat(…, 'f', -1, 64)`.
-            Variable::Float(number) => (number.to_string(), Tag::Float),
+            Variable::Float(number) => (format_float(number, b'f', None), Tag::Float),
             Variable::String(text) => (text, Tag::Str),
             Variable::Other => return,
         };

@@ -12,6 +12,7 @@ use super::super::structure::Struct;
 use super::super::text::{Text, decode};
 use super::super::value::{Kind, Value};
 use crate::go::unicode::is_print;
+use crate::go::url::{Part, escape};
 
 pub(super) fn add(table: &mut Functions) {
     let nothing = |_: Operand, _: Rest<Operand>| Operand::Invalid;
@@ -40,7 +41,7 @@ pub(super) fn add(table: &mut Functions) {
         .add("html", |call: &mut Call<'_>, args: Rest<Value>| text_of(call, args.0).map(|text| html(&text)))
         .add("js", |call: &mut Call<'_>, args: Rest<Value>| text_of(call, args.0).map(|text| js(&text)))
         .add("urlquery", |call: &mut Call<'_>, args: Rest<Value>| {
-            text_of(call, args.0).map(|text| super::url::escape(&text, super::url::Part::Query))
+            text_of(call, args.0).map(|text| Text::from(escape(&text, Part::Query)))
         });
 }
 

@@ -4,10 +4,10 @@ use super::super::error::{Failure, Limit};
 use super::super::exec::Call;
 use super::super::limits::VALUE_DEPTH_MAX;
 use super::super::list::{List, ListType};
-use super::super::number::{parse_float, parse_int};
 use super::super::print::sprint_one;
 use super::super::text::Text;
 use super::super::value::{IntType, Value};
+use crate::go::strconv::{parse_float, parse_int};
 
 /// What Go says when a nil is taken apart.
 pub(super) const NIL_DEREFERENCE: &str = "runtime error: invalid memory address or nil pointer dereference";

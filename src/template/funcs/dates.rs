@@ -76,7 +76,7 @@ fn ago(call: &mut Call<'_>, date: Value) -> Result<String, Failure> {
 
 fn duration(seconds: Value) -> String {
     let seconds = match seconds {
-        Value::String(text) => super::super::number::atoi_clamped(&text),
+        Value::String(text) => crate::go::strconv::atoi_clamped(&text),
         Value::Int(IntType::Int64, seconds) => seconds,
         _ => 0,
     };

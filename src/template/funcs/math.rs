@@ -11,10 +11,11 @@ use super::super::print::sprint_one;
 use super::super::text::Text;
 use super::super::value::Value;
 use super::common::{float_of, int_of};
+use crate::go::strconv;
 
 pub(super) fn add(table: &mut Functions) {
     table
-        .add("atoi", |text: Text| Int(super::super::number::atoi_clamped(&text)))
+        .add("atoi", |text: Text| Int(strconv::atoi_clamped(&text)))
         .add("int", |value: Value| Int(int_of(&value)))
         .add("int64", |value: Value| int_of(&value))
         .add("float64", |value: Value| float_of(&value))
@@ -136,12 +137,10 @@ impl Decimal {
             let shown = crate::yaml::format_float(value);
             return Err(Failure::message(format!("Cannot create a Decimal from {shown}")));
         }
-        let mut buffer = ryu::Buffer::new();
-        let text = buffer.format_finite(value);
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
-        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let exponent = exponent.parse::<i64>().unwrap_or_default() - fraction.len() as i64;
-        Ok(Self { value: format!("{whole}{fraction}").parse().unwrap_or_default(), exponent })
+        let shortest = strconv::Decimal::shortest(value);
+        let digits = BigInt::parse_bytes(&shortest.digits, 10).unwrap_or_default();
+        let exponent = i64::from(shortest.point) - shortest.digits.len() as i64;
+        Ok(Self { value: if value.is_sign_negative() { -digits } else { digits }, exponent })
     }
 
     fn scaled_to(&self, exponent: i64) -> BigInt {

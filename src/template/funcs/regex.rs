@@ -6,6 +6,7 @@ use super::super::function::{Functions, Int};
 use super::super::list::{List, ListType};
 use super::super::text::Text;
 use crate::go::regexp::{Regex, quote_meta};
+use crate::go::strconv::{can_backquote, quote_bytes};
 
 pub(super) fn add(table: &mut Functions) {
     table
@@ -80,10 +81,10 @@ fn compile(call: &mut Call<'_>, pattern: &Text, errors: Errors) -> Result<Regex,
     call.regex(pattern)?.map_err(|message| match errors {
         Errors::Returned => Failure::message(message),
         Errors::Panics => {
-            let shown = if super::super::print::can_backquote(pattern) {
+            let shown = if can_backquote(pattern) {
                 format!("`{}`", pattern.to_str())
             } else {
-                super::super::text::to_str(&super::super::quote::quote(pattern)).into_owned()
+                super::super::text::to_str(&quote_bytes(pattern)).into_owned()
             };
             Failure::message(format!("regexp: Compile({shown}): {message}"))
         }

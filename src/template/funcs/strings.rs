@@ -196,7 +196,7 @@ fn substr(start: Int, end: Int, text: Text) -> Result<Text, Failure> {
 fn quote(call: &mut Call<'_>, args: Rest<Value>) -> Result<Text, Failure> {
     let mut texts = Vec::with_capacity(args.0.len());
     for arg in args.0.iter().filter(|arg| !matches!(arg, Value::Nil)) {
-        texts.push(Text::from(super::super::quote::quote(&text_of(call, arg)?)));
+        texts.push(Text::from(crate::go::strconv::quote_bytes(&text_of(call, arg)?)));
     }
     join(call, b" ", &texts)
 }

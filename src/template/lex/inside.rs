@@ -1,10 +1,10 @@
 //! What stands in an action.
 
-use super::super::quote::quote;
 use super::super::text::to_str;
 
 use super::outside::has_right_trim_marker;
 use super::{Keyword, Kind, Lexer, RIGHT, Step, TRIM_MARKER, code_point};
+use crate::go::strconv::quote_bytes;
 use crate::go::unicode::{is_digit, is_letter, is_print};
 
 impl<'t> Lexer<'t> {
@@ -144,7 +144,7 @@ impl<'t> Lexer<'t> {
         if is_good {
             return self.emit(kind);
         }
-        let text = to_str(&quote(self.current())).into_owned();
+        let text = to_str(&quote_bytes(self.current())).into_owned();
         self.error(format!("bad number syntax: {text}"))
     }
 

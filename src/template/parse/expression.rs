@@ -6,9 +6,9 @@ use super::super::error::ParseError;
 use super::super::lex::{Keyword, Kind};
 use super::super::node::{Command, Number, Pipe, Spot, Term, Variable};
 use super::super::number;
-use super::super::quote::{quote, unquote};
 use super::super::text::{Text, to_str};
 use super::{Context, DEPTH_MAX, Parser};
+use crate::go::strconv::{quote_bytes, unquote};
 
 impl Parser<'_, '_> {
     pub(super) fn pipeline(&mut self, context: Context) -> Result<Pipe, ParseError> {
@@ -155,7 +155,7 @@ impl Parser<'_, '_> {
             Kind::Identifier => match self.shared.functions.get(&to_str(item.text)) {
                 Some(function) => Term::Function { at, function: Arc::clone(function) },
                 None => {
-                    let name = to_str(&quote(item.text)).into_owned();
+                    let name = to_str(&quote_bytes(item.text)).into_owned();
                     return self.error(format!("function {name} not defined"));
                 }
             },

@@ -1,11 +1,10 @@
 //! Numbers: integers in every base, characters by number, floats.
 
 use super::super::error::Limit;
-use super::super::float::format_float;
-use super::super::quote::{Escape, escape_char};
 use super::super::text::push_char;
 use super::super::value::Value;
 use super::{LOWER, Printer, UPPER};
+use crate::go::strconv::{Escape, escape_char, format_float};
 use crate::go::unicode::is_print;
 
 impl Printer {

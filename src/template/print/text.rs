@@ -1,10 +1,10 @@
 //! Texts and bytes: as they are, quoted, in hexadecimal; cut and padded.
 
 use super::super::error::Limit;
-use super::super::quote::{Escape, quote_with};
 use super::super::text::runes;
 use super::super::value::Value;
-use super::{LOWER, Printer, UPPER, can_backquote};
+use super::{LOWER, Printer, UPPER};
+use crate::go::strconv::{Escape, can_backquote, quote_with};
 
 impl Printer {
     pub(super) fn pad(&mut self, text: &[u8]) {

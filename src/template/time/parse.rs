@@ -2,6 +2,7 @@
 
 use super::format::{Element, Offset, Parts, next_element};
 use super::{MONTHS, Time, WEEKDAYS, Zone, seconds_of_civil};
+use crate::go::strconv;
 
 /// Why an element can't be read: the wrong text, or a number out of range with what it is.
 enum Problem {
@@ -124,7 +125,7 @@ fn number(text: &mut &[u8], is_fixed: bool) -> Read<i64> {
 
 /// A signed number that takes all of a text.
 fn whole(text: &[u8]) -> Read<i64> {
-    super::super::number::atoi(text).map_err(|_| Problem::Bad)
+    strconv::atoi(text).map_err(|_| Problem::Bad)
 }
 
 fn name(text: &mut &[u8], names: &[&str], length: Option<usize>) -> Read<usize> {

@@ -1,10 +1,11 @@
 //! Reading JSON.
 
 use super::super::error::Error;
-use super::super::quote::push_escaped;
 use super::super::value::{Mapping, Value};
 use super::super::{Limits, Mark};
 use super::lossy;
+use crate::go::strconv::{Escape, escape_char};
+use crate::go::utf8::to_str;
 
 /// Reads one JSON value; of duplicate keys the last one wins.
 ///
@@ -64,13 +65,10 @@ impl Decoder<'_> {
         let Some(byte) = self.byte() else {
             return Error::bare("unexpected end of JSON input", Some(self.mark()));
         };
-        let mut character = String::new();
-        match byte {
-            b'\'' => character.push_str("\\'"),
-            // Go takes the byte for a character.
-            byte => push_escaped(&mut character, char::from(byte)),
-        }
-        Error::bare(format!("invalid character '{character}' {context}"), Some(self.mark()))
+        let mut character = Vec::new();
+        // Go takes the byte for a character.
+        escape_char(&mut character, char::from(byte), b'\'', Escape::NonPrintable);
+        Error::bare(format!("invalid character '{}' {context}", to_str(&character)), Some(self.mark()))
     }
 
     fn value(&mut self) -> Result<Value, Error> {

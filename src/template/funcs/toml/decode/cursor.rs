@@ -2,6 +2,7 @@
 
 use super::super::super::super::text::{decode as decode_rune, to_str};
 use super::{Decoder, Problem, Read};
+use crate::go::strconv::{Escape, escape_char};
 
 impl<'t> Decoder<'t> {
     pub(super) fn rest(&self) -> &'t [u8] {
@@ -86,12 +87,7 @@ pub(super) fn is_bare(c: char) -> bool {
 pub(super) fn shown(c: Option<char>) -> String {
     let mut out = vec![b'\''];
     let c = c.unwrap_or('\0');
-    super::super::super::super::quote::escape_char(
-        &mut out,
-        c,
-        b'\'',
-        super::super::super::super::quote::Escape::NonPrintable,
-    );
+    escape_char(&mut out, c, b'\'', Escape::NonPrintable);
     out.push(b'\'');
     to_str(&out).into_owned()
 }

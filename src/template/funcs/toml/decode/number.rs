@@ -1,12 +1,12 @@
 //! Numbers, dates and times.
 
-use super::super::super::super::number::{NumberError, parse_float, parse_int};
 use super::super::super::super::text::to_str;
 use super::super::super::super::time::{Zone, parse as parse_time};
 use super::super::super::super::value::Value;
 use super::super::{LOCAL_DATE, LOCAL_DATETIME, LOCAL_TIME};
 use super::cursor::shown;
 use super::{Decoder, Read};
+use crate::go::strconv::{NumberError, parse_float, parse_int};
 
 impl Decoder<'_> {
     pub(super) fn signed_number(&mut self) -> Read<Value> {

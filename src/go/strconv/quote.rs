@@ -1,24 +1,41 @@
-//! Go's `strconv.Quote` and its way back.
+//! Strings as Go source, and back.
 
-use super::text::{decode, push_char, runes};
-use crate::go::unicode::is_print;
+use super::super::unicode::is_print;
+use super::super::utf8::{decode, push_char, runes};
 
 /// How far quoting leaves characters as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Escape {
+pub enum Escape {
     /// What can't be printed is escaped.
     NonPrintable,
     /// Everything that is not ASCII is escaped too: `%+q`.
     NonAscii,
 }
 
-/// In double quotes, as Go source code has it.
-pub(super) fn quote(text: &[u8]) -> Vec<u8> {
+/// In double quotes, as Go source code has it: `strconv.Quote` and `%q`.
+pub fn quote(text: &str) -> String {
+    String::from_utf8(quote_bytes(text.as_bytes())).expect("text with ASCII put in is still text")
+}
+
+/// The same for what need not be UTF-8; the result is, but for the type.
+pub fn quote_bytes(text: &[u8]) -> Vec<u8> {
     quote_with(text, b'"', Escape::NonPrintable)
 }
 
+/// Whether a text may stand in back quotes: `strconv.CanBackquote`.
+pub fn can_backquote(text: &[u8]) -> bool {
+    runes(text).all(|(_, rune)| {
+        !rune.wrong
+            && match rune.char {
+                '\u{feff}' | '`' | '\u{7f}' => false,
+                '\t' => true,
+                c => c >= ' ',
+            }
+    })
+}
+
 /// Between `mark`s, which are escaped inside.
-pub(super) fn quote_with(text: &[u8], mark: u8, escape: Escape) -> Vec<u8> {
+pub fn quote_with(text: &[u8], mark: u8, escape: Escape) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 2);
     out.push(mark);
     for (offset, rune) in runes(text) {
@@ -34,7 +51,7 @@ pub(super) fn quote_with(text: &[u8], mark: u8, escape: Escape) -> Vec<u8> {
 }
 
 /// One character as it stands between `mark`s.
-pub(super) fn escape_char(out: &mut Vec<u8>, c: char, mark: u8, escape: Escape) {
+pub fn escape_char(out: &mut Vec<u8>, c: char, mark: u8, escape: Escape) {
     let short = match c {
         '\u{7}' => Some(b'a'),
         '\u{8}' => Some(b'b'),
@@ -63,7 +80,7 @@ pub(super) fn escape_char(out: &mut Vec<u8>, c: char, mark: u8, escape: Escape) 
 }
 
 /// What a string constant of Go means: in double quotes with escapes, or raw in back quotes.
-pub(super) fn unquote(quoted: &[u8]) -> Option<Vec<u8>> {
+pub fn unquote(quoted: &[u8]) -> Option<Vec<u8>> {
     let (mark, inner) = match quoted {
         [b'`', inner @ .., b'`'] => (b'`', inner),
         [b'"', inner @ .., b'"'] => (b'"', inner),
@@ -93,14 +110,15 @@ pub(super) fn unquote(quoted: &[u8]) -> Option<Vec<u8>> {
 
 /// What one escape or character of a constant stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unit {
+pub enum Unit {
     /// `\x..` and octal escapes are bytes.
     Byte(u8),
+    /// All else.
     Char(char),
 }
 
 /// The first character or escape, and what follows it; `mark` may only stand there escaped.
-pub(super) fn unquote_char(text: &[u8], mark: u8) -> Option<(Unit, &[u8])> {
+pub fn unquote_char(text: &[u8], mark: u8) -> Option<(Unit, &[u8])> {
     let first = *text.first()?;
     if first == mark {
         return None;
@@ -161,8 +179,8 @@ mod tests {
             ("\u{fffd}\u{10ffff}".as_bytes(), "\"\u{fffd}\\U0010ffff\""),
         ];
         for (text, expected) in table {
-            let quoted = quote(text);
-            assert_eq!(super::super::text::to_str(&quoted), *expected);
+            let quoted = quote_bytes(text);
+            assert_eq!(super::super::super::utf8::to_str(&quoted), *expected);
             assert_eq!(unquote(&quoted).as_deref(), Some(*text), "{expected}");
         }
     }

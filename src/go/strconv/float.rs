@@ -1,13 +1,44 @@
-//! Go's `strconv.FormatFloat`.
+//! Floats as text.
 
-/// Digits and where the decimal point stands among them: `0.d1d2d3… · 10^point`.
-struct Decimal {
-    digits: Vec<u8>,
-    point: i32,
+/// Digits and where the decimal point stands among them: `0.d1d2d3… · 10^point`. Zero is the digit 0 and the point behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decimal {
+    /// ASCII, at least one; neither the first nor the last is a zero but for zero itself.
+    pub digits: Vec<u8>,
+    /// How many of the digits stand before the point.
+    pub point: i32,
+}
+
+impl Decimal {
+    /// The fewest digits that read back to the same magnitude; of several such, the closest. `value` must be finite.
+    ///
+    /// `ryu` breaks ties as Go does; the standard library does not.
+    pub fn shortest(value: f64) -> Self {
+        if value == 0.0 {
+            return Self { digits: vec![b'0'], point: 1 };
+        }
+        decimal_of(ryu::Buffer::new().format_finite(value.abs()))
+    }
+}
+
+/// `FormatFloat(value, 'g', -1, 64)`, which `%v` and go-yaml write: `0.5`, `100000`, `1e+06`, `1.2345675e+06`, `1e-05`, `+Inf`.
+pub fn format_shortest(value: f64) -> String {
+    format_float(value, b'g', None)
+}
+
+/// `FormatFloat(float64(value), 'g', -1, 32)`
+pub fn format_shortest_32(value: f32) -> String {
+    if !value.is_finite() || value == 0.0 {
+        return format_shortest(f64::from(value));
+    }
+    let sign = if value.is_sign_negative() { "-" } else { "" };
+    let decimal = decimal_of(ryu::Buffer::new().format_finite(value.abs()));
+    let digits = decimal.digits.len();
+    format!("{sign}{}", in_general(&decimal, b'g', 6, digits))
 }
 
 /// Formats as `verb` (`e E f g G b x X`) says; without a precision as short as reads back to the same number.
-pub(super) fn format_float(value: f64, verb: u8, precision: Option<usize>) -> String {
+pub fn format_float(value: f64, verb: u8, precision: Option<usize>) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
     }
@@ -22,12 +53,12 @@ pub(super) fn format_float(value: f64, verb: u8, precision: Option<usize>) -> St
         b'X' => hexadecimal(magnitude, precision).to_ascii_uppercase(),
         b'f' => match precision {
             Some(precision) => fixed(magnitude, precision),
-            None => plain(&shortest(magnitude)),
+            None => plain(&Decimal::shortest(magnitude)),
         },
         b'e' | b'E' => match precision {
             Some(precision) => exponential(&rounded(magnitude, precision + 1), precision, verb),
             None => {
-                let decimal = shortest(magnitude);
+                let decimal = Decimal::shortest(magnitude);
                 exponential(&decimal, decimal.digits.len().saturating_sub(1), verb)
             }
         },
@@ -39,7 +70,7 @@ pub(super) fn format_float(value: f64, verb: u8, precision: Option<usize>) -> St
 fn general(magnitude: f64, verb: u8, precision: Option<usize>) -> String {
     let (decimal, threshold, places) = match precision {
         None => {
-            let decimal = shortest(magnitude);
+            let decimal = Decimal::shortest(magnitude);
             let places = decimal.digits.len();
             // 21 is for `%e` against `%f` where no precision is set: an integer of six digits stays plain.
             (decimal, 6, places)
@@ -53,22 +84,18 @@ fn general(magnitude: f64, verb: u8, precision: Option<usize>) -> String {
             (decimal, threshold, precision.min(count))
         }
     };
+    in_general(&decimal, verb, threshold, places)
+}
+
+/// With an exponent where it is below -4 or reaches the threshold.
+fn in_general(decimal: &Decimal, verb: u8, threshold: usize, places: usize) -> String {
     let exponent = decimal.point - 1;
     if exponent < -4 || exponent >= threshold as i32 {
         let verb = if verb == b'G' { b'E' } else { b'e' };
-        exponential(&decimal, places.saturating_sub(1), verb)
+        exponential(decimal, places.saturating_sub(1), verb)
     } else {
-        plain(&decimal)
+        plain(decimal)
     }
-}
-
-/// The fewest digits that read back to the same number; of several such, the closest.
-fn shortest(magnitude: f64) -> Decimal {
-    if magnitude == 0.0 {
-        return Decimal { digits: vec![b'0'], point: 1 };
-    }
-    let mut buffer = ryu::Buffer::new();
-    decimal_of(buffer.format_finite(magnitude))
 }
 
 /// `count` significant digits, trailing zeros cut off.
