@@ -46,8 +46,8 @@ pub enum CompileError {
     Json(String),
     #[error("failing loading {}: rendering opens no connection", crate::yaml::quote(.0))]
     Load(String),
-    #[error("error in parsing {}: invalid URL escape", crate::yaml::quote(.0))]
-    BadUrl(String),
+    #[error("error in parsing {}: {reason}", crate::yaml::quote(.url))]
+    BadUrl { url: String, reason: String },
     #[error("json-pointer in {} not found", crate::yaml::quote(.0))]
     NoPointer(String),
     #[error("anchor in {} not found in schema {}", crate::yaml::quote(.reference), crate::yaml::quote(.url))]

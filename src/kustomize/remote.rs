@@ -1,10 +1,10 @@
 //! What Kustomize would take from another repository.
 
-/// Whether Kustomize fetches this over HTTP when a file is wanted.
+use crate::go::url::Url;
+
+/// Whether Kustomize fetches this over HTTP when a file is wanted (kustomize `HasRemoteFileScheme`).
 pub(crate) fn is_url(path: &str) -> bool {
-    ["http://", "https://", "http:", "https:"]
-        .iter()
-        .any(|scheme| path.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
+    Url::parse(path.as_bytes()).is_ok_and(|url| url.scheme == b"http" || url.scheme == b"https")
 }
 
 /// Whether the path of a URL ends as a file of YAML or JSON does.

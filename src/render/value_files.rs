@@ -4,6 +4,7 @@ use super::failure::Failure;
 use super::pattern::{expand, is_pattern};
 use crate::application::Helm;
 use crate::diag::{Diagnostic, Span};
+use crate::go::url::Url;
 use crate::path::{PathError, RepoPath};
 use crate::view::{Kind, View};
 
@@ -81,13 +82,10 @@ fn resolve(chart: &RepoPath, text: &str) -> Result<RepoPath, Diagnostic> {
         .map_err(|reason| Diagnostic::error(format!("`{text}` can't be a values file: {reason}")))
 }
 
-/// The scheme of a text that Go's `net/url` takes for a URL.
-fn scheme(text: &str) -> Option<&str> {
-    let (scheme, _) = text.split_once(':')?;
-    let mut chars = scheme.chars();
-    let well_formed =
-        chars.next()?.is_ascii_alphabetic() && chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
-    well_formed.then_some(scheme)
+/// The scheme of a text that Go takes for a URL.
+fn scheme(text: &str) -> Option<String> {
+    let url = Url::parse(text.as_bytes()).ok().filter(Url::is_absolute)?;
+    Some(String::from_utf8_lossy(&url.scheme).into_owned())
 }
 
 /// The file at `path`, or none when it is missing and may be.

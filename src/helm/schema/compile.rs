@@ -227,9 +227,8 @@ impl Compiler {
 
     /// The schema that a reference means which stands in the document `url` under the base `base`.
     fn resolve(&mut self, url: &str, base: &str, reference: &str) -> Result<SchemaId, CompileError> {
-        let (target, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-        let fragment = url::unescape(fragment).ok_or_else(|| CompileError::BadUrl(reference.to_owned()))?;
-        let target = url::join(base, target);
+        let fragment = url::fragment(reference)?;
+        let target = url::join(base, reference.split('#').next().unwrap_or_default())?;
         let here = self.document(url);
         if let Some(resource) = here.resource_at(&target) {
             let pointer = here.resolve(resource, &fragment)?;

@@ -146,7 +146,7 @@ impl Document {
             draft = fallback;
             id = id_of(schema, draft);
         }
-        let url = id.map_or_else(|| base.to_owned(), |id| super::url::join(base, id));
+        let url = id.map_or_else(|| Ok(base.to_owned()), |id| super::url::join(base, id))?;
         if id.is_some() || pointer.is_empty() {
             self.add(Resource::new(pointer, &url, draft))?;
         }

@@ -1,6 +1,8 @@
 //! The formats of strings that drafts up to 7 assert.
 
 use crate::go::regexp::Regex;
+use crate::go::strconv::{NumberError, quote};
+use crate::go::url::Url;
 
 /// Why a text has not the format; `Ok` for formats that are not known.
 ///
@@ -120,7 +122,7 @@ fn ipv4(text: &str) -> Checked {
     for group in text.split('.') {
         ensure(group.len() <= 1 || !group.starts_with('0'), "leading zeros")?;
         let Ok(number) = group.parse::<i64>() else {
-            return error(format!("strconv.Atoi: parsing {}: invalid syntax", crate::yaml::quote(group)));
+            return error(NumberError::Syntax.of("Atoi", group));
         };
         ensure((0..=255).contains(&number), "decimal must be between 0 and 255")?;
     }
@@ -131,7 +133,7 @@ fn ipv6(text: &str) -> Checked {
     ensure(text.contains(':'), "missing colon")?;
     let (address, zone) = text.split_once('%').map_or((text, None), |(address, zone)| (address, Some(zone)));
     if address.parse::<std::net::Ipv6Addr>().is_err() {
-        return error(format!("ParseAddr({}): unable to parse IP", crate::yaml::quote(text)));
+        return error(format!("ParseAddr({}): unable to parse IP", quote(text)));
     }
     ensure(zone.is_none(), "zone id is not a part of ipv6 address")
 }
@@ -177,7 +179,7 @@ fn email(text: &str) -> Checked {
 
 fn date(text: &str) -> Checked {
     let valid = text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok();
-    ensure(valid, &format!("parsing time {} as \"2006-01-02\": cannot parse", crate::yaml::quote(text)))
+    ensure(valid, &format!("parsing time {} as \"2006-01-02\": cannot parse", quote(text)))
 }
 
 /// One or two digits with an optional sign, as Go's `Atoi` reads them.
@@ -225,44 +227,14 @@ fn date_time(text: &str) -> Checked {
     time(text.get(11..).unwrap_or_default()).map_err(|error| format!("invalid time element: {error}"))
 }
 
-/// What Go's `url.Parse` refuses, as far as it concerns schemas.
 fn uri(text: &str, absolute: bool) -> Checked {
-    let wrong = |what: &str| error(format!("parse {}: {what}", crate::yaml::quote(text)));
-    if text.chars().any(|c| c.is_ascii_control()) {
-        return wrong("net/url: invalid control character in URL");
+    let url = Url::parse(text.as_bytes())?;
+    let host = url.hostname();
+    if host.contains(&b':') {
+        ensure(url.host.contains(&b'[') && url.host.contains(&b']'), "ipv6 address not enclosed in brackets")?;
+        ipv6(&String::from_utf8_lossy(host)).map_err(|error| format!("invalid ipv6 address: {error}"))?;
     }
-    let scheme = text.find(|c: char| !(c.is_ascii_alphanumeric() || "+-.".contains(c)));
-    let scheme = scheme.filter(|at| text.get(*at..).is_some_and(|rest| rest.starts_with(':')));
-    match scheme {
-        Some(0) => return wrong("missing protocol scheme"),
-        Some(at) if text.starts_with(|c: char| c.is_ascii_alphabetic()) && at > 0 => {}
-        Some(_) => return wrong("first path segment in URL cannot contain colon"),
-        None if absolute => return error("relative url"),
-        None => {}
-    }
-    for (at, _) in text.match_indices('%') {
-        let escape =
-            text.get(at..).and_then(|rest| rest.get(..3)).unwrap_or_else(|| text.get(at..).unwrap_or_default());
-        if escape.len() < 3 || !escape.chars().skip(1).all(|c| c.is_ascii_hexdigit()) {
-            return wrong(&format!("invalid URL escape {}", crate::yaml::quote(escape)));
-        }
-    }
-    let authority = text.split_once("//").filter(|(before, _)| before.is_empty() || before.ends_with(':'));
-    let host = authority.map_or("", |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
-    let host = host.rsplit('@').next().unwrap_or_default();
-    if host.contains(' ') {
-        return wrong("invalid character \" \" in host name");
-    }
-    let port = if host.starts_with('[') {
-        host.split_once(']').map(|(_, rest)| rest)
-    } else {
-        host.find(':').and_then(|at| host.get(at..))
-    };
-    match port {
-        Some("") | None => Ok(()),
-        Some(port) if port.starts_with(':') && port.chars().skip(1).all(|c| c.is_ascii_digit()) => Ok(()),
-        Some(port) => wrong(&format!("invalid port {} after host", crate::yaml::quote(port))),
-    }
+    ensure(!absolute || url.is_absolute(), "relative url")
 }
 
 fn braces(text: &str) -> Checked {

@@ -1,73 +1,31 @@
-//! URLs of schemas, as far as references need them.
+//! URLs of schemas.
+
+use super::CompileError;
+use crate::go::url::{Part, Url, unescape};
 
 /// What a reference without fragment means at `base`.
 ///
-/// Reference: RFC 3986 section 5.2.
-pub fn join(base: &str, reference: &str) -> String {
-    if reference.is_empty() || scheme(reference).is_some() {
-        return if reference.is_empty() { base.to_owned() } else { reference.to_owned() };
+/// Reference: santhosh-tekuri/jsonschema 6.0.2 util.go `url.join`.
+pub fn join(base: &str, reference: &str) -> Result<String, CompileError> {
+    let (base, reference) = (parse(base)?, parse(reference)?);
+    let mut url = base.resolve(&reference);
+    if !reference.is_absolute() && !base.opaque.is_empty() {
+        // RFC 3986 has no way to tell; Go drops it.
+        url.opaque = base.opaque;
     }
-    let Some(scheme) = scheme(base) else { return reference.to_owned() };
-    let rest = base.get(scheme.len() + 1..).unwrap_or_default();
-    let Some(rest) = rest.strip_prefix("//") else { return base.to_owned() };
-    if reference.starts_with("//") {
-        return format!("{scheme}:{reference}");
-    }
-    let (host, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
-    let path = path.split('?').next().unwrap_or_default();
-    let (reference, query) = reference.find('?').map_or((reference, ""), |at| reference.split_at(at));
-    let joined = if reference.is_empty() {
-        path.to_owned()
-    } else if reference.starts_with('/') {
-        reference.to_owned()
-    } else {
-        format!("{}/{reference}", path.rsplit_once('/').map_or("", |(dir, _)| dir))
-    };
-    format!("{scheme}://{host}{}{query}", plain(&joined))
+    Ok(String::from_utf8_lossy(&url.text()).into_owned())
 }
 
-fn scheme(url: &str) -> Option<&str> {
-    let (scheme, _) = url.split_once(':')?;
-    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
-    is_scheme.then_some(scheme)
+fn parse(text: &str) -> Result<Url, CompileError> {
+    Url::parse(text.as_bytes()).map_err(|reason| CompileError::BadUrl { url: text.to_owned(), reason })
 }
 
-/// A path without `.` and `..`.
-fn plain(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    let ends_open = path.ends_with("/..") || path.ends_with("/.");
-    for part in path.split('/').skip(1) {
-        match part {
-            "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    let slash = if ends_open { "/" } else { "" };
-    format!("/{}{slash}", parts.join("/"))
-}
-
-/// The characters behind the `%` escapes; none when they are broken.
-pub fn unescape(text: &str) -> Option<String> {
-    if !text.contains('%') {
-        return Some(text.to_owned());
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        rest = after;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        rest = rest.get(2..)?;
-    }
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+/// What stands behind the `#` of a reference, without its escapes.
+pub fn fragment(reference: &str) -> Result<String, CompileError> {
+    let (_, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+    let bad = |reason: String| CompileError::BadUrl { url: reference.to_owned(), reason };
+    let bytes = unescape(fragment.as_bytes(), Part::Segment).map_err(|error| bad(error.to_string()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
@@ -87,16 +45,17 @@ mod tests {
             ("urn:x", "urn:x"),
         ];
         for (reference, expected) in rows {
-            assert_eq!(join(base, reference), expected, "{reference}");
+            assert_eq!(join(base, reference).as_deref(), Ok(expected), "{reference}");
         }
-        assert_eq!(join("file:///values.schema.json", "foo.json"), "file:///foo.json");
-        assert_eq!(join("urn:x", "y"), "urn:x");
+        let other = join("file:///values.schema.json", "foo.json");
+        assert_eq!(other.as_deref(), Ok("file:///foo.json"));
+        assert_eq!(join("urn:x", "y").as_deref(), Ok("urn:x"));
     }
 
     #[test]
     fn escapes() {
-        assert_eq!(unescape("/a%20b"), Some("/a b".to_owned()));
-        assert_eq!(unescape("%2"), None);
-        assert_eq!(unescape("%zz"), None);
+        assert_eq!(fragment("a#/a%20b").as_deref(), Ok("/a b"));
+        let wrong = fragment("#%zz").map_err(|error| error.to_string());
+        assert_eq!(wrong, Err("error in parsing \"#%zz\": invalid URL escape \"%zz\"".to_owned()));
     }
 }
