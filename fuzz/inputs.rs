@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use git_hydrate::application::set::{self, Home, Sources};
 use git_hydrate::application::{self, Jsonnet, Patterns};
-use git_hydrate::glob::Glob;
+use git_hydrate::go::glob::Glob;
 use git_hydrate::helm;
 use git_hydrate::hydrate::{CommitRequest, check_settings};
 use git_hydrate::jsonnet;

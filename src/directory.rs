@@ -9,7 +9,7 @@
 
 use crate::application;
 use crate::diag::{Diagnostic, Span};
-use crate::glob::Glob;
+use crate::go::glob::Glob;
 use crate::manifest::{self, Manifest, Source};
 use crate::path::RepoPath;
 use crate::view::{Kind, View, ViewError};

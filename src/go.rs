@@ -5,7 +5,9 @@
 //!
 //! | module | package |
 //! |---|---|
+//! | [`doublestar`], [`glob`] | `bmatcuk/doublestar`, `gobwas/glob`: not Go's own, but shared in the same way |
 //! | [`json`] | `encoding/json`: numbers |
+//! | [`path`] | `path`, `path/filepath`: `Match`, `Clean` |
 //! | [`regexp`] | `regexp`, `regexp/syntax` |
 //! | [`strconv`] | `strconv` |
 //! | [`unicode`] | `unicode` |
@@ -14,7 +16,10 @@
 //!
 //! Reference: Go 1.26, with which helm 4.2.3 and kubectl 1.36 are built. What real Go answers is recorded in `tests/cases/go`.
 
+pub mod doublestar;
+pub mod glob;
 pub mod json;
+pub mod path;
 pub mod regexp;
 pub mod strconv;
 pub mod unicode;

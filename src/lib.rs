@@ -35,7 +35,7 @@
 //!
 //! Arrows point down only, which `tests/layers.rs` checks: `main`; `cli`, `hook`, `report`; [`hydrate`]; [`plan`],
 //! [`render`], [`publish`]; the engines; [`application`], [`cache`], [`manifest`], [`metadata`], [`settings`], [`view`]; [`yaml`],
-//! [`template`], [`git`], [`glob`], `shares`, `stack`; [`path`], [`diag`]; and as the ground [`go`], what Go's standard
+//! [`template`], [`git`], `shares`, `stack`; [`path`], [`diag`]; and as the ground [`go`], what Go's standard
 //! library does.
 //!
 //! # Never
@@ -64,7 +64,6 @@ pub mod diag;
 pub mod diff;
 pub mod directory;
 pub mod git;
-pub mod glob;
 pub mod go;
 pub mod helm;
 pub mod hook;

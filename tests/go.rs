@@ -6,6 +6,7 @@ use std::convert::Infallible;
 use std::path::Path;
 
 use git_hydrate::go::json;
+use git_hydrate::go::path::{Pattern, clean};
 use git_hydrate::go::regexp::Regex;
 use git_hydrate::go::strconv::{self, NumberError};
 use git_hydrate::go::url::{Part, Url, escape, unescape};
@@ -254,5 +255,27 @@ fn a_string_is_quoted_as_in_go() {
     for (quoted, plain) in &rows.unquoted {
         let found = strconv::unquote(quoted.as_bytes()).map(|plain| text(&plain));
         assert_eq!(found, *plain, "{quoted}");
+    }
+}
+
+#[derive(Deserialize)]
+struct Paths {
+    /// The names that a pattern describes; none for a text that is not a valid pattern.
+    matched: BTreeMap<String, Option<Vec<String>>>,
+    names: Vec<String>,
+    cleaned: BTreeMap<String, String>,
+}
+
+#[test]
+fn a_path_is_matched_and_cleaned_as_in_go() {
+    let rows: Paths = rows("path.json");
+    for (pattern, expected) in &rows.matched {
+        let compiled = Pattern::new(pattern).ok();
+        let describes = |name: &&String| compiled.as_ref().is_some_and(|pattern| pattern.matches(name));
+        let found = compiled.as_ref().map(|_| rows.names.iter().filter(describes).cloned().collect::<Vec<_>>());
+        assert_eq!(found, *expected, "{pattern:?}");
+    }
+    for (path, expected) in &rows.cleaned {
+        assert_eq!(clean(path), *expected, "{path:?}");
     }
 }

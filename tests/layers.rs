@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &["go"],
     &["diag", "path"],
-    &["git", "glob", "shares", "stack", "template", "yaml"],
+    &["git", "shares", "stack", "template", "yaml"],
     &["application", "cache", "diff", "manifest", "metadata", "settings", "view"],
     &["directory", "helm", "jsonnet", "kustomize", "plugin"],
     &["plan", "publish", "render"],
@@ -134,7 +134,6 @@ const SEALED: &[&str] = &[
     "diag",
     "diff",
     "directory",
-    "glob",
     "go",
     "helm",
     "jsonnet",

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::glob::{BadGlob, Glob};
+use crate::go::glob::{BadGlob, Glob};
 use crate::path::RepoPath;
 use crate::yaml::{self, Limits, Node};
 

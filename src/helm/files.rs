@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 
 use super::chart::File;
-use crate::glob::{BadGlob, Glob};
+use crate::go::glob::{BadGlob, Glob};
 use crate::template::{Call, Element, Entries, Failure, Functions, List, Map, MapType, Methods, Text, Value};
 use crate::yaml::{Value as Data, sigs};
 

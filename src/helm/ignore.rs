@@ -1,6 +1,6 @@
 //! `.helmignore`: which files of a chart directory are no part of the chart.
 
-use crate::glob::path_match::{BadPattern, Pattern};
+use crate::go::path::{BadPattern, Pattern};
 
 /// The name of the file, in the directory of the chart. Archives and subcharts have none that counts.
 pub const FILE_NAME: &str = ".helmignore";

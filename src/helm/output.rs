@@ -8,7 +8,7 @@ use super::fields::{self, Place, WrongType};
 use super::options::Options;
 use super::split::{Version, split};
 use crate::diag::Span;
-use crate::glob::path_match::{BadPattern, Pattern};
+use crate::go::path::{BadPattern, Pattern};
 use crate::path::RepoPath;
 use crate::yaml::{Limits, Mapping, Value, sigs};
 

@@ -1,10 +1,10 @@
 //! Where a resource, or a change of it, comes from: what `buildMetadata` writes into annotations.
 
 use super::error::Result;
-use super::path;
 use super::resource::{self, StringMap, annotation};
 use super::text;
 use super::tree::{NodeId, Tree};
+use crate::go::path;
 use crate::yaml::{self, Node, Sequences, Value};
 
 /// A file, or the entry of a kustomization that made something.

@@ -52,28 +52,6 @@ pub(crate) fn atoi(text: &str) -> Option<i64> {
     crate::go::strconv::atoi(text.as_bytes()).ok()
 }
 
-/// A file path in its shortest form, resolved by its text alone (Go's `filepath.Clean`).
-pub(crate) fn clean(path: &str) -> String {
-    let absolute = path.starts_with('/');
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => {
-                parts.pop();
-            }
-            ".." if absolute => {}
-            part => parts.push(part),
-        }
-    }
-    let joined = parts.join("/");
-    match (absolute, joined.is_empty()) {
-        (true, _) => format!("/{joined}"),
-        (false, true) => ".".to_owned(),
-        (false, false) => joined,
-    }
-}
-
 fn is_list_index(segment: &str) -> bool {
     segment.starts_with('[') && segment.ends_with(']')
 }

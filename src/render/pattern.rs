@@ -2,117 +2,16 @@
 
 use super::failure::Failure;
 use crate::diag::{Diagnostic, Span};
-use crate::glob::path_match::{BadPattern, Pattern};
+use crate::go::doublestar::PathPattern;
 use crate::path::RepoPath;
 use crate::view::{Kind, View, ViewError};
 
 /// How many directories a pattern may look into.
 const DIRS_MAX: usize = 10_000;
 
-/// How many patterns the braces of one may stand for.
-const ALTERNATIVES_MAX: usize = 256;
-
 /// Whether a path is meant as a pattern.
 pub(super) fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '['])
-}
-
-/// A pattern of whole paths: each component as in Go's `filepath.Match`, but `**` stands for any number of them; `[!a]` is
-/// `[^a]`, and `{a,b}` are alternatives.
-struct PathPattern(Vec<Vec<Component>>);
-
-enum Component {
-    Any,
-    One(Pattern),
-}
-
-impl PathPattern {
-    fn new(text: &str) -> Result<Self, BadPattern> {
-        let component = |text: &str| match text {
-            "**" => Ok(Component::Any),
-            text => Pattern::new(&text.replace("[!", "[^")).map(Component::One),
-        };
-        let patterns = alternatives(text)?.into_iter().map(|text| text.split('/').map(component).collect());
-        patterns.collect::<Result<_, _>>().map(Self)
-    }
-
-    fn matches(&self, path: &RepoPath) -> bool {
-        let names: Vec<&str> = path.components().collect();
-        self.0.iter().any(|components| {
-            // Whether the components so far describe this many of the names.
-            let mut ends: Vec<bool> = std::iter::once(true).chain(names.iter().map(|_| false)).collect();
-            for component in components {
-                match component {
-                    Component::Any => {
-                        let first = ends.iter().position(|end| *end).unwrap_or(ends.len());
-                        ends.iter_mut().skip(first).for_each(|end| *end = true);
-                    }
-                    Component::One(pattern) => {
-                        let fits = ends.iter().zip(&names).map(|(end, name)| *end && pattern.matches(name));
-                        ends = std::iter::once(false).chain(fits.collect::<Vec<_>>()).collect();
-                    }
-                }
-            }
-            ends.last() == Some(&true)
-        })
-    }
-}
-
-/// The patterns without braces that a pattern stands for.
-fn alternatives(text: &str) -> Result<Vec<String>, BadPattern> {
-    let mut done = Vec::new();
-    let mut todo = vec![text.to_owned()];
-    while let Some(text) = todo.pop() {
-        let Some(Braces { before, inside, after }) = Braces::first(&text)? else {
-            done.push(text);
-            continue;
-        };
-        todo.extend(inside.iter().rev().map(|inside| format!("{before}{inside}{after}")));
-        if todo.len() + done.len() > ALTERNATIVES_MAX {
-            return Err(BadPattern);
-        }
-    }
-    Ok(done)
-}
-
-/// What stands before, in and after braces; what is inside, at its commas.
-struct Braces<'a> {
-    before: &'a str,
-    inside: Vec<&'a str>,
-    after: &'a str,
-}
-
-impl<'a> Braces<'a> {
-    /// The first braces of a text; braces in them stay.
-    fn first(text: &'a str) -> Result<Option<Self>, BadPattern> {
-        let (mut depth, mut escaped) = (0_usize, false);
-        let (mut open, mut part) = (0, 0);
-        let mut inside = Vec::new();
-        for (at, c) in text.char_indices() {
-            match c {
-                _ if escaped => escaped = false,
-                '\\' => escaped = true,
-                '{' => {
-                    depth += 1;
-                    if depth == 1 {
-                        (open, part) = (at, at + 1);
-                    }
-                }
-                ',' if depth == 1 => {
-                    inside.extend(text.get(part..at));
-                    part = at + 1;
-                }
-                '}' if depth == 1 => {
-                    inside.extend(text.get(part..at));
-                    let (before, after) = (text.get(..open), text.get(at + 1..));
-                    return Ok(before.zip(after).map(|(before, after)| Self { before, inside, after }));
-                }
-                '}' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-        }
-        if depth > 0 { Err(BadPattern) } else { Ok(None) }
-    }
 }
 
 /// The files or the directories that a pattern describes.
@@ -166,7 +65,7 @@ impl Walk<'_> {
         let mut below = Vec::new();
         for entry in entries.iter() {
             let Ok(path) = dir.child(&entry.name) else { continue };
-            let matches = self.pattern.matches(&path);
+            let matches = self.pattern.matches(path.components());
             let kind = match entry.kind {
                 Kind::Link => match self.view.kind(&path) {
                     // A link that leads nowhere good concerns only who names it.
@@ -195,43 +94,5 @@ impl Walk<'_> {
 
     fn unreadable(&self, error: ViewError) -> Failure {
         Failure::unreadable(error, self.span.clone())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What doublestar v4 `Match` says.
-    #[test]
-    fn matching() {
-        let rows = [
-            ("a/*.yaml", "a/b.yaml", true),
-            ("a/*.yaml", "a/b/c.yaml", false),
-            ("a/**/*.yaml", "a/b.yaml", true),
-            ("a/**/*.yaml", "a/b/c/d.yaml", true),
-            ("a/**", "a/b/c", true),
-            ("**/c", "c", true),
-            ("**/c", "a/b/c", true),
-            ("a**", "abc", true),
-            ("a**", "ab/c", false),
-            ("[a-c0-9]x", "5x", true),
-            ("[!a]x", "ax", false),
-            ("[^a]x", "bx", true),
-            ("{a,b}/x", "b/x", true),
-            ("{a,b/{c,d}}/x", "b/d/x", true),
-            ("a{,-prod}.yaml", "a.yaml", true),
-            ("a{,-prod}.yaml", "a-prod.yaml", true),
-            ("\\{a", "{a", true),
-            ("a\\*", "a*", true),
-            ("a\\*", "ab", false),
-        ];
-        for (pattern, path, expected) in rows {
-            let matcher = PathPattern::new(pattern).expect(pattern);
-            assert_eq!(matcher.matches(&RepoPath::new(path).expect("plain")), expected, "{pattern:?} on {path:?}");
-        }
-        for pattern in ["{a", "[a", "a{b,c", &"{a,b}".repeat(9)] {
-            assert!(PathPattern::new(pattern).is_err(), "{pattern:?}");
-        }
     }
 }

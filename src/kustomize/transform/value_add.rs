@@ -1,7 +1,7 @@
 use super::namespace::{Namespace, RoleBindingSubjects};
 use super::set_text;
+use crate::go::path;
 use crate::kustomize::error::{Error, Result};
-use crate::kustomize::path;
 use crate::kustomize::resource;
 use crate::kustomize::resources::Resources;
 use crate::kustomize::selector::Selector;

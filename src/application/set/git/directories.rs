@@ -5,7 +5,7 @@ use super::super::language::Language;
 use super::super::origin::{Element, Origin, Source};
 use super::super::params::Params;
 use super::{Generator, Item, Path, Walking, patterns, unreadable};
-use crate::glob::path_match::Pattern;
+use crate::go::path::Pattern;
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
 use crate::yaml::Value;

@@ -1,6 +1,5 @@
-//! Path patterns of `gobwas/glob`: `.Files.Glob` of Helm, `include` and `exclude` of Argo CD directories.
-
-pub mod path_match;
+//! Path patterns of `gobwas/glob`, which is no part of Go, but Helm's `.Files.Glob` and Argo CD's `include` and `exclude`
+//! alike.
 
 /// A compiled pattern of the `gobwas/glob` dialect.
 ///

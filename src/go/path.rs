@@ -1,5 +1,54 @@
-//! Go's `path.Match` and `filepath.Match`: the patterns of `.helmignore`, of `--show-only` and of directories of
-//! ApplicationSets.
+//! Go's `path` and, on Unix, `path/filepath`: `Match`, the patterns of `.helmignore`, of `--show-only` and of directories of
+//! ApplicationSets; and `Clean`.
+
+/// A path in its shortest form, by its text alone: no `.`, no empty elements, `..` only at the start of a relative path.
+///
+/// Reference: `path.Clean`; `filepath.Clean` is the same.
+pub fn clean(path: &str) -> String {
+    String::from_utf8(clean_bytes(path.as_bytes())).expect("elements of text make text")
+}
+
+/// The same for what need not be UTF-8.
+pub fn clean_bytes(path: &[u8]) -> Vec<u8> {
+    let is_rooted = path.starts_with(b"/");
+    let mut kept: Vec<&[u8]> = Vec::new();
+    for element in path.split(|byte| *byte == b'/') {
+        match element {
+            b"" | b"." => {}
+            b".." if kept.last().is_some_and(|last| *last != b"..") => drop(kept.pop()),
+            b".." if is_rooted => {}
+            element => kept.push(element),
+        }
+    }
+    let joined = kept.join(&b'/');
+    match (is_rooted, joined.is_empty()) {
+        (true, _) => [b"/", joined.as_slice()].concat(),
+        (false, true) => b".".to_vec(),
+        (false, false) => joined,
+    }
+}
+
+/// The last element; `.` for nothing, `/` for slashes alone. Reference: `path.Base`.
+pub fn base(path: &[u8]) -> &[u8] {
+    if path.is_empty() {
+        return b".";
+    }
+    let last = path.split(|byte| *byte == b'/').rfind(|element| !element.is_empty());
+    last.unwrap_or(b"/")
+}
+
+/// All but the last element, in its shortest form. Reference: `path.Dir`.
+pub fn dir(path: &[u8]) -> Vec<u8> {
+    let end = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+    clean_bytes(path.get(..end).unwrap_or_default())
+}
+
+/// The last element from its last point on. Reference: `path.Ext`.
+pub fn ext(path: &[u8]) -> &[u8] {
+    let last = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let dot = last.iter().rposition(|byte| *byte == b'.');
+    dot.and_then(|dot| last.get(dot..)).unwrap_or_default()
+}
 
 /// A compiled pattern.
 ///
