@@ -10,6 +10,7 @@
 //! | [`path`] | `path`, `path/filepath`: `Match`, `Clean` |
 //! | [`regexp`] | `regexp`, `regexp/syntax` |
 //! | [`strconv`] | `strconv` |
+//! | [`time`] | `time`: layouts, durations, zones |
 //! | [`unicode`] | `unicode` |
 //! | [`url`] | `net/url`, addresses of `net/netip` |
 //! | [`utf8`] | `unicode/utf8` |
@@ -22,6 +23,7 @@ pub mod json;
 pub mod path;
 pub mod regexp;
 pub mod strconv;
+pub mod time;
 pub mod unicode;
 pub mod url;
 pub mod utf8;

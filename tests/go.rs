@@ -9,6 +9,7 @@ use git_hydrate::go::json;
 use git_hydrate::go::path::{Pattern, clean};
 use git_hydrate::go::regexp::Regex;
 use git_hydrate::go::strconv::{self, NumberError};
+use git_hydrate::go::time::{self, Time, Zone};
 use git_hydrate::go::url::{Part, Url, escape, unescape};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -278,4 +279,55 @@ fn a_path_is_matched_and_cleaned_as_in_go() {
     for (path, expected) in &rows.cleaned {
         assert_eq!(clean(path), *expected, "{path:?}");
     }
+}
+
+#[derive(Deserialize)]
+struct Formatted {
+    seconds: i64,
+    nanos: u32,
+    offset: i32,
+    zone: String,
+    string: String,
+    layouts: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+struct Times {
+    formatted: Vec<Formatted>,
+    /// Layout, text, and the time that it is read as, or the error.
+    read: Vec<[String; 3]>,
+    /// A text, and the duration that it is read as, or the error.
+    durations: Vec<[String; 2]>,
+}
+
+#[test]
+fn a_time_is_written_and_read_as_in_go() {
+    let rows: Times = rows("time.json");
+    let mut wrong = Vec::new();
+    for row in &rows.formatted {
+        let zone = if row.zone == "UTC" { Zone::Utc } else { Zone::fixed(row.offset, row.zone.clone()) };
+        let time = Time::unix(row.seconds, row.nanos).with_zone(zone);
+        for (layout, expected) in &row.layouts {
+            let found = time.format(layout);
+            if found != *expected {
+                wrong.push(format!("{} as {layout:?} is {found:?}, in Go {expected:?}", row.string));
+            }
+        }
+        if time.to_string() != row.string {
+            wrong.push(format!("{time}, in Go {}", row.string));
+        }
+    }
+    for [layout, text, expected] in &rows.read {
+        let found = time::parse(layout, text.as_bytes()).map_or_else(|error| error, |time| time.to_string());
+        if found != *expected {
+            wrong.push(format!("{text:?} by {layout:?} is {found:?}, in Go {expected:?}"));
+        }
+    }
+    for [text, expected] in &rows.durations {
+        let found = time::parse_duration(text).map_or_else(|error| error, time::duration_string);
+        if found != *expected {
+            wrong.push(format!("{text:?} is {found:?}, in Go {expected:?}"));
+        }
+    }
+    assert_none_wrong(&wrong, rows.formatted.len() + rows.read.len() + rows.durations.len());
 }

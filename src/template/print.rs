@@ -195,7 +195,7 @@ impl Printer {
                 self.out.push(if self.flags.sharp_v { b'}' } else { b']' });
             }
             Value::Time(time) => {
-                let fields = time.fields();
+                let fields = super::time::fields(time);
                 self.open(value.type_name(), b"");
                 self.out.push(b'{');
                 for (index, (name, field)) in fields.iter().enumerate() {

@@ -9,7 +9,8 @@ use super::super::print::sprint_one;
 use super::super::text::Text;
 use super::super::value::{IntType, Value};
 use super::location::{Location, location};
-use super::{Civil, DAY, Time, YEAR_ONE, Zone, duration_string, round_duration, seconds_of_civil};
+use super::{Time, Zone, duration_string, round_duration};
+use crate::go::time::{DAY, YEAR_ONE};
 
 pub(in crate::template) const TIME_METHODS: Methods = Methods::of(time_methods);
 pub(in crate::template) const DURATION_METHODS: Methods = Methods::of(duration_methods);
@@ -55,17 +56,17 @@ fn time_methods() -> &'static Functions {
         table
             .add("Format", |time: Time, layout: Text| time.format(&layout.to_str()))
             .add("String", |time: Time| time.to_string())
-            .add("Unix", |time: Time| time.seconds)
-            .add("UnixMilli", |time: Time| unix(&time, 1_000))
-            .add("UnixMicro", |time: Time| unix(&time, 1_000_000))
-            .add("UnixNano", |time: Time| unix(&time, 1_000_000_000))
+            .add("Unix", |time: Time| time.seconds())
+            .add("UnixMilli", |time: Time| time.unix_in(1_000))
+            .add("UnixMicro", |time: Time| time.unix_in(1_000_000))
+            .add("UnixNano", |time: Time| time.unix_in(1_000_000_000))
             .add("Year", |time: Time| Int(time.civil().year))
             .add("Month", |time: Time| Value::Int(IntType::Month, time.civil().month.into()))
             .add("Day", move |time: Time| int(time.civil().day))
             .add("Hour", move |time: Time| int(time.civil().hour))
             .add("Minute", move |time: Time| int(time.civil().minute))
             .add("Second", move |time: Time| int(time.civil().second))
-            .add("Nanosecond", |time: Time| Int(time.nanoseconds.into()))
+            .add("Nanosecond", |time: Time| Int(time.nanoseconds().into()))
             .add("Weekday", |time: Time| Value::Int(IntType::Weekday, time.civil().weekday.into()))
             .add("YearDay", |time: Time| Int(time.civil().year_day.into()))
             .add("UTC", |time: Time| time.with_zone(Zone::Utc))
@@ -79,7 +80,7 @@ fn time_methods() -> &'static Functions {
             .add("Sub", |time: Time, other: Time| Duration(time.since(&other)))
             .add("AddDate", add_date)
             .add("GoString", |time: Time| time.go_string())
-            .add("Location", |time: Time| location(time.zone))
+            .add("Location", |time: Time| location(time.zone().clone()))
             .add("In", shown_in)
             .add("IsDST", |time: Time| time.is_dst())
             .add("Round", |time: Time, multiple: Duration| time.rounded(multiple.0, false))
@@ -101,14 +102,16 @@ fn add_encoders(table: &mut Functions) {
             behind(before, &Text::from(time.format(&layout.to_str())))
         })
         .add("AppendText", move |time: Time, before: Bytes| {
-            time.strict("Time.AppendText").map(|text| behind(before, text.as_bytes()))
+            strict(&time, "Time.AppendText").map(|text| behind(before, text.as_bytes()))
         })
-        .add("AppendBinary", move |time: Time, before: Bytes| time.binary().map(|bytes| behind(before, &bytes)))
-        .add("MarshalBinary", move |time: Time| time.binary().map(|bytes| behind(None, &bytes)))
-        .add("GobEncode", move |time: Time| time.binary().map(|bytes| behind(None, &bytes)))
-        .add("MarshalText", move |time: Time| time.strict("Time.MarshalText").map(|text| behind(None, text.as_bytes())))
+        .add("AppendBinary", move |time: Time, before: Bytes| binary(&time).map(|bytes| behind(before, &bytes)))
+        .add("MarshalBinary", move |time: Time| binary(&time).map(|bytes| behind(None, &bytes)))
+        .add("GobEncode", move |time: Time| binary(&time).map(|bytes| behind(None, &bytes)))
+        .add("MarshalText", move |time: Time| {
+            strict(&time, "Time.MarshalText").map(|text| behind(None, text.as_bytes()))
+        })
         .add("MarshalJSON", move |time: Time| {
-            time.strict("Time.MarshalJSON").map(|text| behind(None, format!("\"{text}\"").as_bytes()))
+            strict(&time, "Time.MarshalJSON").map(|text| behind(None, format!("\"{text}\"").as_bytes()))
         });
 }
 
@@ -134,80 +137,42 @@ fn shown_in(time: Time, location: Location) -> Result<Time, Failure> {
     }
 }
 
-impl Time {
-    /// Whether the zone shows summer time.
-    fn is_dst(&self) -> bool {
-        match &self.zone {
-            Zone::Named(zone) => {
-                jiff::Timestamp::from_second(self.seconds).is_ok_and(|at| zone.to_offset_info(at).dst().is_dst())
-            }
-            Zone::Utc | Zone::Local | Zone::Fixed(_) => false,
-        }
-    }
-
-    /// To a multiple of a duration since the year 1: the nearest, a half going up, or the one before.
-    fn rounded(self, multiple: i64, is_down: bool) -> Self {
-        if multiple <= 0 {
-            return self;
-        }
-        let since = (i128::from(self.seconds) - i128::from(YEAR_ONE)) * 1_000_000_000 + i128::from(self.nanoseconds);
-        let multiple = i128::from(multiple);
-        let rest = since.rem_euclid(multiple);
-        let shift = if is_down || rest + rest < multiple { -rest } else { multiple - rest };
-        self.plus(shift as i64)
-    }
-
-    /// By RFC 3339, with nanoseconds; `what` is the method in the message for a time that it has no form for.
-    fn strict(&self, what: &str) -> Result<String, Failure> {
-        let civil = self.civil();
-        let wrong = if !(0..10_000).contains(&civil.year) {
-            "year outside of range [0,9999]"
-        } else if civil.offset.unsigned_abs() >= DAY as u32 {
-            "timezone hour outside of range [0,23]"
-        } else {
-            return Ok(self.format("2006-01-02T15:04:05.999999999Z07:00"));
-        };
-        Err(Failure::message(format!("{what}: {wrong}")))
-    }
-
-    /// As `MarshalBinary` writes it: a version, the seconds since the year 1, nanoseconds, the offset in minutes.
-    fn binary(&self) -> Result<Vec<u8>, Failure> {
-        let offset = self.civil().offset;
-        let (minutes, seconds) = (offset / 60, offset % 60);
-        // Minus one minute is how UTC is written.
-        let minutes = match (&self.zone, i16::try_from(minutes)) {
-            (Zone::Utc, _) => -1,
-            (_, Ok(minutes)) if minutes != -1 => minutes,
-            _ => return Err(Failure::message("Time.MarshalBinary: unexpected zone offset")),
-        };
-        let mut bytes = vec![if seconds == 0 { 1 } else { 2 }];
-        bytes.extend((self.seconds.wrapping_sub(YEAR_ONE)).to_be_bytes());
-        bytes.extend(self.nanoseconds.to_be_bytes());
-        bytes.extend(minutes.to_be_bytes());
-        if seconds != 0 {
-            bytes.push(seconds as i8 as u8);
-        }
-        Ok(bytes)
-    }
+/// By RFC 3339, with nanoseconds; `what` is the method in the message for a time that it has no form for.
+fn strict(time: &Time, what: &str) -> Result<String, Failure> {
+    let civil = time.civil();
+    let wrong = if !(0..10_000).contains(&civil.year) {
+        "year outside of range [0,9999]"
+    } else if civil.offset.unsigned_abs() >= DAY as u32 {
+        "timezone hour outside of range [0,23]"
+    } else {
+        return Ok(time.format("2006-01-02T15:04:05.999999999Z07:00"));
+    };
+    Err(Failure::message(format!("{what}: {wrong}")))
 }
 
-fn unix(time: &Time, per_second: i64) -> i64 {
-    let below = i64::from(time.nanoseconds) / (1_000_000_000 / per_second);
-    time.seconds.wrapping_mul(per_second).wrapping_add(below)
+/// As `MarshalBinary` writes it: a version, the seconds since the year 1, nanoseconds, the offset in minutes.
+fn binary(time: &Time) -> Result<Vec<u8>, Failure> {
+    let offset = time.civil().offset;
+    let (minutes, seconds) = (offset / 60, offset % 60);
+    // Minus one minute is how UTC is written.
+    let minutes = match (time.zone(), i16::try_from(minutes)) {
+        (Zone::Utc, _) => -1,
+        (_, Ok(minutes)) if minutes != -1 => minutes,
+        _ => return Err(Failure::message("Time.MarshalBinary: unexpected zone offset")),
+    };
+    let mut bytes = vec![if seconds == 0 { 1 } else { 2 }];
+    bytes.extend((time.seconds().wrapping_sub(YEAR_ONE)).to_be_bytes());
+    bytes.extend(time.nanoseconds().to_be_bytes());
+    bytes.extend(minutes.to_be_bytes());
+    if seconds != 0 {
+        bytes.push(seconds as i8 as u8);
+    }
+    Ok(bytes)
 }
 
-/// Years, months and days on the calendar, days beyond the end of a month running on into the next.
 fn add_date(time: Time, years: Int, months: Int, days: Int) -> Result<Time, Failure> {
-    let Civil { year, month, day, hour, minute, second, offset, .. } = time.civil();
-    let is_far = |count: i64| count.unsigned_abs() > 1_000_000_000;
-    if is_far(years.0) || is_far(months.0) || is_far(days.0) {
-        return Err(Failure::message("time: the date is too far away"));
-    }
-    let month = i64::from(month) - 1 + months.0;
-    let (year, month) = (year + years.0 + month.div_euclid(12), month.rem_euclid(12) as u8 + 1);
-    let second_of_day = (i64::from(hour) * 60 + i64::from(minute)) * 60 + i64::from(second);
-    let local = seconds_of_civil(year, month, 1, second_of_day) + (i64::from(day) - 1 + days.0) * DAY;
-    Ok(Time { seconds: local - i64::from(offset), ..time })
+    let far = || Failure::message("time: the date is too far away");
+    time.plus_date(years.0, months.0, days.0).ok_or_else(far)
 }
 
 fn duration_methods() -> &'static Functions {

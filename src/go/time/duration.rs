@@ -1,9 +1,11 @@
 //! `time.Duration`: nanoseconds.
 
+use super::parse::quoted as shown;
+
 const SECOND: u64 = 1_000_000_000;
 
 /// As `String` has it: `1h2m3.5s`, `1.5µs`, `0s`.
-pub(in crate::template) fn duration_string(nanoseconds: i64) -> String {
+pub fn duration_string(nanoseconds: i64) -> String {
     let sign = if nanoseconds < 0 { "-" } else { "" };
     let total = nanoseconds.unsigned_abs();
     let text = match total {
@@ -33,8 +35,8 @@ fn decimal(value: u64, unit: u64) -> String {
 }
 
 /// `time.ParseDuration`: signed decimal numbers with units, `1h-` no; the error is Go's text.
-pub(in crate::template) fn parse_duration(text: &str) -> Result<i64, String> {
-    let quoted = || crate::yaml::quote(text);
+pub fn parse_duration(text: &str) -> Result<i64, String> {
+    let quoted = || shown(text.as_bytes());
     let invalid = || format!("time: invalid duration {}", quoted());
     let (is_negative, mut rest) = match text.as_bytes().first() {
         Some(b'-') => (true, &text[1..]),
@@ -71,7 +73,7 @@ pub(in crate::template) fn parse_duration(text: &str) -> Result<i64, String> {
             "m" => 60 * SECOND,
             "h" => 3600 * SECOND,
             _ => {
-                let unit = crate::yaml::quote(unit);
+                let unit = shown(unit.as_bytes());
                 return Err(format!("time: unknown unit {unit} in duration {}", quoted()));
             }
         };
@@ -106,7 +108,7 @@ fn part(fraction: &str, unit: u64) -> u64 {
 }
 
 /// `Duration.Round`: to the nearest multiple, halves away from zero.
-pub(in crate::template) fn round_duration(duration: i64, multiple: i64) -> i64 {
+pub fn round_duration(duration: i64, multiple: i64) -> i64 {
     if multiple <= 0 {
         return duration;
     }

@@ -1,8 +1,8 @@
 //! `time.ParseInLocation`: reading times by a layout.
 
+use super::super::strconv;
 use super::format::{Element, Offset, Parts, next_element};
 use super::{MONTHS, Time, WEEKDAYS, Zone, seconds_of_civil};
-use crate::go::strconv;
 
 /// Why an element can't be read: the wrong text, or a number out of range with what it is.
 enum Problem {
@@ -31,7 +31,7 @@ struct Fields {
 }
 
 /// Reads a time by a layout; without a zone in the text it is in UTC. The error is Go's text.
-pub(in crate::template) fn parse(layout: &str, value: &[u8]) -> Result<Time, String> {
+pub fn parse(layout: &str, value: &[u8]) -> Result<Time, String> {
     let mut fields = Fields::default();
     let mut text = value;
     let mut rest = layout;
@@ -66,7 +66,7 @@ fn mismatch(layout: &str, value: &[u8], element: &str, at: &[u8]) -> String {
 }
 
 /// As the package quotes: everything but printable ASCII byte by byte.
-fn quoted(text: &[u8]) -> String {
+pub(super) fn quoted(text: &[u8]) -> String {
     let inner: String = text
         .iter()
         .map(|byte| match byte {

@@ -4,7 +4,7 @@ use super::{Civil, MONTHS, Time, WEEKDAYS};
 
 /// An element of a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::template) enum Element {
+pub(super) enum Element {
     LongMonth,
     Month,
     NumberMonth,
@@ -39,7 +39,7 @@ pub(in crate::template) enum Element {
 
 /// How an offset from UTC is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::template) struct Offset {
+pub(super) struct Offset {
     /// `Z` stands for zero.
     pub is_iso: bool,
     pub has_colons: bool,
@@ -47,7 +47,7 @@ pub(in crate::template) struct Offset {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::template) enum Parts {
+pub(super) enum Parts {
     Hours,
     Minutes,
     Seconds,
@@ -62,7 +62,7 @@ const OFFSETS: [(&str, Parts, bool); 5] = [
 ];
 
 /// The first element of a layout with what stands before and behind it.
-pub(in crate::template) fn next_element(layout: &str) -> Option<(&str, Element, &str)> {
+pub(super) fn next_element(layout: &str) -> Option<(&str, Element, &str)> {
     for (at, c) in layout.char_indices() {
         let Some((element, length)) = element_at(layout.get(at..)?, c) else { continue };
         // `_2006` is a blank line and a year, not a padded day.
@@ -161,7 +161,7 @@ fn write(out: &mut String, element: Element, civil: &Civil) {
         Element::ZeroSecond => format!("{:02}", civil.second),
         Element::LongYear if civil.year < 0 => format!("-{:04}", -civil.year),
         Element::LongYear => format!("{:04}", civil.year),
-        Element::Year => format!("{:02}", civil.year.max(0) % 100),
+        Element::Year => format!("{:02}", civil.year.unsigned_abs() % 100),
         Element::UpperPm => if civil.hour >= 12 { "PM" } else { "AM" }.to_owned(),
         Element::LowerPm => if civil.hour >= 12 { "pm" } else { "am" }.to_owned(),
         Element::ZoneName if !civil.zone.is_empty() => civil.zone.clone(),
