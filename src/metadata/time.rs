@@ -2,6 +2,7 @@ use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
 use crate::git::Signature;
+use crate::go;
 
 /// A moment with the offset of the clock that it was read from: git's notion of a date.
 ///
@@ -38,41 +39,11 @@ impl Time {
         Self::new(signature.seconds, i16::try_from(signature.offset / 60).unwrap_or(i16::MAX))
     }
 
-    /// Reads an RFC 3339 date as Go's `time.Parse(time.RFC3339, …)` does.
-    ///
-    /// So a fraction of a second is allowed after `.` or `,` and dropped, the hour may have one digit, and the letters
-    /// are upper case.
+    /// Reads an RFC 3339 date as Go's `time.Parse(time.RFC3339, …)` does; a fraction of a second is dropped.
     pub fn from_rfc3339(text: &str) -> Option<Self> {
-        let mut rest = Cursor(text.as_bytes());
-        let year = rest.number(4)?;
-        let month = rest.after(b'-')?.number(2)?;
-        let day = rest.after(b'-')?.number(2)?;
-        rest.after(b'T')?;
-        let hour = rest.number(2).or_else(|| rest.number(1))?;
-        let minute = rest.after(b':')?.number(2)?;
-        let second = rest.after(b':')?.number(2)?;
-        if let [b'.' | b',', fraction @ ..] = rest.0 {
-            let digits = fraction.iter().take_while(|b| b.is_ascii_digit()).count();
-            rest.0 = if digits > 0 { fraction.get(digits..)? } else { rest.0 };
-        }
-        let offset_minutes = match rest.0 {
-            b"Z" => 0,
-            [sign @ (b'+' | b'-'), zone @ ..] => {
-                let mut zone = Cursor(zone);
-                let hours = zone.number(2)?;
-                let minutes = zone.after(b':')?.number(2)?;
-                if !zone.0.is_empty() || hours > 24 || minutes > 60 {
-                    return None;
-                }
-                let offset = hours * 60 + minutes;
-                if *sign == b'-' { -offset } else { offset }
-            }
-            _ => return None,
-        };
-        let small = |number: i16| i8::try_from(number).ok();
-        let civil = DateTime::new(year, small(month)?, small(day)?, small(hour)?, small(minute)?, small(second)?, 0);
-        let timestamp = Offset::UTC.to_timestamp(civil.ok()?).ok()?;
-        Some(Self { seconds: timestamp.as_second() - i64::from(offset_minutes) * 60, offset_minutes })
+        let time = go::time::parse("2006-01-02T15:04:05Z07:00", text.as_bytes()).ok()?;
+        let offset_minutes = i16::try_from(time.civil().offset / 60).ok()?;
+        Some(Self { seconds: time.seconds(), offset_minutes })
     }
 
     /// `2024-03-27T10:32:04Z`, with the offset (`+01:00`) unless it is zero: as Go writes RFC 3339, and as Argo CD and
@@ -106,26 +77,6 @@ impl Time {
         let local = self.seconds.checked_add(i64::from(self.offset_minutes) * 60)?;
         let civil = Offset::UTC.to_datetime(jiff::Timestamp::from_second(local).ok()?);
         (0..=9999).contains(&civil.year()).then_some(civil)
-    }
-}
-
-/// The rest of a text that is read from its start. A reader that answers none has taken nothing.
-struct Cursor<'a>(&'a [u8]);
-
-impl Cursor<'_> {
-    /// The number in exactly `width` digits.
-    fn number(&mut self, width: usize) -> Option<i16> {
-        let (digits, rest) = self.0.split_at_checked(width)?;
-        let number = digits
-            .iter()
-            .try_fold(0, |number, digit| digit.is_ascii_digit().then(|| number * 10 + i16::from(digit - b'0')))?;
-        self.0 = rest;
-        Some(number)
-    }
-
-    fn after(&mut self, byte: u8) -> Option<&mut Self> {
-        self.0 = self.0.strip_prefix(&[byte])?;
-        Some(self)
     }
 }
 

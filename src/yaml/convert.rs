@@ -194,15 +194,17 @@ impl<'a> Converter<'a> {
                 self.unsupported.get_or_insert_with(|| Error::bare(message, Some(node.mark)));
                 Value::Null
             }
-            Plain::Timestamp if self.dialect == Dialect::V3 => match timestamp::parse(text) {
-                Some(time) if time.is_rfc_3339() => Value::String(time.to_string()),
-                _ => {
-                    let message = "json: error calling MarshalJSON for type time.Time: Time.MarshalJSON: timezone \
+            Plain::Timestamp if self.dialect == Dialect::V3 => {
+                match timestamp::parse(text).and_then(|time| time.to_json()) {
+                    Some(json) => Value::String(json),
+                    None => {
+                        let message = "json: error calling MarshalJSON for type time.Time: Time.MarshalJSON: timezone \
                                    hour outside of range [0,23]";
-                    self.unsupported.get_or_insert_with(|| Error::bare(message, Some(node.mark)));
-                    Value::Null
+                        self.unsupported.get_or_insert_with(|| Error::bare(message, Some(node.mark)));
+                        Value::Null
+                    }
                 }
-            },
+            }
             Plain::Timestamp | Plain::Str => Value::String(text.to_owned()),
         })
     }

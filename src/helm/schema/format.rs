@@ -1,5 +1,6 @@
 //! The formats of strings that drafts up to 7 assert.
 
+use crate::go;
 use crate::go::regexp::Regex;
 use crate::go::strconv::{NumberError, quote};
 use crate::go::url::Url;
@@ -178,11 +179,9 @@ fn email(text: &str) -> Checked {
 }
 
 fn date(text: &str) -> Checked {
-    let valid = text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok();
-    ensure(valid, &format!("parsing time {} as \"2006-01-02\": cannot parse", quote(text)))
+    go::time::parse("2006-01-02", text.as_bytes()).map(drop)
 }
 
-/// One or two digits with an optional sign, as Go's `Atoi` reads them.
 fn small(text: Option<&str>, what: &str) -> Result<i32, String> {
     let number = text.and_then(|text| text.parse::<i32>().ok()).ok_or_else(|| format!("invalid {what}"))?;
     if number < 0 { Err(format!("non-positive {what}")) } else { Ok(number) }
