@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`doublestar`], [`glob`] | `bmatcuk/doublestar`, `gobwas/glob`: not Go's own, but shared in the same way |
 //! | [`json`] | `encoding/json`: numbers |
+//! | [`mail`] | `net/mail`: addresses |
 //! | [`path`] | `path`, `path/filepath`: `Match`, `Clean` |
 //! | [`regexp`] | `regexp`, `regexp/syntax` |
 //! | [`strconv`] | `strconv` |
@@ -20,6 +21,7 @@
 pub mod doublestar;
 pub mod glob;
 pub mod json;
+pub mod mail;
 pub mod path;
 pub mod regexp;
 pub mod strconv;

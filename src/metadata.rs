@@ -5,7 +5,6 @@
 //! Pure: no file, clock, environment or repository is touched, so equal arguments give equal bytes on every machine.
 //! Never panics on what was pushed, and never fails on it either, except where a template of the settings does.
 
-mod address;
 pub mod contract;
 mod dry;
 mod escape;
@@ -21,7 +20,7 @@ mod url;
 mod values;
 mod writer;
 
-pub use address::Address;
+pub use crate::go::mail::Address;
 pub use dry::DryCommit;
 pub use message::{Trailers, allowed_removals};
 pub use read::{NOTES_REF, Provenance, UnreadableMetadata, note, read_note};

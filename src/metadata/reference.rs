@@ -2,11 +2,11 @@
 
 use crate::yaml::{Limits, json};
 
-use super::address::Address;
 use super::dry::{BODY_BYTES_MAX, LINE_BYTES_MAX, cut, cut_body};
 use super::time::Time;
 use super::trailers::{self, Divider};
 use super::url;
+use crate::go::mail::Address;
 
 /// A commit of another repository, mostly the one with the code that a dry commit deploys.
 ///

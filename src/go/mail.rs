@@ -1,4 +1,4 @@
-//! Addresses of people as Go's `net/mail` reads and writes them.
+//! Go's `net/mail`: addresses of people.
 
 use std::fmt::Write as _;
 
