@@ -337,7 +337,7 @@ fn edit_file(repository: &Repository, files: &Files, name: &str) -> anyhow::Resu
         None => new.as_bytes().to_vec(),
     };
     let temp_dir = std::env::temp_dir();
-    let directory = regular::scratch_dir("git-hydrate-edit-", &[&temp_dir, repository.common_dir()])?;
+    let directory = regular::scratch_dir("edit", &[&temp_dir, repository.common_dir()])?;
     let path = directory.path().join(name);
     fs::write(&path, &before).with_context(|| format!("writing {}", path.display()))?;
     let editor = repository.git().output(&["var", "GIT_EDITOR"])?;

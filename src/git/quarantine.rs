@@ -3,8 +3,6 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tempfile::TempDir;
-
 use super::{Doing as _, Error, regular};
 
 /// Where git keeps the objects of a push that is not accepted yet, as its variables tell a pre-receive hook.
@@ -35,9 +33,9 @@ impl Quarantine {
         &self,
         hash: gix::hash::Kind,
         scratch_dirs: &[&Path],
-    ) -> Result<(TempDir, Arc<gix::odb::Store>), Error> {
+    ) -> Result<(regular::Scratch, Arc<gix::odb::Store>), Error> {
         let doing = || format!("reading the objects of the push at {}", self.objects.display());
-        let scratch = regular::scratch_dir("git-hydrate-push-", scratch_dirs).doing(doing)?;
+        let scratch = regular::scratch_dir("push", scratch_dirs).doing(doing)?;
         let info = scratch.path().join("info");
         std::fs::create_dir(&info).doing(doing)?;
         let mut lines = Vec::new();

@@ -3,7 +3,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use gix::objs::{Find as _, FindExt as _};
-use tempfile::TempDir;
 
 use super::store::{self, Kept};
 use super::{
@@ -30,7 +29,7 @@ pub struct Repository {
     git_dir: PathBuf,
     common_dir: PathBuf,
     /// The directory by which the objects of a push are found that is not accepted yet.
-    quarantine: Option<TempDir>,
+    quarantine: Option<regular::Scratch>,
     /// What a push does to refs, when the repository is to be read as if it were accepted.
     pending: Vec<(String, Option<ObjectId>)>,
 }

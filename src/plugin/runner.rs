@@ -19,7 +19,7 @@ use super::policy::{Limits, Policy, Restriction};
 use crate::git::regular;
 
 /// How programs are run on this machine. All of it is known to the edge only.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 pub struct Settings {
     /// Our own binary, which `main` leads to [`confine::main`].
     pub confiner: PathBuf,
@@ -235,11 +235,11 @@ impl Runner {
     }
 
     /// A new directory that is removed with what is in it when it is dropped. `purpose` is part of its name.
-    pub fn scratch(&self, purpose: &str) -> Result<tempfile::TempDir, Error> {
+    pub fn scratch(&self, purpose: &str) -> Result<regular::Scratch, Error> {
         let dir = &self.settings.temp_dir;
         let dirs: Vec<&Path> =
             [Some(dir), self.settings.spare_dir.as_ref()].into_iter().flatten().map(|dir| &**dir).collect();
-        let made = regular::scratch_dir(&format!("git-hydrate-{purpose}-"), &dirs);
+        let made = regular::scratch_dir(purpose, &dirs);
         made.map_err(io_error(format!("making a directory in {}", dir.display())))
     }
 

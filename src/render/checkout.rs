@@ -19,6 +19,7 @@ use tempfile::TempDir;
 
 use super::failure::{Error, Failure};
 use crate::diag::Span;
+use crate::git::regular::Scratch;
 use crate::path::RepoPath;
 use crate::view::{Files, Kind, View, ViewError};
 
@@ -31,7 +32,7 @@ const DEPTH_MAX: usize = 256;
 /// The files of one dry commit on disk. Removed when it is dropped.
 pub(super) struct Checkout<'a> {
     files: &'a dyn Files,
-    dir: TempDir,
+    dir: Scratch,
     written: Mutex<Written>,
 }
 
@@ -45,7 +46,7 @@ struct Written {
 
 impl<'a> Checkout<'a> {
     /// An empty one in `dir`.
-    pub fn new(files: &'a dyn Files, dir: TempDir) -> Self {
+    pub fn new(files: &'a dyn Files, dir: Scratch) -> Self {
         Self { files, dir, written: Mutex::default() }
     }
 
@@ -273,6 +274,10 @@ mod tests {
     use super::*;
     use crate::view::MemoryFiles;
 
+    fn scratch() -> Scratch {
+        crate::git::regular::scratch_dir("test", &[&std::env::temp_dir()]).expect("a directory")
+    }
+
     fn path(text: &str) -> RepoPath {
         RepoPath::new(text).expect("plain")
     }
@@ -293,7 +298,7 @@ mod tests {
     #[test]
     fn a_part_is_what_was_asked_for_with_links_followed() {
         let files = files();
-        let checkout = Checkout::new(&files, tempfile::tempdir().expect("a directory"));
+        let checkout = Checkout::new(&files, scratch());
         for _ in 0..2 {
             let view = View::new(&files);
             let chart = checkout.part(&view, &path("chart")).expect("readable");
@@ -323,7 +328,7 @@ mod tests {
     #[test]
     fn the_whole_tree_keeps_links_inside_and_nothing_that_leads_out() {
         let files = files();
-        let checkout = Checkout::new(&files, tempfile::tempdir().expect("a directory"));
+        let checkout = Checkout::new(&files, scratch());
         let top = checkout.whole(&View::new(&files)).expect("written");
         assert_eq!(fs::read_link(top.join("chart/more")).expect("a link"), Path::new("../shared/more"));
         assert_eq!(fs::read_to_string(top.join("chart/values.yaml")).expect("leads inside"), "a: 1\n");
