@@ -287,6 +287,10 @@ pub(super) fn render_all<'a>(
                     found.add(Rule::of_render(&mistake), application.tells(mistake), name);
                 }
             }
+            Err(Failure::World(error)) if error.is_limit() => {
+                let limit = Diagnostic::error(error.to_string()).at(application.places.name.clone());
+                found.add(Rule::Render, limit, name);
+            }
             Err(Failure::World(error)) => return Err(HydrateError::Machine(error.to_string())),
         }
     }
