@@ -58,7 +58,7 @@ pub use source::{Source, SourceError, SourceType, Tool, source};
 pub use validate::{Context, Finding, Standing, Verdict, proven_repository, validate};
 
 /// Whose rules hold where the proposal and Argo CD's own hydrator differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
 pub enum Profile {
     /// The Manifest Hydrator proposal, made deterministic.
     #[default]

@@ -24,6 +24,7 @@ mod state;
 mod store;
 mod table;
 
+pub use codec::{Decoder, Encoder};
 pub use record::{About, Encoded, Failure, FailureKind, Record};
 pub use state::{Branch, Head, State, Stuck, Unusable};
 pub use store::Cache;

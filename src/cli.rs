@@ -21,6 +21,7 @@ mod hydrate;
 mod init;
 mod install;
 mod log;
+mod machine;
 mod man;
 mod output;
 mod remote_helper;
@@ -35,13 +36,15 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::git::{self, Location, ObjectId, Repository};
-use crate::render::Machine;
+use crate::render::Isolation;
+use crate::wall::{self, Ended};
+
+use machine::machine;
 
 /// Renders Argo CD Applications into environment branches, inside the git server and on your machine.
 #[derive(Debug, Parser)]
@@ -145,6 +148,11 @@ pub fn run() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let is_hook = matches!(arguments.command, Some(Command::Hook(_)));
+    match wall::isolation(std::env::var_os(wall::VARIABLE).as_deref()) {
+        Isolation::Alone if renders(&arguments) => return supervised(&arguments),
+        Isolation::Alone | Isolation::Together => {}
+        Isolation::Apart => output::warn(&RETRIED),
+    }
     match command(arguments) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Found) => ExitCode::from(1),
@@ -153,6 +161,65 @@ pub fn run() -> ExitCode {
             ExitCode::from(if is_hook { 1 } else { 2 })
         }
     }
+}
+
+/// What to say before each Application is rendered in its own process.
+const RETRIED: &str = "note: git-hydrate crashed or reached the limits of a run; trying again with each Application in its \
+                       own process";
+
+/// Whether a command renders Applications in a process that somebody has to outlive. pre-receive and the remote helper find
+/// out on their way, when there is something to render.
+fn renders(arguments: &Arguments) -> bool {
+    match &arguments.command {
+        None => true,
+        Some(Command::Hook(arguments)) => arguments.renders(),
+        Some(
+            Command::Check(_)
+            | Command::Diff(_)
+            | Command::Render(_)
+            | Command::Explain(_)
+            | Command::Verify(_)
+            | Command::CatchUp(_)
+            | Command::Adopt(_)
+            | Command::Config(_),
+        ) => true,
+        Some(
+            Command::Init(_)
+            | Command::Status(_)
+            | Command::Log(_)
+            | Command::Install(_)
+            | Command::Uninstall(_)
+            | Command::Doctor(_)
+            | Command::Commit(_)
+            | Command::RemoteHelper(_)
+            | Command::Help(_)
+            | Command::Completions(_)
+            | Command::Man(_),
+        ) => false,
+    }
+}
+
+/// Runs the same command in a process that may die.
+fn supervised(arguments: &Arguments) -> ExitCode {
+    let hook = match &arguments.command {
+        Some(Command::Hook(hook)) => Some(hook),
+        _ => None,
+    };
+    let input = hook.map(|_| crate::hook::input(std::io::stdin().lock()));
+    let program = std::env::current_exe();
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    match program.and_then(|program| wall::supervise(&program, &words, input.as_deref())) {
+        Ok(Ended::Exit(code)) => ExitCode::from(code),
+        Ok(Ended::Signal(signal)) if wall::is_wanted(signal) => ExitCode::from(128 + signal as u8),
+        Ok(Ended::Signal(signal)) => died(hook, &wall::died(signal)),
+        Err(error) => died(hook, &format!("starting git-hydrate: {error}")),
+    }
+}
+
+/// Says that there is no result. What keeps us from telling never stops a push.
+fn died(hook: Option<&hook::Arguments>, why: &str) -> ExitCode {
+    output::complain(why);
+    ExitCode::from(if hook.is_some_and(hook::Arguments::lets_go) { 0 } else { 1 })
 }
 
 /// Arguments that belong to `git hydrate [REV]` go with no other command; clap's own rule for that would take the name
@@ -260,16 +327,6 @@ fn commit_of(repository: &Repository, rev: &str) -> anyhow::Result<ObjectId> {
         _ => WrongUse(error.to_string()),
     };
     Ok(repository.rev_parse(rev).map_err(unknown)?)
-}
-
-/// This machine, for what renders on it.
-fn machine() -> anyhow::Result<Machine> {
-    Ok(Machine {
-        program: std::env::current_exe().context("finding this program")?,
-        search_path: std::env::var_os("PATH").unwrap_or_default(),
-        temp_dir: std::env::temp_dir(),
-        cores: std::thread::available_parallelism().map_or(1, NonZero::get),
-    })
 }
 
 /// The whole command line under the name of its program, for manual pages and completions.

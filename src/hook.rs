@@ -1,6 +1,8 @@
 //! What git's hooks call: a push is never lost or held up by us, and refused only as an admin wants it,
 //! or stopped as the pusher does.
 
+use std::io::Read;
+
 mod options;
 mod post_receive;
 mod pre_push;
@@ -13,6 +15,14 @@ pub use pre_receive::pre_receive;
 
 /// How much of standard input is read: a line of 200 bytes for each of 300,000 refs.
 const STDIN_BYTES_MAX: u64 = 64 << 20;
+
+/// What git says to a hook on standard input, for a process that is started again to read it again. Of more than a hook takes
+/// there is enough to tell.
+pub fn input(stdin: impl Read) -> Vec<u8> {
+    let mut lines = Vec::new();
+    drop(stdin.take(STDIN_BYTES_MAX + 1).read_to_end(&mut lines));
+    lines
+}
 
 /// Below what the refs of a push stand that a hook is told of: nothing, unless the server gives the push a namespace.
 ///

@@ -31,9 +31,15 @@
 //! rendered. Whatever is not plain is left to the steps above, which look at everything. The way through the cache makes
 //! no byte of its own, so with it or without it the commits are the same.
 //!
+//! # How it survives
+//!
+//! What renders is a process that may die, by memory, by its stack, by time, and somebody goes on: the script of
+//! `hooks/post-receive`, else [`wall::supervise`]. Once more then, with [`render::Isolation::Apart`]: `render/apart.rs`
+//! renders each Application in a process of its own, and whoever dies there is the one to be named.
+//!
 //! # Layers
 //!
-//! Arrows point down only, which `tests/layers.rs` checks: `main`; `cli`, `hook`, `report`; [`hydrate`]; [`plan`],
+//! Arrows point down only, which `tests/layers.rs` checks: `main`; `cli`, `hook`, `report`; [`wall`]; [`hydrate`]; [`plan`],
 //! [`render`], [`publish`]; the engines; [`application`], [`cache`], [`manifest`], [`metadata`], [`settings`], [`view`]; [`yaml`],
 //! [`template`], [`git`], `shares`, `stack`; [`path`], [`diag`]; and as the ground [`go`], what Go's standard
 //! library does.
@@ -85,4 +91,5 @@ mod shares;
 mod stack;
 pub mod template;
 pub mod view;
+pub mod wall;
 pub mod yaml;

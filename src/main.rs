@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use git_hydrate::cli;
 use git_hydrate::jsonnet::evaluate;
 use git_hydrate::plugin::confine;
+use git_hydrate::render;
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1).peekable();
@@ -13,6 +14,9 @@ fn main() -> ExitCode {
     }
     if args.next_if(|arg| arg == evaluate::ARGUMENT).is_some() {
         return evaluate::main(args);
+    }
+    if args.next_if(|arg| arg == render::ARGUMENT).is_some() {
+        return render::main(args);
     }
     cli::run()
 }

@@ -25,6 +25,7 @@ use crate::git;
 use crate::hydrate::{self, HydrateError, Outcome, RefNames, Report, Setup, Wake};
 use crate::render::{Machine, Renderers};
 use crate::report::{Console, Progress, Wording, summary};
+use crate::wall::{self, Ended};
 
 use cache::Cache;
 use dialogue::{Request, Service};
@@ -71,20 +72,31 @@ pub enum Error {
     Hydrate(#[from] HydrateError),
 }
 
-/// Talks with git on standard input and output about the remote that it calls `remote`; caches stand below `caches`.
-///
-/// Ends when git does, or does not return at all, because this process has become `git upload-pack`.
-pub fn serve(remote: &str, address: &Address, caches: &Path, machine: &Machine) -> Result<(), Error> {
+/// Talks with git on standard input and output about the remote that it calls `remote`, and has a process that may die do
+/// what git asks for: that renders, and then serves git on the same input and output. Answers how it ended, or none when git
+/// asked for nothing.
+pub fn listen(remote: &str, address: &Address, machine: &Machine) -> Result<Option<Ended>, Error> {
     // What is read ahead would be missed by `git upload-pack`, so nothing is buffered.
     let mut stdin = File::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     let mut stdout = File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
-    let Some(request) = dialogue::listen(&mut stdin, &mut stdout)? else { return Ok(()) };
+    let Some(request) = dialogue::listen(&mut stdin, &mut stdout)? else { return Ok(None) };
     match request.service {
         Service::UploadPack => {}
         Service::ReceivePack => {
             return Err(Error::Push { remote: remote.to_owned(), url: address.url().to_owned() });
         }
     }
+    let request = request.to_word();
+    let words = ["remote-helper", "--request", &request, "--", remote, address.url()];
+    Ok(Some(wall::supervise(&machine.program, &words, None)?))
+}
+
+/// Serves what git asked for, as [`listen`] was told; caches stand below `caches`.
+///
+/// Does not return when it can, because this process has become `git upload-pack`.
+pub fn serve(request: &str, address: &Address, caches: &Path, machine: &Machine) -> Result<(), Error> {
+    let request = Request::of_word(request);
+    let mut stdout = File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
     let cache = Cache::open(address, caches, &mut Console::new())?;
     cache.fetch(address, &request)?;
     let report = hydrate_cache(&cache, machine)?;

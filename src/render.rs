@@ -7,6 +7,7 @@
 //!
 //! Limits: those of the engines, and of one Application's output. A panic in one render is an error of that Application.
 
+mod apart;
 mod charts;
 mod checkout;
 mod command;
@@ -14,6 +15,7 @@ mod conflict;
 mod engines;
 mod exec;
 mod failure;
+mod fence;
 mod kustomization;
 mod machine;
 mod outside;
@@ -24,9 +26,12 @@ mod value_files;
 mod watch;
 
 use std::cell::Cell;
+#[cfg(debug_assertions)]
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use crate::application::{self, Application, Environment, Profile, Substituted, Tool, Variable};
 use crate::diag::Diagnostic;
@@ -37,14 +42,16 @@ use crate::plugin::Runner;
 use crate::settings::{self, RendererName};
 use crate::view::{Files, Reads, Stop, View};
 
+use apart::Processes;
 use checkout::Checkout;
 use engines::One;
 use exec::Exec;
-use failure::COMMIT_TIME_LIMIT;
+use failure::{COMMIT_TIME_LIMIT, RUN_TIME_LIMIT};
 
+pub use apart::{ARGUMENT, main};
 pub use exec::{HELM_VERSION, KUSTOMIZE_VERSION, Tools};
 pub use failure::{Error, Failure, Unrendered};
-pub use machine::{Limits, Machine};
+pub use machine::{Isolation, Limits, Machine};
 pub use watch::Watch;
 
 /// The tools and limits of this machine.
@@ -55,7 +62,17 @@ pub struct Renderers {
     cancel: Arc<AtomicBool>,
     /// Those of all commits: most Applications of a chart see the same one.
     charts: Arc<helm::Charts>,
+    isolation: Isolation,
+    /// When the run began; none when it may take any time.
+    started: Option<Instant>,
+    /// How Applications are to fail, by their names: for tests of what happens then.
+    #[cfg(debug_assertions)]
+    rehearsed: Rehearsed,
 }
+
+/// `hydrate-test.NAME.does` of git config: what rendering an Application of that name does.
+#[cfg(debug_assertions)]
+type Rehearsed = BTreeMap<String, String>;
 
 /// What all Applications of a dry commit share.
 pub struct Context<'a> {
@@ -91,7 +108,25 @@ pub struct Rendered {
 impl Renderers {
     /// Those that `limits` and `tools` describe, run by `runner`.
     pub fn new(runner: Runner, tools: Tools, limits: Limits) -> Self {
-        Self { exec: Exec::new(runner, tools), limits, cancel: Arc::default(), charts: Arc::default() }
+        Self {
+            exec: Exec::new(runner, tools),
+            limits,
+            cancel: Arc::default(),
+            charts: Arc::default(),
+            isolation: Isolation::Alone,
+            started: Some(Instant::now()),
+            #[cfg(debug_assertions)]
+            rehearsed: Rehearsed::new(),
+        }
+    }
+
+    /// The same, rendering where `isolation` says. Where somebody goes on after it, this process is held to its limits from
+    /// now on.
+    fn isolated(self, isolation: Isolation) -> Self {
+        if isolation != Isolation::Alone {
+            fence::limit(self.limits.run_memory, 1);
+        }
+        Self { isolation, ..self }
     }
 
     /// How much one Application may need, and how many are rendered at once.
@@ -144,8 +179,13 @@ impl Renderers {
         if sorted.is_empty() {
             return Vec::new();
         }
-        let render = || pool::in_order(&sorted, self.limits.jobs, work, done);
-        let results = match commit.watch().within(self.limits.commit_time, &commit.is_late, render) {
+        let threads = self.threads().min(sorted.len());
+        if self.isolation != Isolation::Alone {
+            fence::limit(self.limits.run_memory, threads.max(1));
+        }
+        let render = || pool::in_order(&sorted, threads, work, done);
+        let time = self.limits.commit_time.min(self.time_left());
+        let results = match commit.watch().within(time, &commit.is_late, render) {
             Ok(results) => results,
             Err(error) => {
                 let failed = |_| Err(Failure::from(Error::of_thread(&error)).into());
@@ -160,10 +200,36 @@ impl Renderers {
         results.into_iter().map(result).collect()
     }
 
+    /// The same for a run that goes through any number of dry commits, each of which has a limit of its own.
+    pub fn without_run_limit(self) -> Self {
+        Self { started: None, ..self }
+    }
+
+    /// How many Applications are rendered at once. Processes of their own shall not need more than a run may.
+    fn threads(&self) -> usize {
+        let Limits { jobs, run_memory, application_memory, .. } = self.limits;
+        match (self.isolation, run_memory.checked_div(application_memory)) {
+            (Isolation::Apart, Some(room)) if run_memory > 0 => {
+                jobs.min(usize::try_from(room).unwrap_or(usize::MAX).max(1))
+            }
+            _ => jobs,
+        }
+    }
+
+    /// How much of the time of this run is left.
+    fn time_left(&self) -> Duration {
+        self.started.map_or(Duration::MAX, |started| self.limits.run_time.saturating_sub(started.elapsed()))
+    }
+
     /// Everything of the dry tree that rendering an Application looks at, also when it fails.
     pub fn reads(&self, application: &Application, context: &Context<'_>) -> Reads {
         let commit = Commit::new(self, context);
         let seen = |_: &()| {
+            if self.isolation == Isolation::Apart {
+                return commit
+                    .render(application)
+                    .map_or_else(|unrendered| unrendered.reads, |rendered| rendered.reads);
+            }
             let view = View::with_limit(context.files, self.limits.file_bytes_max);
             commit.render_seen(application, view, &Deeds::default()).1.reads()
         };
@@ -178,6 +244,10 @@ impl Renderers {
         application: &Application,
         context: &Context<'_>,
     ) -> Result<Vec<(Manifest, RepoPath)>, Failure> {
+        if self.isolation == Isolation::Apart {
+            // Nobody needs it enough to die of it.
+            return Err(Error::Cancelled.into());
+        }
         let commit = Commit::new(self, context);
         let view = View::with_limit(context.files, self.limits.file_bytes_max);
         commit.with_engine(application, &view, &Deeds::default(), |one, _, _| match &one.source.tool {
@@ -204,6 +274,35 @@ fn bug(application: &Application, panic: &str) -> Failure {
     Failure::mistake(Diagnostic::error(text).at(application.places.name.clone()).hint(hint))
 }
 
+/// Fails as a test wants it, in ways that no limit of an engine notices.
+#[cfg(debug_assertions)]
+fn rehearse(what: Option<&String>) {
+    match what.map(String::as_str) {
+        Some("allocate") => {
+            let mut all = Vec::new();
+            loop {
+                all.push(vec![1_u8; 16 << 20]);
+            }
+        }
+        Some("abort") => std::process::abort(),
+        Some("overflow") => drop(std::hint::black_box(nest(u64::MAX))),
+        Some("spin") => loop {
+            std::hint::spin_loop();
+        },
+        Some("kill") => {
+            let me = rustix::process::getpid();
+            let _ = rustix::process::kill_process(me, rustix::process::Signal::KILL);
+        }
+        _ => {}
+    }
+}
+
+#[cfg(debug_assertions)]
+fn nest(left: u64) -> u64 {
+    let room = std::hint::black_box([left; 512]);
+    if left == 0 { 0 } else { nest(left - 1) + room[0] }
+}
+
 /// What one render did beside reading files.
 #[derive(Debug, Default)]
 struct Deeds {
@@ -223,18 +322,38 @@ struct Commit<'a> {
     watch: OnceLock<Watch>,
     /// Whether all its renders together take too long.
     is_late: Arc<AtomicBool>,
+    /// Those that render it, when they are not threads.
+    processes: Processes,
 }
 
 impl<'a> Commit<'a> {
     fn new(renderers: &'a Renderers, context: &'a Context<'a>) -> Self {
-        Self { renderers, context, checkout: OnceLock::new(), watch: OnceLock::new(), is_late: Arc::default() }
+        Self {
+            renderers,
+            context,
+            checkout: OnceLock::new(),
+            watch: OnceLock::new(),
+            is_late: Arc::default(),
+            processes: Processes::default(),
+        }
     }
 
     fn watch(&self) -> &Watch {
-        self.watch.get_or_init(Watch::start)
+        self.watch.get_or_init(|| Watch::start(self.renderers.isolation))
     }
 
     fn render(&self, application: &Application) -> Result<Rendered, Unrendered> {
+        if self.renderers.isolation == Isolation::Apart {
+            return match self.is_dropped() {
+                true => Err(Failure::from(self.dropped()).into()),
+                false => self.processes.render(self, application),
+            };
+        }
+        self.render_here(application)
+    }
+
+    /// The same in this process.
+    fn render_here(&self, application: &Application) -> Result<Rendered, Unrendered> {
         let view = View::with_limit(self.context.files, self.limits().file_bytes_max);
         let deeds = Deeds::default();
         let (result, view) = self.render_seen(application, view, &deeds);
@@ -258,7 +377,7 @@ impl<'a> Commit<'a> {
         let over = Arc::new(AtomicBool::new(false));
         let flags = [over.clone(), self.is_late.clone(), self.renderers.cancel.clone()];
         let view = view.until(Stop::when(move || flags.iter().any(|flag| flag.load(Ordering::Relaxed))));
-        let Limits { time, commit_time, .. } = *self.limits();
+        let time = self.limits().time;
         let is_late = || self.is_late.load(Ordering::Relaxed);
         let result = if is_late() {
             Err(Error::Cancelled.into())
@@ -268,19 +387,38 @@ impl<'a> Commit<'a> {
         let too_much = |what, setting| Err(Error::TooMuch { what, setting }.into());
         let result = match (result, view.too_large()) {
             _ if self.cancel().load(Ordering::Relaxed) => Err(Error::Cancelled.into()),
-            _ if over.load(Ordering::Relaxed) => {
-                let what = format!("`{}` takes more than {} seconds to render", application.name, time.as_secs());
-                too_much(what, "hydrate.renderTimeLimit")
-            }
-            (Err(_), _) if is_late() => {
-                let seconds = commit_time.as_secs();
-                let what = format!("the Applications of one dry commit take more than {seconds} seconds to render");
-                too_much(what, COMMIT_TIME_LIMIT)
-            }
+            _ if over.load(Ordering::Relaxed) => Err(self.too_slow(application).into()),
+            (Err(_), _) if is_late() => Err(self.too_slow_together().into()),
             (Err(Failure::Mistakes(_)), Some(error)) => too_much(error.to_string(), "hydrate.fileLimit"),
             (result, _) => result,
         };
         (result, view)
+    }
+
+    /// Whether nobody waits for a result any more.
+    fn is_dropped(&self) -> bool {
+        self.is_late.load(Ordering::Relaxed) || self.cancel().load(Ordering::Relaxed)
+    }
+
+    /// Why not.
+    fn dropped(&self) -> Error {
+        if self.cancel().load(Ordering::Relaxed) { Error::Cancelled } else { self.too_slow_together() }
+    }
+
+    fn too_slow(&self, application: &Application) -> Error {
+        let what = format!("`{}` takes more than {} seconds to render", application.name, self.limits().time.as_secs());
+        Error::TooMuch { what, setting: "hydrate.renderTimeLimit" }
+    }
+
+    fn too_slow_together(&self) -> Error {
+        let Limits { commit_time, run_time, .. } = *self.limits();
+        if self.renderers.time_left().is_zero() {
+            let what = format!("the Applications of one run take more than {} seconds to render", run_time.as_secs());
+            return Error::TooMuch { what, setting: RUN_TIME_LIMIT };
+        }
+        let seconds = commit_time.as_secs();
+        let what = format!("the Applications of one dry commit take more than {seconds} seconds to render");
+        Error::TooMuch { what, setting: COMMIT_TIME_LIMIT }
     }
 
     fn limits(&self) -> &Limits {
@@ -299,6 +437,8 @@ impl<'a> Commit<'a> {
                 Tool::Plugin(_) => environment.variables().map(|(variable, _)| variable).collect(),
                 Tool::Helm(_) | Tool::Kustomize(_) | Tool::Directory(_) => used,
             };
+            #[cfg(debug_assertions)]
+            rehearse(self.renderers.rehearsed.get(application.name.as_str()));
             let objects_max = self.limits().objects_max;
             if manifests.len() > objects_max {
                 let what = format!("`{}` renders more than {objects_max} objects", application.name);

@@ -5,7 +5,7 @@ use std::io;
 use std::thread::{Builder, Scope, ScopedJoinHandle, scope};
 
 /// The stack of such a thread, of which only what is used takes memory.
-const BYTES: usize = 512 << 20;
+pub(crate) const BYTES: usize = 512 << 20;
 
 thread_local! {
     static IS_DEEP: Cell<bool> = const { Cell::new(false) };

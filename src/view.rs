@@ -95,6 +95,10 @@ pub trait Files: Send + Sync {
 
     /// The id of the root directory.
     fn root(&self) -> ContentId;
+
+    /// Hears of each read that a [`View`] notes for the first time, before its content is asked for. Does nothing unless
+    /// who renders may die before it says what it read.
+    fn noted(&self, _path: &RepoPath, _seen: Seen) {}
 }
 
 /// The content of a file.
@@ -119,6 +123,19 @@ pub enum Seen {
     Link(ContentId),
     /// A directory whose entries were listed. The id is that of [`listing_id`]: names and kinds, not contents.
     Listed(ContentId),
+}
+
+impl Seen {
+    /// Which of the ways it was seen in: with the path, the key of [`Reads`].
+    pub fn way(self) -> u8 {
+        match self {
+            Seen::Absent => 0,
+            Seen::Present(_) => 1,
+            Seen::Content(_) => 2,
+            Seen::Listed(_) => 3,
+            Seen::Link(_) => 4,
+        }
+    }
 }
 
 /// Everything that was read through a [`View`], by real path. A path can have been seen in more than one way.
@@ -298,8 +315,9 @@ impl<'a> View<'a> {
 
     /// Notes reads that were not needed again, because they are confirmed.
     pub fn note_all(&self, reads: &Reads) {
-        let mut noted = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
-        noted.extend(reads.iter().map(|(place, seen)| (place.clone(), *seen)));
+        for ((path, way), seen) in reads {
+            self.note_as(path, *way, *seen);
+        }
     }
 
     /// Whether everything that was read in another tree is just so in this one: a result that rests on `reads` alone is
@@ -420,14 +438,14 @@ impl<'a> View<'a> {
     }
 
     fn note(&self, real: &RepoPath, seen: Seen) {
-        let way = match seen {
-            Seen::Absent => 0,
-            Seen::Present(_) => 1,
-            Seen::Content(_) => 2,
-            Seen::Listed(_) => 3,
-            Seen::Link(_) => 4,
-        };
-        self.reads.lock().unwrap_or_else(PoisonError::into_inner).insert((real.clone(), way), seen);
+        self.note_as(real, seen.way(), seen);
+    }
+
+    fn note_as(&self, real: &RepoPath, way: u8, seen: Seen) {
+        let before = self.reads.lock().unwrap_or_else(PoisonError::into_inner).insert((real.clone(), way), seen);
+        if before != Some(seen) {
+            self.files.noted(real, seen);
+        }
     }
 }
 

@@ -181,7 +181,7 @@ fn what_is_broken_is_found() {
         ),
         (
             "edited",
-            |_, repo| repo.hook(HOOK, &repo.file(HOOK).expect("there").replace("exit\n", "exit 0\n")),
+            |_, repo| repo.hook(HOOK, &repo.file(HOOK).expect("there").replace("status=0\n", "status=1\n")),
             "advice   REPO/hooks/post-receive was edited since it was installed: it is not kept up to date",
             "move REPO/hooks/post-receive away, then: git hydrate install --server REPO",
         ),

@@ -122,6 +122,8 @@ impl Scene {
         };
         let hook = format!("{BINARY} hook post-receive");
         let mut command = repo.command("sh");
+        // The process itself, not one that goes on after it.
+        command.env("GIT_HYDRATE_ISOLATION", "together");
         let script = match fault {
             Some((Victim::Hook, inject)) => format!("exec timeout 300 {} {hook}", strace(inject)),
             Some((Victim::UpdateRef, inject)) => {

@@ -12,7 +12,7 @@ use git_hydrate::git::{
     Expected, Location, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TreeEdit, update_refs,
 };
 use git_hydrate::hydrate::{Observer, Outcome, RefNames, Report, Setup, Wake, hydrate};
-use git_hydrate::render::{Machine, Renderers};
+use git_hydrate::render::{Isolation, Machine, Renderers};
 
 use super::support::{BINARY, Lab};
 
@@ -81,6 +81,8 @@ impl Server {
             search_path: "/usr/bin:/bin".into(),
             temp_dir: std::env::temp_dir(),
             cores: 2,
+            memory_bytes: u64::MAX,
+            isolation: Isolation::Alone,
         };
         let renderers = Renderers::from_config(&repository, &machine).expect("readable");
         let setup = Setup {

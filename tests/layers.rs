@@ -13,7 +13,7 @@ const LAYERS: &[&[&str]] = &[
     &["directory", "helm", "jsonnet", "kustomize", "plugin"],
     &["plan", "publish", "render"],
     &["hydrate"],
-    &["install"],
+    &["install", "wall"],
     &["cli", "hook", "remote", "report"],
     &["bin", "main"],
 ];

@@ -65,7 +65,10 @@ fn kill(lab: &Lab, server: &Repo, clone: &Repo, whom: &str) {
     server.git(&["config", "--unset", "core.hooksPath"]);
     fs::write(&file, whom).expect("written");
     // Not as a command of git, which would put its own directory in front of the lab's.
-    assert_ne!(server.run(BINARY, &["catch-up"]).code, Some(0));
+    let mut command = server.command(BINARY);
+    // Nor with another process that goes on when this one is killed.
+    command.arg("catch-up").env("GIT_HYDRATE_ISOLATION", "together");
+    assert!(!command.output().expect("starts").status.success());
     assert!(!file.exists(), "nobody was killed");
 }
 

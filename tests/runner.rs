@@ -53,4 +53,5 @@ mod support;
 mod truth;
 mod vanished;
 mod verify;
+mod wall;
 mod yaml;

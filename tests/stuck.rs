@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use git_hydrate::git::{Location, Repository};
 use git_hydrate::hydrate::{self, Observer, Outcome, RefNames, Report, Setup, Wake};
-use git_hydrate::render::{Machine, Renderers};
+use git_hydrate::render::{Isolation, Machine, Renderers};
 
 use crate::push::{application, config_map, dry, note, note_of, tip};
 use crate::support::{BINARY, Lab, Repo};
@@ -45,6 +45,8 @@ fn hydrated(server: &Repo) -> (Report, usize) {
         search_path: "/usr/bin:/bin".into(),
         temp_dir: std::env::temp_dir(),
         cores: 2,
+        memory_bytes: u64::MAX,
+        isolation: Isolation::Alone,
     };
     let renderers = Renderers::from_config(&repository, &machine).expect("readable");
     let counter = Counter::default();

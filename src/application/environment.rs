@@ -67,6 +67,11 @@ impl Variable {
         }
     }
 
+    /// The variable of this name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ARGOCD.iter().copied().find(|variable| variable.name() == name)
+    }
+
     /// Whether its value is another one in every dry commit, so that no earlier result can stand in.
     pub fn names_the_commit(self) -> bool {
         matches!(self, Variable::Revision | Variable::RevisionShort | Variable::RevisionShort8)

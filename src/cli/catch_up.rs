@@ -51,7 +51,7 @@ fn again(repository: &Repository, retry: bool) -> anyhow::Result<hydrate::Report
     super::check_owner(repository, "catch-up")?;
     let forever = |_: Duration| true;
     let _lock = hydrate::lock(repository, forever)?;
-    let renderers = Renderers::from_config(repository, &super::machine()?)?;
+    let renderers = Renderers::from_config(repository, &super::machine()?)?.without_run_limit();
     let progress = Progress::new();
     let setup = Setup {
         repository,

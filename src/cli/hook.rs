@@ -25,6 +25,21 @@ enum Name {
     PostReceive,
 }
 
+impl Arguments {
+    /// Whether the hook renders whatever is pushed.
+    pub fn renders(&self) -> bool {
+        match self.name {
+            Name::PrePush | Name::PostReceive => true,
+            Name::PreReceive => false,
+        }
+    }
+
+    /// Whether a push goes on when the hook fails.
+    pub fn lets_go(&self) -> bool {
+        matches!(self.name, Name::PrePush)
+    }
+}
+
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let git_dir = std::env::var_os("GIT_DIR").map_or_else(|| PathBuf::from("."), PathBuf::from);
     let success = match arguments.name {

@@ -6,6 +6,7 @@ use anyhow::{Context as _, bail};
 
 use super::{Outcome, WrongUse};
 use crate::remote::{self, Address, GUARD};
+use crate::wall::{self, Ended};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -13,6 +14,9 @@ pub(super) struct Arguments {
     remote: String,
     /// The address.
     url: Option<String>,
+    /// What git asked for; nothing has been asked yet when it is left out.
+    #[arg(long, hide = true)]
+    request: Option<String>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
@@ -21,7 +25,17 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     let url = arguments.url.as_deref().unwrap_or(&arguments.remote);
     let address = Address::new(url).map_err(|error| WrongUse(error.to_string()))?;
-    remote::serve(&arguments.remote, &address, &caches()?, &super::machine()?)?;
+    let machine = super::machine()?;
+    match &arguments.request {
+        Some(request) => remote::serve(request, &address, &caches()?, &machine)?,
+        None => match remote::listen(&arguments.remote, &address, &machine)? {
+            None | Some(Ended::Exit(0)) => {}
+            // It has said why.
+            Some(Ended::Exit(_)) => return Ok(Outcome::Found),
+            Some(Ended::Signal(signal)) if wall::is_wanted(signal) => return Ok(Outcome::Found),
+            Some(Ended::Signal(signal)) => bail!(wall::died(signal)),
+        },
+    }
     Ok(Outcome::Done)
 }
 

@@ -42,7 +42,7 @@ enum Renderer {
 
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let clone = Clone::open(&arguments.clone)?;
-    let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
+    let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?.without_run_limit();
     let progress = Progress::new();
     let setup = Setup {
         repository: &clone.repository,

@@ -5,13 +5,14 @@ use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::post_receive::pushed_branches;
-use super::{Options, STDIN_BYTES_MAX, Strict, UnknownWord, access, namespace};
+use super::{Options, STDIN_BYTES_MAX, Strict, UnknownWord, access, input, namespace};
 use crate::application::PatternError;
 use crate::diag::{Diagnostic, Severity, chain, printable};
 use crate::git::{Error, Location, Quarantine, Repository, object_id};
 use crate::hydrate::{self, DAY, HydrateError, Judgement, Push, RefNames, RefUpdate, Setup, Silent, Wake};
-use crate::render::{Machine, Renderers, Watch};
+use crate::render::{Isolation, Machine, Renderers, Watch};
 use crate::report::{Console, diagnostics, wrap};
+use crate::wall::{self, Ended};
 
 /// Runs as `pre-receive` in the repository at `git_dir`: answers whether git may take the push, and tells the pusher why
 /// not.
@@ -27,6 +28,7 @@ pub fn pre_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool 
             }
             refusals.is_empty()
         }
+        Err(Undecided::Refused) => false,
         Err(error) => {
             let text = format!("error: could not check this push: {}", chain(&error));
             console.print(&wrap(&text, "  "));
@@ -49,6 +51,9 @@ enum Undecided {
     Setting(#[from] UnknownWord),
     #[error("reading what is pushed")]
     Input(#[from] std::io::Error),
+    /// It was refused, and the pusher was told why.
+    #[error("refused")]
+    Refused,
 }
 
 impl From<Error> for Undecided {
@@ -72,7 +77,8 @@ fn run(
     // On reftable a single one would keep this very push from going in.
     repository.clear_dead_locks();
     let (guard, strict) = (Options::read(&repository).guard, Strict::read(&repository)?);
-    let updates = updates(stdin, &namespace())?;
+    let lines = input(stdin);
+    let updates = updates(&lines, &namespace())?;
     let mut unusable = Vec::new();
     for update in &updates {
         unusable.extend(hydrate::unusable_settings(&repository, update)?);
@@ -82,6 +88,15 @@ fn run(
     }
     if let Some(twice) = moved_twice(&updates) {
         return Ok(vec![twice]);
+    }
+    let mut died = None;
+    if strict.is_some() && machine.isolation == Isolation::Alone {
+        // Only this renders. Whatever becomes of it, the guard has the last word.
+        match wall::supervise(&machine.program, &["hook", "pre-receive"], Some(&lines))? {
+            Ended::Exit(0) => return Ok(Vec::new()),
+            Ended::Exit(_) => return Err(Undecided::Refused),
+            Ended::Signal(signal) => died = Some(signal),
+        }
     }
     let renderers = Renderers::from_config(&repository, machine)?;
     let before = setup(&repository, Wake::Pushed(Vec::new()), &renderers, &|| false);
@@ -105,7 +120,10 @@ fn run(
         return Ok(refusals);
     }
     let (Some(strict), Some(after)) = (strict, after) else { return Ok(Vec::new()) };
-    match judge(&before, &after, pushed, quarantine.as_ref(), &strict) {
+    if let Some(signal) = died {
+        return Ok(undecided(&wall::died(signal), Vec::new(), &strict, console));
+    }
+    match judge(&before, &after, pushed, quarantine.as_ref(), &strict, machine.isolation) {
         Ok(judgement) => Ok(judged(judgement, &strict, console)),
         Err(error) => Ok(undecided(&chain(&error), Vec::new(), &strict, console)),
     }
@@ -127,6 +145,7 @@ fn judge(
     pushed: Vec<String>,
     quarantine: Option<&Quarantine>,
     strict: &Strict,
+    isolation: Isolation,
 ) -> Result<Judgement, HydrateError> {
     let started = Instant::now();
     let out_of_time = || started.elapsed() > strict.time_limit;
@@ -140,7 +159,7 @@ fn judge(
         latest: i64::try_from(now).unwrap_or(i64::MAX).saturating_add(DAY),
         quarantine,
     };
-    match Watch::start().within(strict.time_limit, &cancel, || hydrate::judge(&push)) {
+    match Watch::start(isolation).within(strict.time_limit, &cancel, || hydrate::judge(&push)) {
         Err(_) if cancel.load(Ordering::Relaxed) => Err(HydrateError::Machine(time_is_over(strict))),
         judged => judged,
     }
@@ -188,9 +207,7 @@ fn undecided(why: &str, unjudged: Vec<Diagnostic>, strict: &Strict, console: &mu
 }
 
 /// What git says would be updated, below `namespace`.
-fn updates(stdin: impl Read, namespace: &str) -> std::io::Result<Vec<RefUpdate>> {
-    let mut lines = Vec::new();
-    stdin.take(STDIN_BYTES_MAX + 1).read_to_end(&mut lines)?;
+fn updates(lines: &[u8], namespace: &str) -> std::io::Result<Vec<RefUpdate>> {
     if lines.len() as u64 > STDIN_BYTES_MAX {
         return Err(std::io::Error::other("more refs than one push may hold"));
     }

@@ -59,6 +59,8 @@ fn limit(policy: &Policy) -> Result<(), String> {
     };
     let rows = [
         (Resource::As, limits.memory_bytes_max),
+        // Whoever starts us may be held to less.
+        (Resource::Data, limits.memory_bytes_max),
         (Resource::Fsize, limits.file_bytes_max),
         #[cfg(target_os = "linux")]
         (Resource::Nproc, tasks),

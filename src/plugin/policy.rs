@@ -45,7 +45,7 @@ impl fmt::Display for Restriction {
 }
 
 /// How much a program may use. For every limit but the time, 0 is no limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Limits {
     /// From start to end.
     pub time: Duration,

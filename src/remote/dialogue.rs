@@ -11,6 +11,20 @@ pub(super) struct Request {
     pub verbosity: i32,
 }
 
+impl Request {
+    /// The request for a fetch as one word, for another process.
+    pub fn to_word(&self) -> String {
+        format!("{},{}", self.progress, self.verbosity)
+    }
+
+    /// Reads what [`Request::to_word`] wrote.
+    pub fn of_word(word: &str) -> Self {
+        let (progress, verbosity) = word.split_once(',').unwrap_or_default();
+        let verbosity = verbosity.parse().unwrap_or(1);
+        Self { service: Service::UploadPack, progress: progress == "true", verbosity }
+    }
+}
+
 /// A service of git.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Service {

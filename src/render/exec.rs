@@ -29,7 +29,7 @@ pub const HELM_VERSION: &str = "4.2.3";
 pub const KUSTOMIZE_VERSION: &str = "5.8.1";
 
 /// How the tools are called on this machine: words, of which the first is found on `PATH`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Tools {
     /// `hydrate.helm`
     pub helm: Vec<String>,

@@ -36,6 +36,15 @@ pub struct Unrendered {
 /// The key of the limit for all Applications of one dry commit together.
 pub(super) const COMMIT_TIME_LIMIT: &str = "hydrate.commitTimeLimit";
 
+/// That of the limit for all Applications of one run.
+pub(super) const RUN_TIME_LIMIT: &str = "hydrate.runTimeLimit";
+
+/// That of the memory of a run that renders in one process.
+pub(super) const RUN_MEMORY: &str = "hydrate.runMemory";
+
+/// That of the memory of a process that renders one Application at a time.
+pub(super) const APPLICATION_MEMORY: &str = "hydrate.applicationMemory";
+
 /// What failed that is no mistake of the dry commit.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -82,6 +91,9 @@ pub enum Error {
         /// Why it failed.
         source: std::io::Error,
     },
+    /// The process that renders failed in a way that says nothing about the dry commit: its own words.
+    #[error("{0}")]
+    Apart(String),
     /// Whoever asked does not want the result any more.
     #[error("cancelled")]
     Cancelled,
@@ -95,7 +107,7 @@ impl Error {
 
     /// Whether it is the limit of all Applications of one dry commit together, whichever of them took the time.
     pub fn is_limit_of_commit(&self) -> bool {
-        matches!(self, Self::TooMuch { setting: COMMIT_TIME_LIMIT, .. })
+        matches!(self, Self::TooMuch { setting: COMMIT_TIME_LIMIT | RUN_TIME_LIMIT, .. })
     }
 
     /// Whether one Application wanted too much, so that others can be rendered all the same.
@@ -108,6 +120,7 @@ impl Error {
             | Self::Version { .. }
             | Self::Panic(_)
             | Self::Io { .. }
+            | Self::Apart(_)
             | Self::Cancelled => false,
         }
     }

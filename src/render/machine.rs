@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::Renderers;
 use super::exec::Tools;
+use super::failure::{APPLICATION_MEMORY, RUN_MEMORY, RUN_TIME_LIMIT};
 use crate::directory;
 use crate::git::{self, Repository};
 use crate::plugin::{self, Runner};
@@ -23,10 +24,25 @@ pub struct Machine {
     pub temp_dir: PathBuf,
     /// How many cores there are.
     pub cores: usize,
+    /// How much memory there is, in bytes: that of the machine, or of the control group if that is less.
+    pub memory_bytes: u64,
+    /// Who goes on when this process dies.
+    pub isolation: Isolation,
+}
+
+/// Where Applications are rendered, which depends on who goes on when that process dies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isolation {
+    /// In this process, after which nobody goes on.
+    Alone,
+    /// In this process, within the limits of a run: whoever started it tries again, [`Isolation::Apart`].
+    Together,
+    /// In processes of their own, each within the limits of one Application.
+    Apart,
 }
 
 /// How much one Application may need, and all of one dry commit. Reaching one of these says nothing about the dry commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Limits {
     /// How many Applications are rendered at once.
     pub jobs: usize,
@@ -42,7 +58,17 @@ pub struct Limits {
     pub time: Duration,
     /// How long all Applications of one dry commit may take together.
     pub commit_time: Duration,
+    /// How long all Applications of one run may take together, unless it goes through any number of dry commits.
+    pub run_time: Duration,
+    /// The memory of a run that renders in one process, in bytes; 0 is no limit.
+    pub run_memory: u64,
+    /// The memory of a process that renders one Application at a time, in bytes; 0 is no limit.
+    pub application_memory: u64,
 }
+
+/// The most memory that a run gets without a setting, in bytes, and the part of all memory.
+const RUN_MEMORY_MAX: u64 = 4 << 30;
+const RUN_MEMORY_SHARE: u64 = 4;
 
 impl Default for Limits {
     fn default() -> Self {
@@ -54,7 +80,24 @@ impl Default for Limits {
             objects_max: 100_000,
             time: Duration::from_secs(120),
             commit_time: Duration::from_secs(1800),
+            run_time: Duration::from_secs(3600),
+            run_memory: RUN_MEMORY_MAX,
+            application_memory: 1 << 30,
         }
+    }
+}
+
+impl Limits {
+    /// Those of a machine where nothing is set.
+    fn of(machine: &Machine) -> Self {
+        let run_memory = RUN_MEMORY_MAX.min(machine.memory_bytes / RUN_MEMORY_SHARE);
+        Self { jobs: machine.cores, run_memory, ..Self::default() }.with_room()
+    }
+
+    /// The same where one Application gets no more memory than the run.
+    fn with_room(self) -> Self {
+        let room = if self.run_memory == 0 { u64::MAX } else { self.run_memory };
+        Self { application_memory: self.application_memory.min(room), ..self }
     }
 }
 
@@ -62,7 +105,7 @@ impl Renderers {
     /// What decides whether a render reaches a limit of this machine, or finds its program, as a text: two machines of
     /// one text reach the same limits, as far as their speed allows.
     pub fn bounds(&self) -> String {
-        let limits = Limits { jobs: 0, ..self.limits };
+        let limits = Limits { jobs: 0, run_memory: 0, ..self.limits };
         let plugin::Settings { allow_unconfined, readable, limits: of_programs, .. } = self.exec.runner().settings();
         format!("{limits:?} {of_programs:?} {:?} {allow_unconfined} {readable:?}", self.exec.tools())
     }
@@ -78,13 +121,14 @@ impl Renderers {
             readable: Vec::new(),
             limits: plugin::Limits::default(),
         });
-        Self::new(runner, Tools::default(), Limits { jobs: machine.cores, ..Limits::default() })
+        Self::new(runner, Tools::default(), Limits::of(machine)).isolated(machine.isolation)
     }
 
     /// What git config `hydrate.*` says of this machine.
     ///
     /// `jobs`, `helm`, `kustomize`, `allowUnconfined`, `readable` (paths between `:`), `timeLimit` (seconds of one program), `renderTimeLimit` (seconds of our own engines),
     /// `commitTimeLimit` (seconds of all renders of one dry commit),
+    /// `runTimeLimit` (seconds of all renders of one run), `runMemory`, `applicationMemory`,
     /// `memoryLimit`, `outputLimit`, `fileLimit`, `directoryLimit` (bytes, `k`, `m`, `g`), `objectLimit`, and
     /// `hydrate-plugin.NAME.command`. Commands are words between blanks. Numbers that are no numbers count as not set.
     pub fn from_config(repository: &Repository, machine: &Machine) -> Result<Self, git::Error> {
@@ -106,20 +150,26 @@ impl Renderers {
         if let Some(seconds) = number("hydrate.timeLimit") {
             of_programs.time = Duration::from_secs(seconds);
         }
-        let mut limits = Limits { jobs: machine.cores, ..Limits::default() };
+        let mut limits = Limits::of(machine);
         for (key, limit) in [
             ("hydrate.memoryLimit", &mut of_programs.memory_bytes_max),
             ("hydrate.outputLimit", &mut limits.output_bytes_max),
             ("hydrate.fileLimit", &mut limits.file_bytes_max),
             ("hydrate.directoryLimit", &mut limits.directory_bytes_max),
+            (RUN_MEMORY, &mut limits.run_memory),
+            (APPLICATION_MEMORY, &mut limits.application_memory),
         ] {
             *limit = number(key).unwrap_or(*limit);
+        }
+        if number(APPLICATION_MEMORY).is_none() {
+            limits = limits.with_room();
         }
         for (key, limit) in [("hydrate.jobs", &mut limits.jobs), ("hydrate.objectLimit", &mut limits.objects_max)] {
             *limit = number(key).and_then(|number| usize::try_from(number).ok()).unwrap_or(*limit);
         }
         limits.time = number("hydrate.renderTimeLimit").map_or(limits.time, Duration::from_secs);
         limits.commit_time = number("hydrate.commitTimeLimit").map_or(limits.commit_time, Duration::from_secs);
+        limits.run_time = number(RUN_TIME_LIMIT).map_or(limits.run_time, Duration::from_secs);
         of_programs.output_bytes_max = limits.output_bytes_max;
         let runner = Runner::new(plugin::Settings {
             confiner: machine.program.clone(),
@@ -130,6 +180,20 @@ impl Renderers {
             readable: std::env::split_paths(&readable).filter(|path| path.is_absolute()).collect(),
             limits: of_programs,
         });
-        Ok(Self::new(runner, tools, limits))
+        if machine.isolation == Isolation::Apart {
+            // Of the process that died before this one.
+            git::regular::sweep(&[&machine.temp_dir, repository.common_dir()]);
+        }
+        let renderers = Self::new(runner, tools, limits).isolated(machine.isolation);
+        #[cfg(debug_assertions)]
+        let renderers = Self { rehearsed: rehearsed(repository), ..renderers };
+        Ok(renderers)
     }
+}
+
+/// How Applications are to fail, for tests.
+#[cfg(debug_assertions)]
+fn rehearsed(repository: &Repository) -> BTreeMap<String, String> {
+    let names = repository.config_subsections("hydrate-test").into_iter();
+    names.filter_map(|name| Some((name.clone(), repository.config(&format!("hydrate-test.{name}.does"))?))).collect()
 }

@@ -51,7 +51,7 @@ pub(super) fn in_order<T: Sync, R: Send>(
     Ok(taken.map(|result| result.expect("the threads ended when no item was left")).collect())
 }
 
-fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
+pub(super) fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("no words").to_owned()
 }

@@ -9,7 +9,7 @@ use git_hydrate::git::{Location, Notes, ObjectBuffer, Repository};
 use git_hydrate::hook::post_receive;
 use git_hydrate::hydrate::{FAILURES_REF, Failures};
 use git_hydrate::metadata::{self, DryCommit, Trailers};
-use git_hydrate::render::Machine;
+use git_hydrate::render::{Isolation, Machine};
 use gix::objs::{Kind, Write as _};
 
 use super::inputs::Target;
@@ -70,8 +70,14 @@ fn failures(bytes: &[u8]) {
 }
 
 fn hook_lines(bytes: &[u8]) {
-    let machine =
-        Machine { program: PathBuf::new(), search_path: OsString::new(), temp_dir: std::env::temp_dir(), cores: 1 };
+    let machine = Machine {
+        program: PathBuf::new(),
+        search_path: OsString::new(),
+        temp_dir: std::env::temp_dir(),
+        cores: 1,
+        memory_bytes: u64::MAX,
+        isolation: Isolation::Alone,
+    };
     assert!(post_receive(repository().common_dir(), bytes, &machine), "there is nothing to hydrate");
 }
 

@@ -1,0 +1,214 @@
+//! The process that renders: reads what to do on standard input, and says on standard output what comes of it.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::process::getppid;
+
+use super::super::machine::Isolation;
+use super::super::pool::text_of;
+use super::super::{Commit, Context, Failure, Renderers, fence};
+use super::frame::{self, Asked, Said};
+use super::rendered::Answer;
+use super::{Error, Instructions};
+use crate::application::{self, Application};
+use crate::cache::Decoder;
+use crate::path::RepoPath;
+use crate::plugin::Runner;
+use crate::stack;
+use crate::view::{ContentId, Entry, Files, Seen, View};
+
+/// The first argument that `main` looks for, like that of the confining process.
+pub const ARGUMENT: &str = "__render";
+
+/// How many bytes of files are kept: those of a chart are asked for again by each Application of it.
+const KEPT_BYTES_MAX: usize = 64 << 20;
+
+/// Takes the arguments after `__render`: the process that must be alive for this one to be. Only we write them.
+pub fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let parent = arguments.next().and_then(|id| id.into_string().ok()?.parse::<i32>().ok());
+    end_with_parent();
+    // Whoever started us may be gone by now.
+    if parent.is_none() || getppid().map(|id| id.as_raw_nonzero().get()) != parent {
+        return ExitCode::FAILURE;
+    }
+    // A panic is an answer, and what it prints would fill a pipe that is read at our end only.
+    std::panic::set_hook(Box::new(|_| ()));
+    match stack::on_deep_stack("render", serve) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(_)) | Err(_) => ExitCode::FAILURE,
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn end_with_parent() {
+    // It ends by itself as well when its pipe is closed, only later.
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_with_parent() {}
+
+/// Renders one Application after the other until nobody asks for more.
+fn serve() -> io::Result<()> {
+    let from = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let to = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let pipes = Pipes { from, to };
+    let mut begin = &pipes.from;
+    let instructions: Instructions = serde_json::from_slice(&frame::read(&mut begin, u64::MAX)?)?;
+    let root = ContentId::new(&frame::read(&mut begin, u64::MAX)?);
+    let Instructions { settings, tools, limits, profile, dry_commit, renderer, nondeterministic, .. } = instructions;
+    fence::limit(limits.application_memory, 1);
+    let renderers = Renderers::new(Runner::new(settings), tools, limits).isolated(Isolation::Alone);
+    #[cfg(debug_assertions)]
+    let renderers = Renderers { rehearsed: instructions.rehearsed, ..renderers };
+    let files = AskedFiles { pipes: Mutex::new(pipes), root, kept: Mutex::default() };
+    let context = Context {
+        files: &files,
+        profile,
+        dry_commit: &dry_commit,
+        renderer,
+        nondeterministic: &nondeterministic,
+        limits: instructions.limits_of_settings,
+    };
+    let commit = Commit::new(&renderers, &context);
+    let documents = Documents::default();
+    loop {
+        let asked = frame::read(&mut &files.pipes().from, u64::MAX);
+        let asked = match asked {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+            asked => Asked::decode(&asked?).ok_or(io::ErrorKind::InvalidData)?,
+        };
+        let answer = catch_unwind(AssertUnwindSafe(|| documents.render(&commit, &asked)));
+        let answer = answer.unwrap_or_else(|panic| Answer::Panic(text_of(&*panic)));
+        frame::write(&mut &files.pipes().to, &Said::done(&answer))?;
+    }
+}
+
+/// The file that was read last: it may hold thousands of Applications.
+#[derive(Default)]
+struct Documents(RefCell<Option<(RepoPath, ContentId, Arc<application::File>)>>);
+
+impl Documents {
+    fn render(&self, commit: &Commit<'_>, asked: &Asked) -> Answer {
+        let found = self.find(commit, asked).map(|file| {
+            let found = file
+                .applications()
+                .find(|application| application.index == asked.index && application.fingerprint() == asked.fingerprint);
+            found.cloned()
+        });
+        let rendered = |application: Application| commit.render(&application);
+        match found.map(|application| application.map(rendered)) {
+            Ok(Some(Ok(rendered))) => Answer::Rendered(rendered),
+            Ok(Some(Err(unrendered))) => Answer::Unrendered(unrendered),
+            Ok(None) => Answer::NotFound,
+            Err(error) => Answer::Unrendered(Failure::World(error).into()),
+        }
+    }
+
+    fn find(&self, commit: &Commit<'_>, asked: &Asked) -> Result<Arc<application::File>, Error> {
+        let view = View::with_limit(commit.context.files, u64::MAX);
+        let blob = view.read(&asked.file).map_err(Error::View)?;
+        let mut last = self.0.borrow_mut();
+        let known = last.as_ref().filter(|(path, id, _)| *path == asked.file && *id == blob.id);
+        if let Some((_, _, file)) = known {
+            return Ok(file.clone());
+        }
+        let file = Arc::new(application::read(&asked.file, &blob.data));
+        *last = Some((asked.file.clone(), blob.id, file.clone()));
+        Ok(file)
+    }
+}
+
+struct Pipes {
+    from: File,
+    to: File,
+}
+
+/// The files of a dry tree that whoever started us reads for us, each once.
+struct AskedFiles {
+    pipes: Mutex<Pipes>,
+    root: ContentId,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    listings: HashMap<ContentId, Arc<[Entry]>>,
+    contents: HashMap<ContentId, Arc<[u8]>>,
+    sizes: HashMap<ContentId, u64>,
+    bytes: usize,
+}
+
+impl AskedFiles {
+    fn pipes(&self) -> MutexGuard<'_, Pipes> {
+        self.pipes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ask<T>(&self, question: &[u8], decode: impl FnOnce(&mut Decoder<'_>) -> Option<T>) -> Result<T, String> {
+        let pipes = self.pipes();
+        let told = frame::write(&mut &pipes.to, question).and_then(|()| frame::read(&mut &pipes.from, u64::MAX));
+        let frame = told.map_err(|error| error.to_string())?;
+        let mut frame = Decoder(&frame);
+        let answer = match frame.number() {
+            Some(1) => decode(&mut frame).map(Ok),
+            _ => frame.text().map(Err),
+        };
+        answer.unwrap_or_else(|| Err("the answer cannot be read".to_owned()))
+    }
+}
+
+impl Files for AskedFiles {
+    fn list(&self, dir: &RepoPath, id: ContentId) -> Result<Arc<[Entry]>, String> {
+        if let Some(entries) = self.kept().listings.get(&id) {
+            return Ok(entries.clone());
+        }
+        let entries: Arc<[Entry]> = self.ask(&Said::question(0, dir, id), frame::entries)?.into();
+        self.kept().listings.insert(id, entries.clone());
+        Ok(entries)
+    }
+
+    fn read(&self, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, String> {
+        if let Some(content) = self.kept().contents.get(&id) {
+            return Ok(content.clone());
+        }
+        let content: Arc<[u8]> = self.ask(&Said::question(1, path, id), |frame| Some(frame.0.into()))?;
+        let mut kept = self.kept();
+        kept.bytes += content.len();
+        if kept.bytes > KEPT_BYTES_MAX {
+            kept.contents.clear();
+            kept.bytes = content.len();
+        }
+        kept.contents.insert(id, content.clone());
+        Ok(content)
+    }
+
+    fn size(&self, path: &RepoPath, id: ContentId) -> Result<u64, String> {
+        if let Some(size) = self.kept().sizes.get(&id) {
+            return Ok(*size);
+        }
+        let size = self.ask(&Said::question(2, path, id), |frame| frame.number())?;
+        self.kept().sizes.insert(id, size);
+        Ok(size)
+    }
+
+    fn root(&self) -> ContentId {
+        self.root
+    }
+
+    fn noted(&self, path: &RepoPath, seen: Seen) {
+        // Should nobody listen any more, the next question finds that out.
+        drop(frame::write(&mut &self.pipes().to, &Said::note(path, seen)));
+    }
+}

@@ -1,0 +1,182 @@
+//! What comes of a render, as bytes and back.
+
+use std::collections::BTreeSet;
+
+use super::super::Rendered;
+use super::super::failure::{Error, Failure, Unrendered};
+use crate::application::Variable;
+use crate::cache::{Decoder, Encoder};
+use crate::diag::Diagnostic;
+use crate::manifest::Manifest;
+use crate::view::Reads;
+use crate::yaml::Value;
+
+/// What a process says of one Application.
+#[derive(Debug)]
+pub(super) enum Answer {
+    Rendered(Rendered),
+    Unrendered(Unrendered),
+    /// A bug of ours.
+    Panic(String),
+    /// The Application is not in its file: something else made it.
+    NotFound,
+}
+
+impl Answer {
+    pub fn encode(&self, frame: &mut Encoder) {
+        match self {
+            Self::Rendered(Rendered { manifests, commands, warnings, reads: seen, variables }) => {
+                frame.number(0);
+                frame.list(manifests.iter(), |frame, manifest| value(frame, manifest.object()));
+                frame.list(commands.iter(), |frame, command| frame.text(command));
+                diagnostics(frame, warnings);
+                reads(frame, seen);
+                frame.list(variables.iter(), |frame, variable| frame.text(variable.name()));
+            }
+            Self::Unrendered(Unrendered { failure, reads: seen, repeats }) => {
+                match failure {
+                    Failure::Mistakes(mistakes) => {
+                        frame.number(1);
+                        diagnostics(frame, mistakes);
+                    }
+                    Failure::World(Error::Cancelled) => frame.number(2),
+                    Failure::World(error) => {
+                        frame.number(if error.is_limit() { 3 } else { 4 });
+                        frame.text(&error.to_string());
+                    }
+                }
+                reads(frame, seen);
+                frame.number(u64::from(*repeats));
+            }
+            Self::Panic(text) => {
+                frame.number(5);
+                frame.text(text);
+            }
+            Self::NotFound => frame.number(6),
+        }
+    }
+
+    pub fn decode(frame: &mut Decoder<'_>) -> Option<Self> {
+        let failure = match frame.number()? {
+            0 => {
+                let manifests = frame.list(|frame| Manifest::new(read_value(frame)?).ok())?;
+                let commands = frame.list(Decoder::text)?;
+                let (warnings, reads) = (read_diagnostics(frame)?, read_reads(frame)?);
+                let variables = frame.list(|frame| Variable::of_name(&frame.text()?))?;
+                let variables: BTreeSet<Variable> = variables.into_iter().collect();
+                return Some(Self::Rendered(Rendered { manifests, commands, warnings, reads, variables }));
+            }
+            1 => Failure::Mistakes(read_diagnostics(frame)?),
+            2 => Failure::World(Error::Cancelled),
+            3 => Failure::World(Error::Limit(frame.text()?)),
+            4 => Failure::World(Error::Apart(frame.text()?)),
+            5 => return Some(Self::Panic(frame.text()?)),
+            6 => return Some(Self::NotFound),
+            _ => return None,
+        };
+        let (reads, repeats) = (read_reads(frame)?, frame.number()? == 1);
+        Some(Self::Unrendered(Unrendered { failure, reads, repeats }))
+    }
+}
+
+fn diagnostics(frame: &mut Encoder, diagnostics: &[Diagnostic]) {
+    frame.bytes(&serde_json::to_vec(diagnostics).expect("texts and numbers are JSON"));
+}
+
+fn read_diagnostics(frame: &mut Decoder<'_>) -> Option<Vec<Diagnostic>> {
+    serde_json::from_slice(frame.bytes()?).ok()
+}
+
+fn reads(frame: &mut Encoder, reads: &Reads) {
+    frame.list(reads.iter(), |frame, ((path, way), seen)| {
+        frame.text(path.as_str());
+        frame.number(u64::from(*way));
+        frame.seen(*seen);
+    });
+}
+
+fn read_reads(frame: &mut Decoder<'_>) -> Option<Reads> {
+    let reads = frame.list(|frame| Some(((frame.path()?, u8::try_from(frame.number()?).ok()?), frame.seen()?)))?;
+    Some(reads.into_iter().collect())
+}
+
+fn value(frame: &mut Encoder, of: &Value) {
+    match of {
+        Value::Null => frame.number(0),
+        Value::Bool(value) => frame.number(1 + u64::from(*value)),
+        Value::Int(number) => {
+            frame.number(3);
+            frame.number(number.cast_unsigned());
+        }
+        Value::Uint(number) => {
+            frame.number(4);
+            frame.number(*number);
+        }
+        Value::Float(number) => {
+            frame.number(5);
+            frame.number(number.to_bits());
+        }
+        Value::String(text) => {
+            frame.number(6);
+            frame.text(text);
+        }
+        Value::Sequence(items) => {
+            frame.number(7);
+            frame.list(items.iter(), value);
+        }
+        Value::Mapping(mapping) => {
+            frame.number(8);
+            frame.list(mapping.iter(), |frame, (key, of)| {
+                frame.text(key);
+                value(frame, of);
+            });
+        }
+    }
+}
+
+fn read_value(frame: &mut Decoder<'_>) -> Option<Value> {
+    Some(match frame.number()? {
+        0 => Value::Null,
+        1 => Value::Bool(false),
+        2 => Value::Bool(true),
+        3 => Value::Int(frame.number()?.cast_signed()),
+        4 => Value::Uint(frame.number()?),
+        5 => Value::Float(f64::from_bits(frame.number()?)),
+        6 => Value::String(frame.text()?),
+        7 => Value::Sequence(frame.list(read_value)?),
+        8 => Value::Mapping(frame.list(|frame| Some((frame.text()?, read_value(frame)?)))?.into_iter().collect()),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::{self, Source};
+    use crate::view::{MemoryFiles, View};
+
+    #[test]
+    fn what_is_rendered_comes_back_as_it_was() {
+        let text = "kind: A\nn: [0, -1, 9223372036854775807, 18446744073709551615, 1.5, 1e300, -0.0]\nb: [true, false, null]\n\
+                    t: ['', \"ä\\u0000\\n\"]\nm: {z: {}, a: []}\n---\nkind: B\n";
+        let manifests = manifest::read(text.as_bytes(), Source::Output("a test")).expect("objects");
+        let files = MemoryFiles::new().file("a/b.yaml", "x");
+        let view = View::new(&files);
+        let path = |text| crate::path::RepoPath::new(text).expect("a path");
+        drop((view.read(&path("a/b.yaml")), view.read(&path("no")), view.list(&path("a")), view.kind(&path("a"))));
+        let answer = Answer::Rendered(Rendered {
+            manifests,
+            commands: vec!["helm template".to_owned()],
+            warnings: vec![Diagnostic::warning("odd").hint("do not")],
+            reads: view.reads(),
+            variables: [Variable::Revision, Variable::AppName].into(),
+        });
+        let mut frame = Encoder::default();
+        answer.encode(&mut frame);
+        let back = Answer::decode(&mut Decoder(&frame.0)).expect("an answer");
+        assert_eq!(format!("{back:?}"), format!("{answer:?}"));
+        for end in 0..frame.0.len() {
+            assert!(Answer::decode(&mut Decoder(&frame.0[..end])).is_none(), "cut off at {end}");
+        }
+    }
+}

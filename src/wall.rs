@@ -1,0 +1,114 @@
+//! Who goes on when rendering ends this process: another one, which started it.
+//!
+//! An allocation that fails, a stack that overflows and the kernel's own killer end a process, and nothing inside of it can
+//! help that. So whatever renders is a process that may die: the first one renders in threads, as fast as it can, and within
+//! the limits of a run. Should it die, it is started once more to render each Application in a process of its own, which
+//! finds out whose fault it was and does the work for all others.
+//!
+//! Nothing that the first one did is in the way of the second: a lock goes with its process, refs move at the very end, and
+//! objects that no ref leads to are harmless. The script `hooks/post-receive` does the same by itself, because a shell is
+//! there already and costs a push less.
+
+use std::ffi::OsStr;
+use std::io::{self, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
+
+use crate::render::Isolation;
+
+/// The variable that tells a process where it renders: `together` or `apart`. Without it nobody goes on after the process.
+pub const VARIABLE: &str = "GIT_HYDRATE_ISOLATION";
+
+/// How a process ended that was started here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// With this exit code.
+    Exit(u8),
+    /// By this signal: somebody wanted it to end, or it died a second time.
+    Signal(i32),
+}
+
+/// What [`VARIABLE`] says.
+pub fn isolation(variable: Option<&OsStr>) -> Isolation {
+    match variable.and_then(OsStr::to_str) {
+        Some("together") => Isolation::Together,
+        Some("apart") => Isolation::Apart,
+        _ => Isolation::Alone,
+    }
+}
+
+/// Runs this program, `program`, with these arguments, and once more when it dies. Each time it gets `input` on its
+/// standard input; without any it shares ours.
+///
+/// # Errors
+///
+/// It cannot be started.
+pub fn supervise(program: &Path, arguments: &[impl AsRef<OsStr>], input: Option<&[u8]>) -> io::Result<Ended> {
+    // Who presses Ctrl-C means the process that works; how that ends is how we end.
+    for signal in [SIGINT, SIGQUIT, SIGHUP] {
+        drop(signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false))));
+    }
+    let first = run(program, arguments, input, "together")?;
+    match first {
+        Ended::Signal(signal) if !is_wanted(signal) => run(program, arguments, input, "apart"),
+        ended => Ok(ended),
+    }
+}
+
+fn run(program: &Path, arguments: &[impl AsRef<OsStr>], input: Option<&[u8]>, word: &str) -> io::Result<Ended> {
+    let mut command = Command::new(program);
+    command.args(arguments).env(VARIABLE, word);
+    if input.is_some() {
+        command.stdin(Stdio::piped());
+    }
+    let mut child = command.spawn()?;
+    if let (Some(mut stdin), Some(input)) = (child.stdin.take(), input) {
+        // Who needs no input does not read it.
+        drop(stdin.write_all(input));
+    }
+    let status = child.wait()?;
+    Ok(match (status.code(), status.signal()) {
+        (None, Some(signal)) => Ended::Signal(signal),
+        (code, _) => Ended::Exit(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
+    })
+}
+
+/// Whether somebody wanted a process to end by this signal.
+pub fn is_wanted(signal: i32) -> bool {
+    [SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGPIPE].contains(&signal)
+}
+
+/// What to say of a process that died twice.
+pub fn died(signal: i32) -> String {
+    format!(
+        "git-hydrate was ended by signal {signal} twice, the second time although each Application was rendered in its own \
+         process; hydrate.runMemory and hydrate.applicationMemory set the limits"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_dies_is_tried_once_more() {
+        let rows = [
+            ("exit 0", Ended::Exit(0)),
+            ("exit 3", Ended::Exit(3)),
+            ("[ $GIT_HYDRATE_ISOLATION = apart ] && exit 4; kill -ABRT $$", Ended::Exit(4)),
+            ("[ $GIT_HYDRATE_ISOLATION = apart ] && exec cat; kill -KILL $$", Ended::Exit(0)),
+            ("kill -KILL $$", Ended::Signal(9)),
+            ("[ $GIT_HYDRATE_ISOLATION = apart ] && exit 4; kill -TERM $$", Ended::Signal(SIGTERM)),
+        ];
+        for (script, expected) in rows {
+            let ended = supervise(Path::new("/bin/sh"), &["-c", script], Some(b"")).expect("starts");
+            assert_eq!(ended, expected, "{script}");
+        }
+        assert_eq!([None, Some("else")].map(|word| isolation(word.map(OsStr::new))), [Isolation::Alone; 2]);
+    }
+}

@@ -1,0 +1,283 @@
+//! Whatever one Application does to time or memory, the push ends, names it, and hydrates everything else.
+//!
+//! `hydrate-test.NAME.does`, of builds for tests only, has a render fail in ways that the limits of the engines do not
+//! notice.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::push::{config_map, dry, healthy, note, note_of, tip};
+use crate::support::{Answer, Lab, Repo};
+
+const DEV: &str = "environments/dev";
+const PROD: &str = "environments/prod";
+
+/// How a render fails, and what is said of it.
+const KINDS: &[(&str, &str)] = &[
+    ("allocate", "`bad-prod` takes more than 67108864 bytes of memory to render; git config hydrate.applicationMemory"),
+    ("abort", "the process that rendered `bad-prod` ended by signal 6"),
+    ("overflow", "`bad-prod` nests deeper than can be rendered: the stack overflowed"),
+    ("spin", "`bad-prod` takes more than 2 seconds to render; git config hydrate.renderTimeLimit sets the limit"),
+    ("kill", "the system ended the process that rendered `bad-prod` (signal 9); git config hydrate.applicationMemory"),
+];
+
+fn global(lab: &Lab, key: &str, value: &str) {
+    let set = lab.command("git", &lab.path("")).args(["config", "--global", key, value]).status();
+    assert!(set.expect("git runs").success());
+}
+
+/// A server, and a clone with `web-dev` on dev and `bad-prod` on prod. Both machines are small and have no time.
+fn team() -> (Lab, Repo, Repo) {
+    let lab = Lab::new();
+    for (key, value) in [("hydrate.applicationMemory", "64m"), ("hydrate.runMemory", "200m")] {
+        global(&lab, key, value);
+    }
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    let (file, text) = crate::push::application("bad", "prod");
+    clone.commit("one more", &[(&file, &text), ("apps/bad/prod/config.yaml", &config_map("bad", "0"))]);
+    (lab, server, clone)
+}
+
+/// The same after the first push, with what `bad-prod` does from now on and a commit that changes both.
+fn turned(kind: &str) -> (Lab, Repo, Repo) {
+    let (lab, server, clone) = team();
+    clone.push().success();
+    does(&lab, kind);
+    both(&clone, kind);
+    (lab, server, clone)
+}
+
+fn does(lab: &Lab, kind: &str) {
+    // All others end by themselves, however busy this machine is.
+    global(lab, "hydrate.renderTimeLimit", if kind == "spin" { "2" } else { "60" });
+    global(lab, "hydrate-test.bad-prod.does", kind);
+}
+
+fn both(clone: &Repo, value: &str) -> String {
+    let (web, bad) = (config_map("web", value), config_map("bad", value));
+    clone.commit(value, &[("apps/web/dev/config.yaml", &web), ("apps/bad/prod/config.yaml", &bad)])
+}
+
+/// Everything that a process of ours could leave behind: scratch directories, locks, processes.
+fn leftovers(lab: &Lab, repos: &[&Repo]) -> Vec<String> {
+    let mut found = Vec::new();
+    for dir in [lab.path("")].iter().chain(repos.iter().map(|repo| &repo.path)) {
+        let names = std::fs::read_dir(dir).expect("readable").flatten();
+        let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        found.extend(names.filter(|name| name.starts_with("git-hydrate-") || name.starts_with("core")));
+    }
+    for repo in repos {
+        let locks = repo.run("find", &[".", "-name", "*.lock", "-not", "-name", "hydrate.lock"]).success().stdout;
+        found.extend(locks.lines().map(str::to_owned));
+    }
+    found.extend(processes(&lab.path("")));
+    found
+}
+
+/// The processes of git-hydrate that know a directory by name or work in it.
+fn processes(dir: &Path) -> Vec<String> {
+    let dir = dir.to_string_lossy().into_owned();
+    let ids = std::fs::read_dir("/proc").expect("readable").flatten().map(|entry| entry.path());
+    let about = |path: &Path| {
+        let variables = std::fs::read(path.join("environ")).unwrap_or_default();
+        let state = std::fs::read_to_string(path.join("stat")).unwrap_or_default();
+        let is_over = state.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('Z'));
+        (!is_over && String::from_utf8_lossy(&variables).contains(&dir)).then(|| {
+            let words = std::fs::read(path.join("cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&words).replace('\0', " ")
+        })
+    };
+    ids.filter_map(|path| about(&path)).filter(|words| words.contains("hydrate")).collect()
+}
+
+#[test]
+fn a_push_hydrates_all_others_whatever_one_application_does() {
+    for (kind, expected) in KINDS {
+        let (lab, server, clone) = turned(kind);
+        let before = tip(&server, PROD);
+        let started = Instant::now();
+        let told = clone.push().success().remote().join(" ");
+        assert!(started.elapsed() < Duration::from_secs(180), "{kind}: {told}");
+        assert!(told.contains(expected), "{kind}: {told}");
+        assert!(!told.contains("was ended by signal"), "{kind}: {told}");
+        assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")), "{kind}: {told}");
+        assert_eq!(tip(&server, PROD), before, "{kind}");
+        healthy(&server);
+        // It is remembered: what has nothing to do with it costs nothing and says so.
+        let last = clone.commit("web only", &[("apps/web/dev/config.yaml", &config_map("web", "more"))]);
+        let told = clone.push().success().remote().join(" ");
+        assert!(told.contains(expected) && !told.contains("trying again"), "{kind}: {told}");
+        assert_eq!(note(&server, DEV), note_of(&last), "{kind}");
+        assert_eq!(leftovers(&lab, &[&server, &clone]), [""; 0], "{kind}");
+        // Once it behaves, an admin has it tried again.
+        does(&lab, "render");
+        server.hydrate(&["catch-up", "--retry"]).success();
+        assert_eq!(note(&server, PROD), note_of(&last), "{kind}");
+    }
+}
+
+#[test]
+fn the_first_push_of_all_hydrates_all_others() {
+    let (lab, server, clone) = team();
+    does(&lab, "abort");
+    let lines: Vec<String> = (0..30).map(|n| format!("HEAD:refs/heads/other-{n}")).collect();
+    let mut push = clone.command("git");
+    push.args(["push", "origin", "main"]).args(lines);
+    let told = Answer::new(push.output().expect("git runs")).success().remote().join(" ");
+    assert!(told.contains(KINDS[1].1), "{told}");
+    assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")));
+}
+
+#[test]
+fn strict_refuses_who_touches_what_kills_the_render_and_lets_others_in() {
+    for (kind, expected) in KINDS {
+        let (lab, server, clone) = turned(kind);
+        server.git(&["config", "hydrate.strict", "touched"]);
+        let before = tip(&server, "main");
+        let told = clone.push().exits(1).remote().join(" ");
+        assert!(told.contains(&format!("error: {expected}")), "{kind}: {told}");
+        assert_eq!(tip(&server, "main"), before, "{kind}");
+        clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+        let last = clone.commit("web only", &[("apps/web/dev/config.yaml", &config_map("web", "more"))]);
+        clone.push().success();
+        assert_eq!(note(&server, DEV), note_of(&last), "{kind}");
+        assert_eq!(leftovers(&lab, &[&server, &clone]), [""; 0], "{kind}");
+    }
+}
+
+#[test]
+fn a_catch_up_hydrates_all_others() {
+    for (kind, expected) in KINDS {
+        let (lab, server, clone) = turned(kind);
+        clone.git(&["push", "-q", "--no-verify", "origin", "HEAD:refs/heads/aside"]);
+        server.git(&["update-ref", "refs/heads/main", "refs/heads/aside"]);
+        let told = server.hydrate(&["catch-up"]).exits(1);
+        assert!(told.stdout.contains(expected), "{kind}: {told:?}");
+        assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")), "{kind}");
+        assert_eq!(leftovers(&lab, &[&server]), [""; 0], "{kind}");
+    }
+}
+
+#[test]
+fn a_clone_shows_all_others() {
+    for (kind, expected) in KINDS {
+        let (lab, server, clone) = turned(kind);
+        clone.git(&["fetch", "-q"]);
+        let hydrated = clone.hydrate(&["--offline"]).exits(1);
+        assert!(hydrated.stdout.contains(expected), "{kind}: {hydrated:?}");
+        let config = clone.git(&["show", "refs/remotes/hydrate/environments/dev:web/manifest.yaml"]);
+        assert!(config.contains(kind), "{config}");
+        let diff = clone.hydrate(&["diff", "--offline"]);
+        assert!(diff.stdout.contains(&format!("+   value: {kind}")), "{kind}: {diff:?}");
+        assert!(format!("{}{}", diff.stdout, diff.stderr).contains(expected), "{kind}: {diff:?}");
+        let check = clone.hydrate(&["check"]).exits(1);
+        assert!(check.stdout.contains(expected), "{kind}: {check:?}");
+        assert_eq!(leftovers(&lab, &[&server, &clone]), [""; 0], "{kind}");
+    }
+}
+
+#[test]
+fn verify_goes_on_with_all_others() {
+    for (kind, expected) in [KINDS[0], KINDS[3]] {
+        let (lab, server, clone) = turned(kind);
+        does(&lab, "render");
+        clone.push().success();
+        does(&lab, kind);
+        let told = server.hydrate(&["verify"]).exits(1);
+        let told = format!("{}{}", told.stdout, told.stderr);
+        assert!(told.contains(expected) && told.contains(DEV), "{kind}: {told}");
+        assert_eq!(leftovers(&lab, &[&server, &clone]), [""; 0], "{kind}");
+    }
+}
+
+#[test]
+fn pre_push_stops_what_kills_the_render() {
+    for (kind, expected) in KINDS {
+        let (lab, server, clone) = turned(kind);
+        clone.hydrate(&["install", "--client"]).success();
+        clone.git(&["fetch", "-q"]);
+        let before = tip(&server, "main");
+        let told = clone.push().exits(1).stderr;
+        assert!(told.contains(expected) && told.contains(DEV), "{kind}: {told}");
+        assert_eq!(tip(&server, "main"), before, "{kind}");
+        assert_eq!(leftovers(&lab, &[&server, &clone]), [""; 0], "{kind}");
+    }
+}
+
+#[test]
+fn a_clone_through_the_helper_gets_all_others() {
+    for (kind, expected) in KINDS {
+        let (lab, server, clone) = team();
+        server.git(&["config", "--unset-all", "hydrate.guard"]);
+        std::fs::remove_file(server.path.join("hooks/post-receive")).expect("removed");
+        does(&lab, kind);
+        clone.push().success();
+        let url = format!("hydrate::file://{}", server.path.display());
+        let args = ["clone", "-q", "--branch", DEV, &url, "hydrated"];
+        let cloned = lab.command("git", &lab.path("")).args(args).output().expect("git runs");
+        let cloned = Answer::new(cloned).success();
+        assert!(cloned.stderr.contains(expected), "{kind}: {cloned:?}");
+        assert!(lab.path("hydrated/web/manifest.yaml").exists(), "{kind}");
+        assert_eq!(leftovers(&lab, &[&server]), [""; 0], "{kind}");
+    }
+}
+
+#[test]
+fn a_hook_that_was_there_before_gets_its_lines_and_has_the_last_word() {
+    let lab = Lab::new();
+    let server = lab.bare(&[]);
+    server.hook("hooks/post-receive", "#!/bin/sh\ncat >lines; exit 7\n");
+    server.hydrate(&["install", "--server"]).success();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let line = format!("{} {} refs/heads/main\n", "0".repeat(40), tip(&server, "main"));
+    assert_eq!(server.file("lines").expect("written"), line);
+    assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")));
+}
+
+#[test]
+fn doctor_tells_what_a_push_may_take_and_which_limits_are_none() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let rows = [
+        (
+            &[("runMemory", "2g")] as &[(&str, &str)],
+            "good     a push may take 2048 MiB and 3600 s, one Application 1024 MiB",
+        ),
+        (&[("runMemory", "256m")], "good     a push may take 256 MiB and 3600 s, one Application 256 MiB"),
+        (&[("runMemory", "0")], "good     a push may take any memory and 3600 s, one Application 1024 MiB"),
+        (&[("runMemory", "much")], "bad      hydrate.runMemory is `much`, which is not a number: the default is used"),
+        (&[("runTimeLimit", "-1")], "bad      hydrate.runTimeLimit is `-1`, which is not a number"),
+        (&[("applicationMemory", "1m")], "bad      hydrate.applicationMemory is 1048576 bytes, too little to render"),
+        (
+            &[("runMemory", "1g"), ("applicationMemory", "2g")],
+            "advice   hydrate.applicationMemory (2147483648 bytes) is more than hydrate.runMemory (1073741824 bytes)",
+        ),
+    ];
+    for (values, expected) in rows {
+        for (key, value) in values {
+            server.git(&["config", &format!("hydrate.{key}"), value]);
+        }
+        let told = server.hydrate(&["doctor"]).stdout;
+        assert!(told.contains(expected), "{values:?}: {told}");
+        for (key, _) in values {
+            server.git(&["config", "--unset", &format!("hydrate.{key}")]);
+        }
+    }
+}
+
+#[test]
+fn what_is_left_of_many_deaths_is_nothing() {
+    let deaths = if std::env::var_os("HYDRATE_LONG").is_some() { 500 } else { 5 };
+    let (lab, server, clone) = turned("abort");
+    for death in 0..deaths {
+        let kind = ["abort", "kill"][death % 2];
+        does(&lab, kind);
+        let last = both(&clone, &format!("{kind} {death}"));
+        clone.push().success();
+        assert_eq!(note(&server, DEV), note_of(&last), "{death}");
+        assert_eq!(leftovers(&lab, &[&server, &clone]), [""; 0], "{death}");
+    }
+    healthy(&server);
+}
