@@ -5,6 +5,7 @@
 //! repository as it is, and changes nothing.
 
 mod hooks;
+mod limits;
 mod owner;
 mod refs;
 mod size;
@@ -113,6 +114,7 @@ impl<'a> Doctor<'a> {
             self.hook(hook)?;
         }
         self.strict();
+        self.limits(renderers);
         self.guard(access, survey.as_ref().ok());
         self.locks()?;
         self.refs()?;

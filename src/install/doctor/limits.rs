@@ -1,0 +1,39 @@
+//! What a push may take of this machine.
+
+use super::Doctor;
+use crate::render::Renderers;
+
+/// Less than this is what a process needs to render anything at all, in bytes.
+const APPLICATION_MEMORY_MIN: u64 = 64 << 20;
+
+impl Doctor<'_> {
+    /// Whether the limits of a run that are set are numbers, and leave room to work.
+    pub(super) fn limits(&mut self, renderers: &Renderers) {
+        let dir = self.repository.common_dir().display().to_string();
+        let keys = [("hydrate.runMemory", "4g"), ("hydrate.applicationMemory", "1g"), ("hydrate.runTimeLimit", "3600")];
+        if keys.iter().all(|(key, _)| self.repository.config(key).is_none()) {
+            return;
+        }
+        for (key, example) in keys {
+            let Some(value) = self.repository.config(key) else { continue };
+            if self.repository.config_number(key).is_none_or(|number| number < 0) {
+                let what = format!("{key} is `{value}`, which is not a number: the default is used");
+                self.bad(what, format!("git -C '{dir}' config {key} {example}"));
+            }
+        }
+        let limits = renderers.limits();
+        let (run, application) = (limits.run_memory, limits.application_memory);
+        if (1..APPLICATION_MEMORY_MIN).contains(&application) {
+            let what = format!("hydrate.applicationMemory is {application} bytes, too little to render anything");
+            self.bad(what, format!("git -C '{dir}' config hydrate.applicationMemory 1g"));
+        } else if run > 0 && application > run {
+            let what =
+                format!("hydrate.applicationMemory ({application} bytes) is more than hydrate.runMemory ({run} bytes)");
+            self.advise(what, format!("git -C '{dir}' config hydrate.applicationMemory {run}"));
+        } else {
+            let time = limits.run_time.as_secs();
+            let bytes = |bytes: u64| if bytes == 0 { "any memory".to_owned() } else { format!("{} MiB", bytes >> 20) };
+            self.good(format!("a push may take {} and {time} s, one Application {}", bytes(run), bytes(application)));
+        }
+    }
+}
