@@ -121,6 +121,17 @@ pub struct UnknownField {
     pub near: Option<String>,
 }
 
+/// What made an Application that stands in no file itself, and from what, in words.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Origin(pub String);
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&shown(&self.0))
+    }
+}
+
 /// One mistake of a dry commit.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Diagnostic {
@@ -139,7 +150,7 @@ pub struct Diagnostic {
     pub application: Option<String>,
     /// What made the Application that it is about, and from what, when it stands in no file itself.
     #[serde(default, rename = "madeBy", skip_serializing_if = "Option::is_none")]
-    pub made_by: Option<String>,
+    pub made_by: Option<Box<Origin>>,
     /// How to mend it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
@@ -257,7 +268,7 @@ impl fmt::Display for Diagnostic {
             write!(f, "\n  = application: {}", shown(application))?;
         }
         if let Some(maker) = &self.made_by {
-            write!(f, "\n  = made by {}", shown(maker))?;
+            write!(f, "\n  = made by {maker}")?;
         }
         if let Some(hint) = &self.hint {
             write!(f, "\n  = hint: {}", shown(hint))?;

@@ -15,7 +15,7 @@ use super::document::{Document, document};
 use super::field::{Content, Entry, Field, Place};
 use super::read::File;
 use super::set::{ApplicationSet, Expanded, Made, MadeFrom};
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Origin, Span, clipped};
 use crate::path::RepoPath;
 use crate::yaml::Value;
 
@@ -229,7 +229,7 @@ const TOP_BIT: usize = 1 << (usize::BITS - 1);
 impl Diagnostic {
     /// The same with what made the Application that it is about.
     pub fn made_by(self, maker: &Maker) -> Self {
-        Self { made_by: Some(crate::diag::clipped(maker.to_string())), ..self }
+        Self { made_by: Some(Box::new(Origin(clipped(maker.to_string())))), ..self }
     }
 }
 

@@ -201,7 +201,7 @@ fn told(finding: &CheckFinding, paint: Paint) -> String {
         let _ = writeln!(text, "  in: {}{more}", names.join(", "));
     }
     if let Some(maker) = made_by {
-        let _ = writeln!(text, "  made by {}", printable(maker));
+        let _ = writeln!(text, "  made by {maker}");
     }
     if let Some(hint) = hint {
         let _ = writeln!(text, "  hint: {}", printable(hint));
