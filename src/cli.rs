@@ -31,11 +31,11 @@ mod status;
 mod verify;
 
 use std::ffi::OsString;
-use std::num::NonZero;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -181,15 +181,17 @@ fn renders(arguments: &Arguments) -> bool {
             | Command::Verify(_)
             | Command::CatchUp(_)
             | Command::Adopt(_)
-            | Command::Config(_),
+            | Command::Config(_)
+            | Command::Apps(_)
+            | Command::Status(_)
+            | Command::Doctor(_),
         ) => true,
         Some(
             Command::Init(_)
-            | Command::Status(_)
+            | Command::Clusters(_)
             | Command::Log(_)
             | Command::Install(_)
             | Command::Uninstall(_)
-            | Command::Doctor(_)
             | Command::Commit(_)
             | Command::RemoteHelper(_)
             | Command::Help(_)
