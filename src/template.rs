@@ -17,6 +17,7 @@ mod convert;
 mod effects;
 mod error;
 mod exec;
+mod expense;
 mod funcs;
 mod function;
 mod go_error;

@@ -4,6 +4,7 @@
 //! So the text is parsed here ([`parse`]), and the engine gets what it means. Both match leftmost-first.
 
 mod class;
+mod cost;
 mod parse;
 
 use std::borrow::Cow;
@@ -12,17 +13,25 @@ use std::sync::Arc;
 use regex_automata::meta;
 use regex_automata::util::captures::Captures;
 use regex_automata::{Input, Span};
+use regex_syntax::hir::Hir;
 
 use super::unicode::{is_digit, is_letter};
 use super::utf8::{decode, push_char, runes, to_str};
 
+pub use cost::{COST_MAX, PATTERN_BYTES_MAX, PATTERN_GROWTH};
+
 /// How many bytes a compiled expression may take; Go allows 128 MiB of its own representation.
-const SIZE_MAX: usize = 32 << 20;
+const SIZE_MAX: usize = 16 << 20;
+
+/// How much of a pattern that is too large is shown, in bytes.
+const SHOWN_MAX: usize = 1000;
 
 /// A compiled expression.
 #[derive(Debug, Clone)]
 pub struct Regex {
     engine: meta::Regex,
+    /// What it means, of which a survey makes an automaton.
+    hir: Arc<Hir>,
     /// The names of the groups, the whole match first.
     names: Arc<[Option<Box<str>>]>,
 }
@@ -85,21 +94,31 @@ impl Regex {
 
     /// The same, of which the compiled form takes at most about `bytes_max` bytes. `\p{L}` takes 25 kB.
     pub fn with_limit(pattern: &[u8], bytes_max: usize) -> Result<Self, RegexError> {
+        let too_large = || {
+            let shown = pattern.get(..SHOWN_MAX).unwrap_or(pattern);
+            RegexError::TooLarge(to_str(shown).into_owned())
+        };
+        if pattern.len() > PATTERN_BYTES_MAX {
+            return Err(too_large());
+        }
         let parsed = parse::parse(pattern).map_err(|error| RegexError::Syntax(error.to_string()))?;
         let config = meta::Config::new()
             .nfa_size_limit(Some(bytes_max))
             .onepass_size_limit(Some(1 << 20))
-            .hybrid_cache_capacity(4 << 20);
-        let engine = meta::Builder::new()
-            .configure(config)
-            .build_from_hir(&parsed.hir)
-            .map_err(|_| RegexError::TooLarge(to_str(pattern).into_owned()))?;
-        Ok(Self { engine, names: parsed.names.into() })
+            .hybrid_cache_capacity(1 << 20);
+        let engine =
+            meta::Builder::new().configure(config).build_from_hir(&parsed.hir).map_err(|_| too_large())?;
+        Ok(Self { engine, hir: Arc::new(parsed.hir), names: parsed.names.into() })
     }
 
     /// About how many bytes it takes.
     pub fn size(&self) -> usize {
         self.engine.memory_usage()
+    }
+
+    /// How many bytes a text takes beside itself while it is searched: one that is no UTF-8 is copied.
+    pub fn haystack_bytes(text: &[u8]) -> usize {
+        if std::str::from_utf8(text).is_ok() { 0 } else { text.len().saturating_mul(3 + 3 * size_of::<usize>()) }
     }
 
     /// Whether it matches somewhere.
@@ -181,12 +200,14 @@ impl Regex {
 
     /// The text with each match replaced; with `is_literal` the replacement is taken as it is. None where nothing matches.
     ///
-    /// `take` is called before each search with how much is left, and with how much was made.
+    /// `take` is called before each search with how much is left, and with how much was made. Not much more than `max` bytes
+    /// are made.
     pub fn replace_all<E>(
         &self,
         text: &[u8],
         replacement: &[u8],
         is_literal: bool,
+        max: usize,
         mut take: impl FnMut(usize, usize) -> Result<(), E>,
     ) -> Result<Option<Vec<u8>>, E> {
         let haystack = Haystack::new(text);
@@ -206,7 +227,7 @@ impl Regex {
                 if is_literal {
                     out.extend_from_slice(replacement);
                 } else {
-                    self.expand(out, replacement, &haystack, &captures);
+                    self.expand(out, replacement, &haystack, &captures, max);
                 }
             }
             done = span.end;
@@ -226,9 +247,9 @@ impl Regex {
     }
 
     /// `$1`, `${name}` and `$$` in a replacement.
-    fn expand(&self, out: &mut Vec<u8>, template: &[u8], haystack: &Haystack<'_>, captures: &Captures) {
+    fn expand(&self, out: &mut Vec<u8>, template: &[u8], haystack: &Haystack<'_>, captures: &Captures, max: usize) {
         let mut rest = template;
-        while let Some(dollar) = rest.iter().position(|byte| *byte == b'$') {
+        while let Some(dollar) = memchr::memchr(b'$', rest).filter(|_| out.len() <= max) {
             let (before, after) = rest.split_at(dollar);
             out.extend_from_slice(before);
             let after = after.get(1..).unwrap_or_default();

@@ -25,6 +25,8 @@ pub struct Host {
     pub open: HashMap<Text, u32>,
     /// What `tpl` parsed.
     pub parsed: HashMap<Text, Parsed>,
+    /// How long these texts are together.
+    pub parsed_bytes: usize,
     /// Files that can't be read, of the chart whose template is executed.
     pub unreadable: Unreadable,
 }

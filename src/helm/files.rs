@@ -21,6 +21,9 @@ static METHODS: LazyLock<Functions> = LazyLock::new(|| {
     methods
 });
 
+/// How long a pattern may be: what it becomes takes much more memory.
+const PATTERN_BYTES_MAX: usize = 64 << 10;
+
 /// The files of a chart that can't be read, by path, with what to say when a template asks for one.
 #[derive(Debug, Clone, Default)]
 pub struct Unreadable(pub Rc<BTreeMap<Text, String>>);
@@ -61,6 +64,9 @@ fn get_bytes(call: &mut Call<'_>, files: Value, path: Text) -> Result<Value, Fai
     Ok(Value::Bytes(content(&files, &path).unwrap_or_default().into()))
 }
 
+/// What a line takes beside its text.
+const LINE_BYTES: usize = 64;
+
 fn lines(call: &mut Call<'_>, files: Value, path: Text) -> Result<List, Failure> {
     check(call, &path)?;
     let Some(text) = content(&files, &path) else { return Ok(List::strings::<Text>([])) };
@@ -69,11 +75,15 @@ fn lines(call: &mut Call<'_>, files: Value, path: Text) -> Result<List, Failure>
         return Err(Failure::message("runtime error: index out of range [-1]"));
     }
     let text = text.strip_suffix(b"\n").unwrap_or(&text);
+    call.charge_bytes((memchr::memchr_iter(b'\n', text).count() + 1).saturating_mul(LINE_BYTES))?;
     Ok(List::strings(text.split(|byte| *byte == b'\n').map(Text::from)))
 }
 
 fn glob(call: &mut Call<'_>, files: Value, pattern: Text) -> Result<Map, Failure> {
     let files = entries(&files);
+    if pattern.len() > PATTERN_BYTES_MAX {
+        return Err(Failure::message(format!("a pattern of more than {PATTERN_BYTES_MAX} bytes")));
+    }
     // Matching takes time in proportion to pattern and name.
     let names: usize = files.keys().map(|name| name.len()).sum();
     call.charge(names.saturating_mul(pattern.len()) / 16)?;

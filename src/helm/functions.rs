@@ -12,6 +12,12 @@ use crate::yaml::quote;
 const OPEN_MAX: u32 = 1000;
 /// How many texts of `tpl` are kept parsed.
 const PARSED_MAX: usize = 1000;
+/// How long these may be together.
+const PARSED_BYTES_MAX: usize = 4 << 20;
+/// How much memory parsing an action takes.
+const ACTION_BYTES: usize = 512;
+/// How many steps it takes.
+const STEPS_PER_ACTION: usize = 8;
 /// The name of the template set; what `tpl` parses gets it too.
 pub const SET_NAME: &str = "gotpl";
 
@@ -60,8 +66,14 @@ fn parse(call: &mut Call<'_>, text: &Text) -> Result<Parsed, Failure> {
     if let Some(parsed) = host.parsed.get(text) {
         return Ok(parsed.clone());
     }
+    // Each action is some nodes, for a while beside its tokens.
+    let actions = memchr::memmem::find_iter(text, b"{{").count();
+    call.charge(actions.saturating_mul(STEPS_PER_ACTION))?;
+    call.reserve(text.len().saturating_add(actions.saturating_mul(ACTION_BYTES)))?;
     let parsed = Parsed::new(SET_NAME, text.clone(), functions())?;
-    if host.parsed.len() < PARSED_MAX {
+    let host = call.host::<Host>()?;
+    if host.parsed.len() < PARSED_MAX && host.parsed_bytes + text.len() <= PARSED_BYTES_MAX {
+        host.parsed_bytes += text.len();
         host.parsed.insert(text.clone(), parsed.clone());
     }
     Ok(parsed)

@@ -31,20 +31,27 @@ impl Value {
     /// Fails when it holds itself, is too deep or too large, and with Go's text ([`super::Cause::Function`]) for what
     /// JSON lacks.
     pub fn to_yaml(&self) -> Result<yaml::Value, Failure> {
-        self.to_yaml_within(yaml::Limits::default().nodes).map(|(value, _)| value)
+        self.to_yaml_within(BYTES_MAX).map(|(value, _)| value)
     }
 
-    /// The same for at most so many values inside each other and beside each other, with how many there are.
-    pub(super) fn to_yaml_within(&self, nodes_max: usize) -> Result<(yaml::Value, usize), Failure> {
-        let mut converter = Converter { nodes: 0, nodes_max };
+    /// The same for at most so many bytes, with how many there are: about what it takes as YAML, and as a value.
+    pub(super) fn to_yaml_within(&self, bytes_max: usize) -> Result<(yaml::Value, usize), Failure> {
+        let mut converter = Converter { nodes: 0, bytes: 0, bytes_max };
         let value = converter.convert(self, 0)?;
-        Ok((value, converter.nodes))
+        Ok((value, converter.bytes))
     }
 }
 
+/// How much a value may take that a host converts.
+const BYTES_MAX: usize = 1 << 30;
+
+/// What a value takes beside its text.
+const NODE_BYTES: usize = 16;
+
 struct Converter {
     nodes: usize,
-    nodes_max: usize,
+    bytes: usize,
+    bytes_max: usize,
 }
 
 impl Converter {
@@ -53,9 +60,11 @@ impl Converter {
             return Err(Limit::ValueDepth(VALUE_DEPTH_MAX).into());
         }
         self.nodes += 1;
-        if self.nodes > self.nodes_max {
-            return Err(Limit::Values(self.nodes_max).into());
+        let nodes_max = yaml::Limits::default().nodes;
+        if self.nodes > nodes_max {
+            return Err(Limit::Values(nodes_max).into());
         }
+        self.take(NODE_BYTES + 2 * depth as usize)?;
         Ok(match value {
             Value::Nil => yaml::Value::Null,
             Value::Bool(value) => yaml::Value::Bool(*value),
@@ -65,8 +74,16 @@ impl Converter {
             Value::Float(value) => {
                 return Err(Failure::message(format!("json: unsupported value: {}", yaml::format_float(*value))));
             }
-            Value::String(text) => yaml::Value::String(text.to_str().into_owned()),
-            Value::Bytes(bytes) => yaml::Value::String(data_encoding::BASE64.encode(bytes)),
+            Value::String(text) => {
+                // Each line is indented.
+                let lines = memchr::memchr_iter(b'\n', text).count();
+                self.take(text.len().saturating_add(lines.saturating_mul(2 * depth as usize)))?;
+                yaml::Value::String(text.to_str().into_owned())
+            }
+            Value::Bytes(bytes) => {
+                self.take(bytes.len().saturating_mul(2))?;
+                yaml::Value::String(data_encoding::BASE64.encode(bytes))
+            }
             Value::List(list) if list.is_nil() => yaml::Value::Null,
             Value::List(list) => {
                 let items = list.iter().map(|item| self.convert(item, depth + 1)).collect::<Result<_, _>>()?;
@@ -76,6 +93,7 @@ impl Converter {
             Value::Map(map) => {
                 let mut entries = yaml::Mapping::new();
                 for (key, value) in map.entries().iter() {
+                    self.take(key.len())?;
                     entries.insert(key.to_str().into_owned(), self.convert(value, depth + 1)?);
                 }
                 yaml::Value::Mapping(entries)
@@ -86,6 +104,11 @@ impl Converter {
             })?),
             Value::Struct(fields) => self.convert_struct(fields, depth)?,
         })
+    }
+
+    fn take(&mut self, bytes: usize) -> Result<(), Failure> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes > self.bytes_max { Err(Limit::Bytes(self.bytes_max as u64).into()) } else { Ok(()) }
     }
 
     fn convert_struct(&mut self, fields: &Struct, depth: u32) -> Result<yaml::Value, Failure> {

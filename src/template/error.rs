@@ -130,6 +130,9 @@ pub enum Limit {
     /// A value that holds too many others to be encoded.
     #[error("a value holds more than {0} others")]
     Values(usize),
+    /// A regular expression that is too large, or that would be searched for too long.
+    #[error("a regular expression takes too much: it, or the text that it is matched with, is too long")]
+    Regex,
     /// The caller's time is up.
     #[error("template execution takes too long")]
     Time,

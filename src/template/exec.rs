@@ -21,7 +21,7 @@ use super::set::Set;
 use super::text::Text;
 use super::trail::{Caller, Trail};
 use super::value::Value;
-use crate::go::regexp::Regex;
+use crate::go::regexp::{PATTERN_BYTES_MAX, PATTERN_GROWTH, Regex, RegexError};
 
 /// What `.key` gives when the map has no such key: Go's option `missingkey`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -232,6 +232,11 @@ impl Call<'_> {
         self.runtime.budget.bytes(bytes)
     }
 
+    /// Fails when so many bytes are not left, and takes none: for what is thrown away before the function returns.
+    pub fn reserve(&self, bytes: usize) -> Result<(), Failure> {
+        self.runtime.budget.reserve(bytes)
+    }
+
     /// How many bytes are left.
     pub fn bytes_left(&self) -> usize {
         self.runtime.budget.bytes_left()
@@ -260,13 +265,21 @@ impl Call<'_> {
         if let Some(regex) = self.runtime.regexes.get(pattern) {
             return Ok(regex.clone());
         }
+        if pattern.len() > PATTERN_BYTES_MAX {
+            return Err(Limit::Regex.into());
+        }
         self.charge(pattern.len())?;
-        let regex = Regex::new(pattern).map_err(|error| error.to_string());
+        self.reserve(pattern.len().saturating_mul(PATTERN_GROWTH))?;
+        let regex = match Regex::new(pattern) {
+            Ok(regex) => Ok(regex),
+            Err(error @ RegexError::Syntax(_)) => Err(error.to_string()),
+            Err(RegexError::TooLarge(_)) => return Err(Limit::Regex.into()),
+        };
         let size = regex.as_ref().map_or(pattern.len(), Regex::size);
         self.charge_bytes(size)?;
         self.charge(size / REGEX_BYTES_PER_STEP)?;
         self.runtime.regex_bytes += size;
-        if self.runtime.regex_bytes > REGEX_BYTES_MAX {
+        if self.runtime.regex_bytes > REGEX_BYTES_MAX || self.runtime.regexes.len() >= REGEXES_MAX {
             self.runtime.regexes.clear();
             self.runtime.regex_bytes = size;
         }
@@ -277,5 +290,7 @@ impl Call<'_> {
 
 /// How much of a compiled expression is made in the time of a step.
 const REGEX_BYTES_PER_STEP: usize = 4;
-/// What the kept expressions may take together.
+/// What the kept expressions may take together, but for what they make while they search: some MiB each at most.
 const REGEX_BYTES_MAX: usize = 64 << 20;
+/// How many are kept.
+const REGEXES_MAX: usize = 100;

@@ -12,6 +12,7 @@ use std::vec::IntoIter;
 
 use super::error::Failure;
 use super::exec::Call;
+use super::expense::Expense;
 use super::operand::Operand;
 use super::value::{IntType, UintType, Value};
 
@@ -136,6 +137,7 @@ pub struct Function {
     params: Vec<Type>,
     variadic: Option<Type>,
     form: Form,
+    expense: Option<Expense>,
     run: Arc<Run>,
 }
 
@@ -158,7 +160,7 @@ impl Function {
     /// A Rust function under the name that templates call it by.
     pub fn new<M>(name: &'static str, function: impl Handler<M>) -> Self {
         let Signature { params, variadic, run } = function.signature();
-        Self { name, params, variadic, form: Form::Plain, run }
+        Self { name, params, variadic, form: Form::Plain, expense: Expense::of(name), run }
     }
 
     /// A method of Go that templates reach and can't call, by a function that has its parameters; `why` is Go's message.
@@ -184,6 +186,11 @@ impl Function {
     /// The type of each argument behind the fixed ones, when any number of them is taken.
     pub fn variadic(&self) -> Option<Type> {
         self.variadic
+    }
+
+    /// What a call costs by the size of its arguments; none when it looks into none of them.
+    pub(super) fn expense(&self) -> Option<Expense> {
+        self.expense
     }
 
     pub(super) fn form(&self) -> Form {

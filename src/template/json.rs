@@ -41,7 +41,13 @@ impl Encoder<'_> {
             Value::Float(value) => {
                 return Err(Failure::message(format!("json: unsupported value: {}", yaml::format_float(*value))));
             }
+            Value::String(text) if self.out.len() + text.len() > self.max => {
+                return Err(Limit::Bytes(self.max as u64).into());
+            }
             Value::String(text) => self.string(text),
+            Value::Bytes(bytes) if self.out.len() + bytes.len() > self.max => {
+                return Err(Limit::Bytes(self.max as u64).into());
+            }
             Value::Bytes(bytes) => self.string(data_encoding::BASE64.encode(bytes).as_bytes()),
             Value::List(list) if list.is_nil() => self.out.push_str("null"),
             Value::List(list) => {

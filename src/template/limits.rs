@@ -77,6 +77,11 @@ impl Budget {
         Ok(())
     }
 
+    /// Fails when so many bytes are not left: what is made on the way to a result and thrown away is not taken, but has to fit.
+    pub fn reserve(&self, count: usize) -> Result<(), Failure> {
+        if count > self.bytes_left() { Err(Limit::Bytes(self.limits.bytes).into()) } else { Ok(()) }
+    }
+
     /// Takes bytes, and the steps that making them costs.
     pub fn bytes(&mut self, count: usize) -> Result<(), Failure> {
         self.bytes = self.bytes.saturating_add(count as u64);

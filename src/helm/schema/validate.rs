@@ -16,6 +16,7 @@ use super::compile::{Compiled, Keywords, SchemaId};
 use super::draft::Draft;
 use super::report::{Problem, Role, push_pointer};
 use super::{DEPTH_MAX, PROBLEMS_MAX, STEPS_MAX};
+use crate::go::regexp::Regex;
 use crate::yaml::Value;
 
 /// The problems of `value`; `Ok` when there are none.
@@ -29,6 +30,22 @@ pub fn validate(compiled: &Compiled, value: &Value) -> Result<(), Vec<Problem>> 
         return Err(vec![Problem { message: EXHAUSTED.to_owned(), ..Problem::default() }]);
     }
     outcome.map(drop).map_err(Problem::ungrouped)
+}
+
+/// How many bytes of a text, or entries of an object, are looked at in the time of a step.
+const BYTES_PER_STEP: usize = 16;
+
+/// How many steps of templates, by which regular expressions count, take as long as one of ours.
+const TEMPLATE_STEPS_PER_STEP: usize = 4;
+
+/// How much of a value each schema looks at that is applied to it.
+fn width(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Sequence(items) => items.len(),
+        Value::Mapping(entries) => entries.len(),
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Float(_) => 0,
+    }
 }
 
 /// What is said of a schema that costs more than the limits.
@@ -123,10 +140,23 @@ impl<'a> Run<'a> {
         self.steps.get() > STEPS_MAX || self.problems.get() > PROBLEMS_MAX
     }
 
+    fn take(&self, steps: usize) {
+        self.steps.set(self.steps.get().saturating_add(steps as u64));
+    }
+
+    /// Whether a text matches; none when finding out takes longer than the limits.
+    fn matches(&self, regex: &Regex, text: &str) -> Option<bool> {
+        let survey = regex.survey(text.as_bytes(), |steps| {
+            self.take(steps / TEMPLATE_STEPS_PER_STEP);
+            if self.is_exhausted() { Err(()) } else { Ok(()) }
+        });
+        survey.ok().map(|()| regex.is_match(text.as_bytes()))
+    }
+
     fn check(&self, target: Target<'_>, scope: &Scope<'_>, unseen: Unseen) -> Checked {
         let keywords = self.compiled.get(scope.schema);
         let mut checking = Checking { run: self, target, scope, keywords, unseen, problems: Vec::new() };
-        self.steps.set(self.steps.get() + 1);
+        self.take(1 + width(target.value) / BYTES_PER_STEP);
         if self.is_exhausted() || scope.depth > DEPTH_MAX {
             return Err(checking.problem(EXHAUSTED.to_owned()));
         }

@@ -1,6 +1,7 @@
 //! Calls: arguments are counted, evaluated and checked, then the function runs.
 
 use super::super::error::Failure;
+use super::super::expense::Expense;
 use super::super::function::{Form, Function, Type};
 use super::super::node::{Spot, Term};
 use super::super::operand::Operand;
@@ -54,7 +55,8 @@ impl<'f> Frame<'f> {
             return Err(self.leave(failure, Some(name)));
         }
         let mut call = Call { runtime: self.runtime, set: self.set, function, tree: self.tree, at: node };
-        let result = function.run(&mut call, values).and_then(|value| {
+        let result = charge_arguments(&mut call, function, &values).and_then(|()| function.run(&mut call, values));
+        let result = result.and_then(|value| {
             call.charge_bytes(size(&value))?;
             Ok(value)
         });
@@ -95,6 +97,27 @@ fn not_callable(values: &[Operand], args: &[Term]) -> Failure {
     };
     Failure::message(format!("non-function {name} of type {}", value.type_name()))
 }
+
+/// Takes what a function costs that looks at all of its arguments once, before it runs. Lists count by their length, and what
+/// is inside of lists and maps not at all: functions that look there take steps for it themselves.
+fn charge_arguments(call: &mut Call<'_>, function: &Function, values: &[Operand]) -> Result<(), Failure> {
+    let length = |value: &Operand| match value.value() {
+        Some(Value::String(text)) => text.len(),
+        Some(Value::Bytes(bytes)) => bytes.len(),
+        Some(Value::List(list)) => list.len(),
+        _ => 0,
+    };
+    let Some(Expense { bytes_per_step, growth }) = function.expense() else { return Ok(()) };
+    let bytes = values.iter().map(length).fold(0, usize::saturating_add);
+    if bytes < FREE_BYTES {
+        return Ok(());
+    }
+    call.charge(bytes / bytes_per_step)?;
+    call.reserve(bytes.saturating_mul(growth))
+}
+
+/// Arguments up to here cost no more than the call itself.
+const FREE_BYTES: usize = 64;
 
 /// What a result takes from the budget. Maps are charged where they are built: most functions hand on one they got.
 fn size(value: &Operand) -> usize {

@@ -11,6 +11,7 @@ use super::super::print::{sprint, sprintf, sprintln};
 use super::super::structure::Struct;
 use super::super::text::{Text, decode};
 use super::super::value::{Kind, Value};
+use super::common::charge_printed;
 use crate::go::unicode::is_print;
 use crate::go::url::{Part, escape};
 
@@ -30,13 +31,19 @@ pub(super) fn add(table: &mut Functions) {
         .add("len", len)
         .add("index", index)
         .add("print", |call: &mut Call<'_>, args: Rest<Value>| {
-            sprint(&args.0, call.bytes_left()).map(Text::from).map_err(Failure::from)
+            let text = sprint(&args.0, call.bytes_left())?;
+            charge_printed(call, text.len())?;
+            Ok::<_, Failure>(Text::from(text))
         })
         .add("println", |call: &mut Call<'_>, args: Rest<Value>| {
-            sprintln(&args.0, call.bytes_left()).map(Text::from).map_err(Failure::from)
+            let text = sprintln(&args.0, call.bytes_left())?;
+            charge_printed(call, text.len())?;
+            Ok::<_, Failure>(Text::from(text))
         })
         .add("printf", |call: &mut Call<'_>, format: Text, args: Rest<Value>| {
-            sprintf(&format, &args.0, call.bytes_left()).map(Text::from).map_err(Failure::from)
+            let text = sprintf(&format, &args.0, call.bytes_left())?;
+            charge_printed(call, text.len())?;
+            Ok::<_, Failure>(Text::from(text))
         })
         .add("html", |call: &mut Call<'_>, args: Rest<Value>| text_of(call, args.0).map(|text| html(&text)))
         .add("js", |call: &mut Call<'_>, args: Rest<Value>| text_of(call, args.0).map(|text| js(&text)))
@@ -270,7 +277,12 @@ fn text_of(call: &mut Call<'_>, args: Vec<Value>) -> Result<Text, Failure> {
     }
     let shown = |value| if matches!(value, Value::Nil) { Value::from("<no value>") } else { value };
     let args: Vec<Value> = args.into_iter().map(shown).collect();
-    Ok(sprint(&args, call.bytes_left())?.into())
+    let text = sprint(&args, call.bytes_left())?;
+    call.charge_bytes(text.len())?;
+    charge_printed(call, text.len().saturating_mul(2))?;
+    // An escape may take six bytes for one.
+    call.reserve(text.len().saturating_mul(6))?;
+    Ok(text.into())
 }
 
 fn html(text: &[u8]) -> Text {

@@ -13,22 +13,42 @@ use crate::go::strconv::{parse_float, parse_int};
 pub(super) const NIL_DEREFERENCE: &str = "runtime error: invalid memory address or nil pointer dereference";
 
 /// Sprig's `strval`: strings and bytes as they are, everything else as it prints.
-pub(super) fn text_of(call: &Call<'_>, value: &Value) -> Result<Text, Failure> {
+pub(super) fn text_of(call: &mut Call<'_>, value: &Value) -> Result<Text, Failure> {
     Ok(match value {
         Value::String(text) => text.clone(),
         Value::Bytes(bytes) => Text::from(std::sync::Arc::clone(bytes)),
-        other => sprint_one(other, call.bytes_left())?.into(),
+        other => printed(call, other)?.into(),
     })
 }
 
+/// What a value prints, taken from the budget.
+pub(super) fn printed(call: &mut Call<'_>, value: &Value) -> Result<Vec<u8>, Failure> {
+    let text = sprint_one(value, call.bytes_left())?;
+    call.charge_bytes(text.len())?;
+    charge_printed(call, text.len())?;
+    Ok(text)
+}
+
+/// Takes the steps that printing or encoding so much costs, which goes value by value.
+pub(super) fn charge_printed(call: &mut Call<'_>, bytes: usize) -> Result<(), Failure> {
+    call.charge(bytes / 4)
+}
+
+/// What the text of an item takes of the budget beside its bytes.
+pub(super) const TEXT_BYTES: usize = 64;
+
 /// Sprig's `strslice`: the texts of a list without its nils, or of the one value.
-pub(super) fn texts_of(call: &Call<'_>, value: &Value) -> Result<Vec<Text>, Failure> {
+pub(super) fn texts_of(call: &mut Call<'_>, value: &Value) -> Result<Vec<Text>, Failure> {
     match value {
         Value::Nil => Ok(Vec::new()),
         Value::List(list) => {
+            call.charge_bytes(list.len().saturating_mul(size_of::<Text>()))?;
             list.iter().filter(|item| !matches!(item, Value::Nil)).map(|item| text_of(call, item)).collect()
         }
-        Value::Bytes(bytes) => Ok(bytes.iter().map(|byte| Text::from(byte.to_string())).collect()),
+        Value::Bytes(bytes) => {
+            call.charge_bytes(bytes.len().saturating_mul(TEXT_BYTES))?;
+            Ok(bytes.iter().map(|byte| Text::from(byte.to_string())).collect())
+        }
         other => Ok(vec![text_of(call, other)?]),
     }
 }
@@ -79,18 +99,29 @@ pub(super) fn float_of(value: &Value) -> f64 {
 }
 
 /// The items of a list, of whatever type; what else there is fails with `message` and its kind.
-pub(super) fn items(value: &Value, message: &str) -> Result<List, Failure> {
+pub(super) fn items(call: &mut Call<'_>, value: &Value, message: &str) -> Result<List, Failure> {
     match value {
         Value::List(list) => Ok(list.clone()),
-        Value::Bytes(bytes) => Ok(bytes.iter().map(|byte| Value::byte(*byte)).collect()),
+        Value::Bytes(bytes) => {
+            call.charge_bytes(bytes.len().saturating_mul(size_of::<Value>()))?;
+            Ok(bytes.iter().map(|byte| Value::byte(*byte)).collect())
+        }
         Value::Nil => Err(Failure::message(NIL_DEREFERENCE)),
         other => Err(Failure::message(format!("{message} {}", other.kind().name()))),
     }
 }
 
-/// `reflect.DeepEqual`: same types and same contents, all the way down. Takes a step for each pair.
+/// `reflect.DeepEqual`: same types and same contents, all the way down. Takes a step for each pair, and more for long texts.
 pub(super) fn deep_equal(call: &mut Call<'_>, one: &Value, two: &Value) -> Result<bool, Failure> {
     equal_at(call, one, two, 0)
+}
+
+fn same_bytes(call: &mut Call<'_>, one: &[u8], two: &[u8]) -> Result<bool, Failure> {
+    if one.len() != two.len() {
+        return Ok(false);
+    }
+    call.charge(one.len() / 64)?;
+    Ok(one == two)
 }
 
 fn equal_at(call: &mut Call<'_>, one: &Value, two: &Value, depth: u32) -> Result<bool, Failure> {
@@ -104,8 +135,8 @@ fn equal_at(call: &mut Call<'_>, one: &Value, two: &Value, depth: u32) -> Result
         (Value::Int(ty, one), Value::Int(other, two)) => ty == other && one == two,
         (Value::Uint(ty, one), Value::Uint(other, two)) => ty == other && one == two,
         (Value::Float(one), Value::Float(two)) => one == two,
-        (Value::String(one), Value::String(two)) => one == two,
-        (Value::Bytes(one), Value::Bytes(two)) => one == two,
+        (Value::String(one), Value::String(two)) => same_bytes(call, one, two)?,
+        (Value::Bytes(one), Value::Bytes(two)) => same_bytes(call, one, two)?,
         (Value::List(one), Value::List(two)) => {
             if one.ty().name != two.ty().name || one.is_nil() != two.is_nil() || one.len() != two.len() {
                 return Ok(false);

@@ -24,15 +24,22 @@ pub(super) fn add(table: &mut Functions) {
         })
         .add("hasKey", |map: Map, key: Text| map.has(&key))
         .add("pluck", |key: Text, maps: Rest<Map>| maps.0.iter().filter_map(|map| map.get(&key)).collect::<List>())
-        .add("keys", |maps: Rest<Map>| {
-            List::strings(maps.0.iter().flat_map(|map| map.entries().keys().cloned().collect::<Vec<_>>()))
+        .add("keys", |call: &mut Call<'_>, maps: Rest<Map>| {
+            charge_items(call, &maps.0)?;
+            Ok::<_, Failure>(List::strings(
+                maps.0.iter().flat_map(|map| map.entries().keys().cloned().collect::<Vec<_>>()),
+            ))
         })
-        .add("values", |map: Map| map.entries().values().cloned().collect::<List>())
+        .add("values", |call: &mut Call<'_>, map: Map| {
+            charge_items(call, std::slice::from_ref(&map))?;
+            Ok::<_, Failure>(map.entries().values().cloned().collect::<List>())
+        })
         .add("pick", |call: &mut Call<'_>, map: Map, keys: Rest<Text>| {
             let picked = keys.0.into_iter().filter_map(|key| map.get(&key).map(|value| (key, value)));
             charged(call, picked.collect())
         })
         .add("omit", |call: &mut Call<'_>, map: Map, keys: Rest<Text>| {
+            call.charge_bytes(map.len().saturating_mul(ENTRY_BYTES))?;
             let mut entries = (*map.entries()).clone();
             for key in &keys.0 {
                 entries.remove(key);
@@ -56,6 +63,16 @@ pub(super) fn add(table: &mut Functions) {
 
 /// What an entry of a new map takes of the budget.
 const ENTRY_BYTES: usize = 64;
+
+/// What a copy of a map takes of the budget beside its entries. It takes about twice as much memory.
+const MAP_BYTES: usize = 256;
+
+/// Takes what a list of all keys or values costs, before it is made.
+fn charge_items(call: &mut Call<'_>, maps: &[Map]) -> Result<(), Failure> {
+    let count = maps.iter().map(Map::len).fold(0, usize::saturating_add);
+    call.charge(count / 4)?;
+    call.reserve(count.saturating_mul(ENTRY_BYTES))
+}
 
 fn charged(call: &mut Call<'_>, map: Map) -> Result<Map, Failure> {
     call.charge_bytes(map.len() * ENTRY_BYTES)?;
@@ -119,13 +136,13 @@ fn deep_copy(call: &mut Call<'_>, value: &Value, depth: u32) -> Result<Value, Fa
     Ok(match value {
         Value::List(list) if list.is_nil() => value.clone(),
         Value::List(list) => {
-            call.charge_bytes(list.len() * ENTRY_BYTES)?;
+            call.charge_bytes((list.len() + 1) * ENTRY_BYTES)?;
             let items = list.iter().map(|item| deep_copy(call, item, depth + 1)).collect::<Result<_, _>>()?;
             Value::List(List::of(list.ty(), items))
         }
         Value::Map(map) if map.is_nil() => value.clone(),
         Value::Map(map) => {
-            call.charge_bytes(map.len() * ENTRY_BYTES)?;
+            call.charge_bytes(MAP_BYTES + map.len() * ENTRY_BYTES)?;
             let mut entries = Entries::new();
             for (key, item) in map.entries().iter() {
                 entries.insert(key.clone(), deep_copy(call, item, depth + 1)?);

@@ -9,6 +9,7 @@ use super::super::list::{List, ListType};
 use super::super::map::{Map, MapType};
 use super::super::text::Text;
 use super::super::value::Value;
+use super::common::charge_printed;
 use super::toml;
 use crate::yaml;
 use crate::yaml::json::{self, Options};
@@ -43,14 +44,14 @@ pub(super) fn add(table: &mut Functions) {
             })
         })
         .add("mustFromJson", |call: &mut Call<'_>, text: Text| from_json(call, &text)?.map_err(Failure::message))
-        .add("toToml", |call: &mut Call<'_>, value: Value| match toml::encode(call, &value) {
+        .add("toToml", |call: &mut Call<'_>, value: Value| match to_toml(call, &value) {
             Ok(text) => Ok(Text::from(text)),
             Err(failure) => match failure.cause() {
                 Cause::Function(message) if !matches!(value, Value::Nil) => Ok(Text::from(message)),
                 _ => Err(failure),
             },
         })
-        .add("mustToToml", |call: &mut Call<'_>, value: Value| toml::encode(call, &value).map(Text::from))
+        .add("mustToToml", |call: &mut Call<'_>, value: Value| to_toml(call, &value).map(Text::from))
         .add("fromToml", |call: &mut Call<'_>, text: Text| {
             call.charge_bytes(text.len() * NODE_BYTES)?;
             Ok::<_, Failure>(toml::decode(&text).unwrap_or_else(error_map))
@@ -71,14 +72,19 @@ fn or_empty(result: Result<String, Failure>) -> Result<String, Failure> {
 
 /// What `json.Marshal` sees, within the budget.
 fn encodable(call: &mut Call<'_>, value: &Value) -> Result<yaml::Value, Failure> {
-    let nodes_max = call.bytes_left() / NODE_BYTES;
-    let (value, nodes) = value.to_yaml_within(nodes_max)?;
-    call.charge_bytes(nodes * NODE_BYTES)?;
+    let (value, bytes) = value.to_yaml_within(call.bytes_left())?;
+    call.charge_bytes(bytes)?;
+    charge_printed(call, bytes)?;
+    // An escape may take six bytes for one, but nearly all of it is no escapes.
+    call.reserve(bytes.saturating_mul(2))?;
     Ok(value)
 }
 
-/// What a value inside another takes of the budget when it is encoded.
+/// What a value inside another takes of the budget when it is read.
 const NODE_BYTES: usize = 16;
+
+/// How much memory such a value takes for a while.
+const NODE_MEMORY: usize = 200;
 
 pub(super) fn to_yaml(call: &mut Call<'_>, value: &Value) -> Result<String, Failure> {
     marshal_yaml(call, value).map(without_last_break)
@@ -128,7 +134,15 @@ fn without_last_break(mut text: String) -> String {
 }
 
 fn to_json(call: &mut Call<'_>, value: &Value, options: Options<'_>) -> Result<String, Failure> {
-    super::super::json::encode(value, options, call.bytes_left())
+    let text = super::super::json::encode(value, options, call.bytes_left())?;
+    charge_printed(call, text.len())?;
+    Ok(text)
+}
+
+fn to_toml(call: &mut Call<'_>, value: &Value) -> Result<Vec<u8>, Failure> {
+    let text = toml::encode(call, value)?;
+    charge_printed(call, text.len())?;
+    Ok(text)
 }
 
 pub(super) fn from_yaml(call: &mut Call<'_>, text: &[u8]) -> Result<Result<Value, String>, Failure> {
@@ -145,7 +159,7 @@ pub(super) fn from_json(call: &mut Call<'_>, text: &[u8]) -> Result<Result<Value
 fn limits(call: &mut Call<'_>, text: &[u8]) -> Result<yaml::Limits, Failure> {
     call.charge_bytes(text.len())?;
     let limits = yaml::Limits::default();
-    Ok(yaml::Limits { nodes: limits.nodes.min(call.bytes_left() / NODE_BYTES), ..limits })
+    Ok(yaml::Limits { nodes: limits.nodes.min(call.bytes_left() / NODE_MEMORY), ..limits })
 }
 
 fn decoded(call: &mut Call<'_>, result: Result<yaml::Value, yaml::Error>) -> Result<Result<Value, String>, Failure> {

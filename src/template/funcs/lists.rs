@@ -12,49 +12,53 @@ pub(super) fn add(table: &mut Functions) {
         table.add(name, |args: Rest<Value>| List::new(args.0));
     }
     for name in ["append", "push", "mustAppend", "mustPush"] {
-        table.add(name, |list: Value, item: Value| {
-            let mut all = items(&list, "Cannot push on type")?.to_vec();
+        table.add(name, |call: &mut Call<'_>, list: Value, item: Value| {
+            let list = items(call, &list, "Cannot push on type")?;
+            call.reserve(list.len().saturating_mul(2 * size_of::<Value>()))?;
+            let mut all = list.to_vec();
             all.push(item);
             Ok::<_, Failure>(List::new(all))
         });
     }
     for name in ["prepend", "mustPrepend"] {
-        table.add(name, |list: Value, item: Value| {
+        table.add(name, |call: &mut Call<'_>, list: Value, item: Value| {
+            let list = items(call, &list, "Cannot prepend on type")?;
+            call.reserve(list.len().saturating_mul(2 * size_of::<Value>()))?;
             let mut all = vec![item];
-            all.extend_from_slice(&items(&list, "Cannot prepend on type")?);
+            all.extend_from_slice(&list);
             Ok::<_, Failure>(List::new(all))
         });
     }
     for name in ["first", "mustFirst"] {
-        table.add(name, |list: Value| {
-            items(&list, "Cannot find first on type").map(|list| list.first().cloned().unwrap_or_default())
+        table.add(name, |call: &mut Call<'_>, list: Value| {
+            items(call, &list, "Cannot find first on type").map(|list| list.first().cloned().unwrap_or_default())
         });
     }
     for name in ["last", "mustLast"] {
-        table.add(name, |list: Value| {
-            items(&list, "Cannot find last on type").map(|list| list.last().cloned().unwrap_or_default())
+        table.add(name, |call: &mut Call<'_>, list: Value| {
+            items(call, &list, "Cannot find last on type").map(|list| list.last().cloned().unwrap_or_default())
         });
     }
     for name in ["rest", "mustRest"] {
-        table.add(name, |list: Value| {
-            let list = items(&list, "Cannot find rest on type")?;
+        table.add(name, |call: &mut Call<'_>, list: Value| {
+            let list = items(call, &list, "Cannot find rest on type")?;
             Ok::<_, Failure>(list.split_first().map_or_else(nil_list, |(_, rest)| List::new(rest.to_vec()).into()))
         });
     }
     for name in ["initial", "mustInitial"] {
-        table.add(name, |list: Value| {
-            let list = items(&list, "Cannot find initial on type")?;
+        table.add(name, |call: &mut Call<'_>, list: Value| {
+            let list = items(call, &list, "Cannot find initial on type")?;
             Ok::<_, Failure>(list.split_last().map_or_else(nil_list, |(_, rest)| List::new(rest.to_vec()).into()))
         });
     }
     for name in ["reverse", "mustReverse"] {
-        table.add(name, |list: Value| {
-            items(&list, "Cannot find reverse on type").map(|list| list.iter().rev().cloned().collect::<List>())
+        table.add(name, |call: &mut Call<'_>, list: Value| {
+            items(call, &list, "Cannot find reverse on type").map(|list| list.iter().rev().cloned().collect::<List>())
         });
     }
     for name in ["compact", "mustCompact"] {
-        table.add(name, |list: Value| {
-            let list = items(&list, "Cannot compact on type")?;
+        table.add(name, |call: &mut Call<'_>, list: Value| {
+            let list = items(call, &list, "Cannot compact on type")?;
             Ok::<_, Failure>(list.iter().filter(|item| !is_empty(item)).cloned().collect::<List>())
         });
     }
@@ -67,7 +71,10 @@ pub(super) fn add(table: &mut Functions) {
     for name in ["has", "mustHas"] {
         table.add(name, |call: &mut Call<'_>, item: Value, list: Value| match list {
             Value::Nil => Ok(false),
-            list => contains(call, &items(&list, "Cannot find has on type")?, &item),
+            list => {
+                let list = items(call, &list, "Cannot find has on type")?;
+                contains(call, &list, &item)
+            }
         });
     }
     for name in ["slice", "mustSlice"] {
@@ -101,7 +108,7 @@ fn contains(call: &mut Call<'_>, list: &[Value], item: &Value) -> Result<bool, F
 
 fn uniq(call: &mut Call<'_>, list: Value) -> Result<List, Failure> {
     let mut kept: Vec<Value> = Vec::new();
-    for item in items(&list, "Cannot find uniq on type")?.iter() {
+    for item in items(call, &list, "Cannot find uniq on type")?.iter() {
         if !contains(call, &kept, item)? {
             kept.push(item.clone());
         }
@@ -111,7 +118,7 @@ fn uniq(call: &mut Call<'_>, list: Value) -> Result<List, Failure> {
 
 fn without(call: &mut Call<'_>, list: Value, omit: Rest<Value>) -> Result<List, Failure> {
     let mut kept = Vec::new();
-    for item in items(&list, "Cannot find without on type")?.iter() {
+    for item in items(call, &list, "Cannot find without on type")?.iter() {
         if !contains(call, &omit.0, item)? {
             kept.push(item.clone());
         }
@@ -119,8 +126,8 @@ fn without(call: &mut Call<'_>, list: Value, omit: Rest<Value>) -> Result<List, 
     Ok(List::new(kept))
 }
 
-fn slice(list: Value, indexes: Rest<Value>) -> Result<Value, Failure> {
-    let all = items(&list, "list should be type of slice or array but")?;
+fn slice(call: &mut Call<'_>, list: Value, indexes: Rest<Value>) -> Result<Value, Failure> {
+    let all = items(call, &list, "list should be type of slice or array but")?;
     if all.is_empty() {
         return Ok(Value::Nil);
     }
@@ -137,22 +144,26 @@ fn slice(list: Value, indexes: Rest<Value>) -> Result<Value, Failure> {
 }
 
 fn chunk(call: &mut Call<'_>, size: Int, list: Value) -> Result<List, Failure> {
-    let list = items(&list, "Cannot chunk type")?;
+    let list = items(call, &list, "Cannot chunk type")?;
     let Some(size) = usize::try_from(size.0).ok().filter(|size| *size > 0) else {
         // Go computes with an infinite or negative number of chunks.
         return Err(Failure::message("runtime error: makeslice: len out of range"));
     };
-    call.charge_bytes(list.len() * size_of::<Value>())?;
+    let count = list.len().div_ceil(size);
+    call.charge_bytes((list.len() + 2 * count).saturating_mul(size_of::<Value>()))?;
     let chunks = list.chunks(size).map(|chunk| Value::List(List::new(chunk.to_vec()))).collect();
     Ok(List::of(&ListType::LISTS, chunks))
 }
 
-fn concat(lists: Rest<Value>) -> Result<Value, Failure> {
+fn concat(call: &mut Call<'_>, lists: Rest<Value>) -> Result<Value, Failure> {
     let mut all = Vec::new();
     for list in &lists.0 {
+        if let Value::List(list) = list {
+            call.charge_bytes(list.len().saturating_mul(size_of::<Value>()))?;
+        }
         match list {
             Value::List(list) => all.extend_from_slice(list),
-            Value::Bytes(_) => all.extend_from_slice(&items(list, "")?),
+            Value::Bytes(_) => all.extend_from_slice(&items(call, list, "")?),
             Value::Nil => return Err(Failure::message(super::common::NIL_DEREFERENCE)),
             other => {
                 return Err(Failure::message(format!("Cannot concat type {} as list", other.kind().name())));
@@ -167,6 +178,10 @@ fn sort_alpha(call: &mut Call<'_>, value: Value) -> Result<List, Failure> {
         Value::List(_) | Value::Bytes(_) => texts_of(call, &value)?,
         other => vec![text_of(call, other)?],
     };
+    // Comparing goes through the texts, as often as there are rounds of sorting.
+    let length = texts.iter().map(|text| text.len()).fold(0, usize::saturating_add);
+    let rounds = texts.len().checked_ilog2().unwrap_or_default() as usize + 1;
+    call.charge(texts.len().saturating_mul(rounds) + length.saturating_mul(rounds) / 64)?;
     texts.sort();
     Ok(List::strings(texts))
 }
@@ -186,6 +201,7 @@ fn until_step(call: &mut Call<'_>, start: i64, stop: i64, step: i64) -> Result<V
     }
     let count = distance.div_ceil(step.unsigned_abs());
     call.charge_bytes(usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(size_of::<Value>()))?;
+    call.charge(usize::try_from(count).unwrap_or(usize::MAX) / 4)?;
     Ok((0..count as i64).map(|index| start.wrapping_add(index.wrapping_mul(step))).collect())
 }
 
@@ -209,6 +225,7 @@ fn seq(call: &mut Call<'_>, args: Rest<Int>) -> Result<String, Failure> {
         }
         _ => return Ok(String::new()),
     };
+    call.charge_bytes(numbers.len().saturating_mul(super::common::TEXT_BYTES))?;
     let texts: Vec<String> = numbers.iter().map(i64::to_string).collect();
     Ok(texts.join(" "))
 }

@@ -7,10 +7,9 @@ use num_bigint::{BigInt, Sign};
 use super::super::error::Failure;
 use super::super::exec::Call;
 use super::super::function::{Functions, Int, Rest};
-use super::super::print::sprint_one;
 use super::super::text::Text;
 use super::super::value::Value;
-use super::common::{float_of, int_of};
+use super::common::{float_of, int_of, printed};
 use crate::go::strconv;
 
 pub(super) fn add(table: &mut Functions) {
@@ -19,9 +18,7 @@ pub(super) fn add(table: &mut Functions) {
         .add("int", |value: Value| Int(int_of(&value)))
         .add("int64", |value: Value| int_of(&value))
         .add("float64", |value: Value| float_of(&value))
-        .add("toDecimal", |call: &mut Call<'_>, value: Value| {
-            Ok::<_, Failure>(octal(&sprint_one(&value, call.bytes_left())?))
-        })
+        .add("toDecimal", |call: &mut Call<'_>, value: Value| Ok::<_, Failure>(octal(&printed(call, &value)?)))
         .add("add1", |value: Value| int_of(&value).wrapping_add(1))
         .add("add", |values: Rest<Value>| values.0.iter().fold(0i64, |sum, value| sum.wrapping_add(int_of(value))))
         .add("sub", |one: Value, two: Value| int_of(&one).wrapping_sub(int_of(&two)))

@@ -32,6 +32,7 @@ pub(super) fn add(table: &mut Functions) {
         })
         .add("shuffle", |call: &mut Call<'_>, text: Text| {
             let mut random = call.random()?;
+            call.charge(text.len())?;
             let mut characters: Vec<char> = runes(&text).map(|(_, rune)| rune.char).collect();
             for last in (1..characters.len()).rev() {
                 characters.swap(last, random.below(last as u64 + 1) as usize);
@@ -48,7 +49,7 @@ fn text(call: &mut Call<'_>, count: Int, is_wanted: impl Fn(&u8) -> bool) -> Res
     let alphabet: Vec<char> = (0..128).filter(is_wanted).map(char::from).collect();
     let count = usize::try_from(count.0).unwrap_or(0);
     call.charge_bytes(count)?;
-    call.charge(count)?;
+    call.charge(count.saturating_mul(2))?;
     Ok((0..count).filter_map(|_| alphabet.get(random.below(alphabet.len() as u64) as usize)).collect())
 }
 

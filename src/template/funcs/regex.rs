@@ -1,11 +1,12 @@
 //! Regular expressions in templates.
 
-use super::super::error::Failure;
+use super::super::error::{Failure, Limit};
 use super::super::exec::Call;
 use super::super::function::{Functions, Int};
 use super::super::list::{List, ListType};
 use super::super::text::Text;
-use crate::go::regexp::{Regex, quote_meta};
+use super::common::TEXT_BYTES;
+use crate::go::regexp::{COST_MAX, Regex, quote_meta};
 use crate::go::strconv::{can_backquote, quote_bytes};
 
 pub(super) fn add(table: &mut Functions) {
@@ -22,7 +23,7 @@ pub(super) fn add(table: &mut Functions) {
     for (name, errors) in [("regexFind", Errors::Panics), ("mustRegexFind", Errors::Returned)] {
         table.add(name, move |call: &mut Call<'_>, pattern: Text, text: Text| {
             let regex = compile(call, &pattern, errors)?;
-            call.charge(text.len() / SEARCH_BYTES_PER_STEP)?;
+            prepare(call, &regex, &text)?;
             Ok::<_, Failure>(Text::from(regex.find(&text).unwrap_or_default()))
         });
     }
@@ -30,6 +31,7 @@ pub(super) fn add(table: &mut Functions) {
         table.add(name, move |call: &mut Call<'_>, pattern: Text, text: Text, count: Int| {
             let regex = compile(call, &pattern, errors)?;
             let count = usize::try_from(count.0).unwrap_or(usize::MAX);
+            prepare(call, &regex, &text)?;
             let found = regex.find_all(&text, count, |left| take(call, left))?;
             Ok::<_, Failure>(if found.is_empty() { List::nil(&ListType::STRINGS) } else { texts(found) })
         });
@@ -41,6 +43,7 @@ pub(super) fn add(table: &mut Functions) {
                 return Ok(List::nil(&ListType::STRINGS));
             }
             let count = usize::try_from(count.0).unwrap_or(usize::MAX);
+            prepare(call, &regex, &text)?;
             let parts = regex.split(&text, count, pattern.is_empty(), |left| take(call, left))?;
             Ok::<_, Failure>(texts(parts))
         });
@@ -54,12 +57,13 @@ pub(super) fn add(table: &mut Functions) {
     for (name, errors, is_literal) in replacing {
         table.add(name, move |call: &mut Call<'_>, pattern: Text, text: Text, replacement: Text| {
             let regex = compile(call, &pattern, errors)?;
+            prepare(call, &regex, &text)?;
             let max = call.bytes_left();
-            let replaced = regex.replace_all(&text, &replacement, is_literal, |left, made| {
+            let replaced = regex.replace_all(&text, &replacement, is_literal, max, |left, made| {
                 if made > max {
                     call.charge_bytes(made)?;
                 }
-                take(call, left)
+                call.charge(1 + left / SEARCH_BYTES_PER_STEP)
             })?;
             Ok::<_, Failure>(replaced.map_or(text, Text::from))
         });
@@ -94,11 +98,26 @@ fn compile(call: &mut Call<'_>, pattern: &Text, errors: Errors) -> Result<Regex,
 /// How many bytes the engine searches in the time of a step.
 const SEARCH_BYTES_PER_STEP: usize = 64;
 
+/// Takes what a search costs that has to find all of a match: where it begins, and its groups.
+fn prepare(call: &mut Call<'_>, regex: &Regex, text: &Text) -> Result<(), Failure> {
+    if regex.cost(text.len()) > COST_MAX {
+        return Err(Limit::Regex.into());
+    }
+    survey(call, regex, text)
+}
+
+fn survey(call: &mut Call<'_>, regex: &Regex, text: &Text) -> Result<(), Failure> {
+    call.reserve(Regex::haystack_bytes(text))?;
+    regex.survey(text, |steps| call.charge(steps))
+}
+
+/// Before each search: the one before it found a match.
 fn take(call: &mut Call<'_>, left: usize) -> Result<(), Failure> {
+    call.charge_bytes(TEXT_BYTES)?;
     call.charge(1 + left / SEARCH_BYTES_PER_STEP)
 }
 
 fn is_match(call: &mut Call<'_>, regex: &Regex, text: &Text) -> Result<bool, Failure> {
-    call.charge(text.len() / SEARCH_BYTES_PER_STEP)?;
+    survey(call, regex, text)?;
     Ok(regex.is_match(text))
 }

@@ -1,5 +1,7 @@
 //! Cutting, searching, replacing and joining strings. Lengths and positions count bytes.
 
+use std::collections::HashSet;
+
 use super::super::error::Failure;
 use super::super::exec::Call;
 use super::super::function::{Functions, Int, Rest};
@@ -7,7 +9,7 @@ use super::super::list::List;
 use super::super::map::{Entries, Map, MapType};
 use super::super::text::{Text, decode, decode_last, runes};
 use super::super::value::Value;
-use super::common::{text_of, texts_of};
+use super::common::{TEXT_BYTES, printed, text_of, texts_of};
 use crate::go::unicode::is_space;
 
 pub(super) fn add(table: &mut Functions) {
@@ -40,20 +42,23 @@ pub(super) fn add(table: &mut Functions) {
             join(call, &separator, &texts)
         })
         .add("split", |call: &mut Call<'_>, separator: Text, text: Text| {
-            split_map(call, split(&text, &separator, None))
+            let parts = split(call, &text, &separator, None)?;
+            split_map(call, parts)
         })
         .add("splitn", |call: &mut Call<'_>, separator: Text, count: Int, text: Text| {
             let parts = match usize::try_from(count.0) {
                 Ok(0) => Vec::new(),
-                Ok(count) => split(&text, &separator, Some(count)),
-                Err(_) => split(&text, &separator, None),
+                Ok(count) => split(call, &text, &separator, Some(count))?,
+                Err(_) => split(call, &text, &separator, None)?,
             };
             split_map(call, parts)
         })
-        .add("splitList", |separator: Text, text: Text| List::strings(split(&text, &separator, None)));
+        .add("splitList", |call: &mut Call<'_>, separator: Text, text: Text| {
+            split(call, &text, &separator, None).map(List::strings)
+        });
     for name in ["trimAll", "trimall"] {
         table.add(name, |set: Text, text: Text| {
-            let set: Vec<char> = runes(&set).map(|(_, rune)| rune.char).collect();
+            let set: HashSet<char> = runes(&set).map(|(_, rune)| rune.char).collect();
             Text::from(trim(&text, |c| set.contains(&c)))
         });
     }
@@ -79,7 +84,12 @@ fn trim(text: &[u8], is_cut: impl Fn(char) -> bool) -> &[u8] {
 }
 
 /// The parts between separators, at most `count`; without a separator the characters.
-fn split(text: &[u8], separator: &[u8], count: Option<usize>) -> Vec<Text> {
+fn split(call: &mut Call<'_>, text: &[u8], separator: &[u8], count: Option<usize>) -> Result<Vec<Text>, Failure> {
+    let all = match separator {
+        [] => text.len(),
+        separator => memchr::memmem::find_iter(text, separator).count() + 1,
+    };
+    call.charge_bytes(all.min(count.unwrap_or(usize::MAX)).saturating_mul(TEXT_BYTES))?;
     let mut parts = Vec::new();
     let mut rest = text;
     let has_room = |parts: &Vec<Text>| count.is_none_or(|count| parts.len() + 1 < count);
@@ -92,7 +102,7 @@ fn split(text: &[u8], separator: &[u8], count: Option<usize>) -> Vec<Text> {
         if !rest.is_empty() {
             parts.push(rest.into());
         }
-        return parts;
+        return Ok(parts);
     }
     while let Some(at) = find(rest, separator).filter(|_| has_room(&parts)) {
         let (part, after) = rest.split_at(at);
@@ -100,19 +110,19 @@ fn split(text: &[u8], separator: &[u8], count: Option<usize>) -> Vec<Text> {
         rest = after.get(separator.len()..).unwrap_or_default();
     }
     parts.push(rest.into());
-    parts
+    Ok(parts)
 }
 
 /// A map `_0`, `_1`, … of the parts.
 fn split_map(call: &mut Call<'_>, parts: Vec<Text>) -> Result<Map, Failure> {
-    call.charge_bytes(parts.len() * size_of::<Value>() * 2)?;
+    call.charge_bytes(parts.len().saturating_mul(2 * TEXT_BYTES))?;
     let entries: Entries =
         parts.into_iter().enumerate().map(|(index, part)| (format!("_{index}").into(), part.into())).collect();
     Ok(Map::of(&MapType::STRINGS, entries))
 }
 
 fn join(call: &mut Call<'_>, separator: &[u8], texts: &[Text]) -> Result<Text, Failure> {
-    let length = texts.iter().map(|text| text.len()).sum::<usize>();
+    let length = texts.iter().map(|text| text.len()).fold(0, usize::saturating_add);
     call.charge_bytes(length.saturating_add(separator.len().saturating_mul(texts.len())))?;
     let mut out = Vec::with_capacity(length);
     for (index, text) in texts.iter().enumerate() {
@@ -126,6 +136,9 @@ fn join(call: &mut Call<'_>, separator: &[u8], texts: &[Text]) -> Result<Text, F
 
 /// Without something to look for, the replacement goes before each character and at the end.
 fn replace(call: &mut Call<'_>, old: Text, new: Text, text: Text) -> Result<Text, Failure> {
+    let count = if old.is_empty() { text.len() } else { memchr::memmem::find_iter(&text, &*old).count() };
+    call.charge(count / 4)?;
+    call.reserve(count.saturating_mul(size_of::<usize>()))?;
     let places: Vec<usize> = if old.is_empty() {
         runes(&text).map(|(offset, _)| offset).chain([text.len()]).collect()
     } else {
@@ -157,6 +170,7 @@ fn indent(call: &mut Call<'_>, width: Int, text: &[u8], before: &str) -> Result<
     let pad = repeat(call, width, b" ")?;
     let lines = memchr::memchr_iter(b'\n', text).count() + 1;
     call.charge_bytes(text.len().saturating_add(pad.len().saturating_mul(lines)))?;
+    call.charge(lines)?;
     let mut out = Vec::with_capacity(text.len() + pad.len() * lines + before.len());
     out.extend_from_slice(before.as_bytes());
     for (index, line) in text.split(|byte| *byte == b'\n').enumerate() {
@@ -196,7 +210,12 @@ fn substr(start: Int, end: Int, text: Text) -> Result<Text, Failure> {
 fn quote(call: &mut Call<'_>, args: Rest<Value>) -> Result<Text, Failure> {
     let mut texts = Vec::with_capacity(args.0.len());
     for arg in args.0.iter().filter(|arg| !matches!(arg, Value::Nil)) {
-        texts.push(Text::from(crate::go::strconv::quote_bytes(&text_of(call, arg)?)));
+        let text = text_of(call, arg)?;
+        // A byte becomes four at most.
+        call.reserve(text.len().saturating_mul(4))?;
+        let quoted = Text::from(crate::go::strconv::quote_bytes(&text));
+        call.charge_bytes(quoted.len())?;
+        texts.push(quoted);
     }
     join(call, b" ", &texts)
 }
@@ -205,7 +224,7 @@ fn quote(call: &mut Call<'_>, args: Rest<Value>) -> Result<Text, Failure> {
 fn squote(call: &mut Call<'_>, args: Rest<Value>) -> Result<Text, Failure> {
     let mut texts = Vec::with_capacity(args.0.len());
     for arg in args.0.iter().filter(|arg| !matches!(arg, Value::Nil)) {
-        let shown = super::super::print::sprint_one(arg, call.bytes_left())?;
+        let shown = printed(call, arg)?;
         texts.push(Text::from([b"'", shown.as_slice(), b"'"].concat()));
     }
     join(call, b" ", &texts)
@@ -215,7 +234,7 @@ fn squote(call: &mut Call<'_>, args: Rest<Value>) -> Result<Text, Failure> {
 fn cat(call: &mut Call<'_>, args: Rest<Value>) -> Result<Text, Failure> {
     let mut texts = Vec::with_capacity(args.0.len());
     for arg in args.0.iter().filter(|arg| !matches!(arg, Value::Nil)) {
-        texts.push(Text::from(super::super::print::sprint_one(arg, call.bytes_left())?));
+        texts.push(Text::from(printed(call, arg)?));
     }
     join(call, b" ", &texts)
 }

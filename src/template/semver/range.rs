@@ -8,10 +8,16 @@ pub enum RangeError {
     /// Not a list of comparisons; holds the text, hyphen ranges written out.
     #[error("improper constraint: {}", crate::yaml::quote(.0))]
     Improper(String),
+    /// Longer than a range is read: finding ranges with hyphens takes time by the square of it.
+    #[error("a version constraint of more than {BYTES_MAX} bytes")]
+    TooLong,
     /// A comparison with what is no version.
     #[error("constraint parser error")]
     Version,
 }
+
+/// How long a range may be.
+const BYTES_MAX: usize = 4096;
 
 /// A range of versions: groups of comparisons, of which all in one group have to hold.
 #[derive(Debug, Clone)]
@@ -48,6 +54,9 @@ impl Range {
     ///
     /// Reference: semver 3.5.0 `NewConstraint`.
     pub fn new(text: &str) -> Result<Self, RangeError> {
+        if text.len() > BYTES_MAX {
+            return Err(RangeError::TooLong);
+        }
         let text = without_hyphens(text);
         let groups = text.split("||").map(group).collect::<Result<_, _>>()?;
         Ok(Self { groups })

@@ -73,7 +73,7 @@ impl Checking<'_> {
                 self.note(outcome);
             }
             for (regex, schema) in &keywords.pattern_properties {
-                if regex.is_match(name.as_bytes()) {
+                if self.run.matches(regex, name).unwrap_or_default() {
                     seen = true;
                     let outcome = self.below(*schema, value, name);
                     self.note(outcome);

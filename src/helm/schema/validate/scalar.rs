@@ -58,7 +58,7 @@ impl Checking<'_> {
             }
         }
         if let Some((regex, pattern)) = &keywords.pattern
-            && !regex.is_match(text.as_bytes())
+            && self.run.matches(regex, text) == Some(false)
         {
             self.add(|| format!("{} does not match pattern {}", quote(text), quote(pattern)));
         }
