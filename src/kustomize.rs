@@ -37,6 +37,8 @@ mod resources;
 mod schema;
 mod selector;
 mod session;
+#[cfg(test)]
+mod tests;
 mod text;
 mod transform;
 mod tree;

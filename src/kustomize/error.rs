@@ -1,6 +1,7 @@
 use std::fmt;
 
 use crate::diag::{Diagnostic, Refusal, Span, clipped};
+use crate::path::RepoPath;
 use crate::view::ViewError;
 
 /// Why a kustomization cannot be built.
@@ -77,6 +78,11 @@ impl Error {
     /// What Kustomize could do and we do not: never tried another way, and told with the remedy.
     pub(crate) fn unsupported(message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::with(message.into(), Cause::Unsupported).hint(remedy)
+    }
+
+    /// The build has to stop: whoever told it to knows why.
+    pub(crate) fn out_of_time() -> Self {
+        Self::from(ViewError::Backend { path: RepoPath::root(), reason: "no time is left".to_owned() })
     }
 
     fn with(message: String, cause: Cause) -> Self {

@@ -88,6 +88,7 @@ pub(crate) fn apply(
     creation: Option<&Creation>,
     set: &mut dyn FnMut(&mut Tree, NodeId) -> Result<()>,
 ) -> Result<()> {
+    tree.work(1)?;
     if !spec.applies_to(resource::gvk(tree, root)) {
         return Ok(());
     }
@@ -137,6 +138,7 @@ struct Walk<'w> {
 
 impl Walk<'_> {
     fn node(&mut self, tree: &mut Tree, id: NodeId, segments: &[Segment]) -> Result<()> {
+        tree.work(1)?;
         let Some((segment, rest)) = segments.split_first() else { return (self.set)(tree, id) };
         let node = tree.node(id);
         if node.is_null() {

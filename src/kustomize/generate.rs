@@ -47,7 +47,9 @@ pub(crate) fn generate(
         let secret_type = if args.secret_type.is_empty() { "Opaque" } else { &args.secret_type };
         set_string(&mut session.tree, root, &[], "type", secret_type)?;
     }
-    let data = sources::load(session.view, loader, args).map_err(|error| error.prefix("loading KV pairs"))?;
+    session.tree.check()?;
+    let data =
+        sources::load(session.view, &session.tree, loader, args).map_err(|error| error.prefix("loading KV pairs"))?;
     let mut known: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     for (key, value) in data {
         if known.contains_key(&key) {
@@ -61,13 +63,17 @@ pub(crate) fn generate(
             for (key, value) in known {
                 match String::from_utf8(value) {
                     Ok(text) => set_data(tree, root, "data", &key, text)?,
-                    Err(error) => set_data(tree, root, "binaryData", &key, base64(error.as_bytes()))?,
+                    Err(error) => {
+                        tree.fits(base64_bytes(error.as_bytes()))?;
+                        set_data(tree, root, "binaryData", &key, base64(error.as_bytes()))?;
+                    }
                 }
             }
         }
         Generated::Secret => {
             tree.lookup_create(root, Kind::Mapping, &["data"])?;
             for (key, value) in known {
+                tree.fits(base64_bytes(&value))?;
                 set_data(tree, root, "data", &key, base64(&value))?;
             }
         }
@@ -120,6 +126,11 @@ fn base64(bytes: &[u8]) -> String {
         rest = after;
     }
     lines
+}
+
+/// How long that is.
+fn base64_bytes(bytes: &[u8]) -> usize {
+    bytes.len() / 3 * 4 + bytes.len() / 50 + 5
 }
 
 fn apply_options(tree: &mut Tree, root: NodeId, options: &GeneratorOptions) -> Result<()> {

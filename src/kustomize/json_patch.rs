@@ -29,6 +29,12 @@ enum Container<'d> {
 /// How much the copies of one patch may add: a value that is copied into itself doubles each time.
 const COPIED_BYTES_MAX: usize = 16 << 20;
 
+/// How many items of a list are moved in the time of a unit of work.
+const ITEMS_PER_WORK: usize = 16;
+
+/// How many bytes of values are looked at in that time.
+const BYTES_PER_WORK: usize = 64;
+
 /// About how much memory a value takes, in bytes.
 fn size(value: &Value) -> usize {
     std::mem::size_of::<Value>()
@@ -77,9 +83,14 @@ impl JsonPatch {
     }
 
     /// Applies the operations in order; the first that fails is the error.
-    pub(crate) fn apply(&self, document: &mut Value) -> Result<()> {
+    ///
+    /// `work` is told before each how many items it looks at.
+    pub(crate) fn apply(&self, document: &mut Value, work: &dyn Fn(usize) -> Result<()>) -> Result<()> {
         let mut copied = 0;
-        self.0.iter().try_for_each(|operation| Operation(operation).apply(document, &mut copied))
+        self.0.iter().try_for_each(|operation| {
+            work(4)?;
+            Operation(operation).apply(document, &mut copied, work)
+        })
     }
 }
 
@@ -108,31 +119,36 @@ impl Operation<'_> {
         self.0.get("value").map_or(Ok(Value::Null), Raw::value)
     }
 
-    fn apply(&self, document: &mut Value, copied: &mut usize) -> Result<()> {
+    fn apply(&self, document: &mut Value, copied: &mut usize, work: &dyn Fn(usize) -> Result<()>) -> Result<()> {
         let kind = self.text("op").and_then(Result::ok).unwrap_or_else(|| "unknown".to_owned());
         match kind.as_str() {
-            "add" => self.add(document),
-            "remove" => self.remove(document),
+            "add" => self.add(document, work),
+            "remove" => self.remove(document, work),
             "replace" => self.replace(document),
-            "move" => self.move_value(document),
+            "move" => {
+                work(size(document) / BYTES_PER_WORK)?;
+                self.move_value(document)
+            }
             "copy" => self.copy(document, copied),
-            "test" => self.test(document),
+            "test" => self.test(document, work),
             other => Err(Error::new(format!("Unexpected kind: {other}"))),
         }
     }
 
-    fn add(&self, document: &mut Value) -> Result<()> {
+    fn add(&self, document: &mut Value, work: &dyn Fn(usize) -> Result<()>) -> Result<()> {
         let path = self.path().map_err(|_| missing("add operation failed to decode path".to_owned()))?;
         let (mut container, key) = find(document, &path)
             .ok_or_else(|| missing(format!("add operation does not apply: doc is missing path: \"{path}\"")))?;
+        work(container.moved(&key) / ITEMS_PER_WORK)?;
         let value = self.value()?;
         container.add(&key, value).map_err(|error| error.prefix(format!("error in add for path: '{path}'")))
     }
 
-    fn remove(&self, document: &mut Value) -> Result<()> {
+    fn remove(&self, document: &mut Value, work: &dyn Fn(usize) -> Result<()>) -> Result<()> {
         let path = self.path().map_err(|_| missing("remove operation failed to decode path".to_owned()))?;
         let (mut container, key) = find(document, &path)
             .ok_or_else(|| missing(format!("remove operation does not apply: doc is missing path: \"{path}\"")))?;
+        work(container.moved(&key) / ITEMS_PER_WORK)?;
         container.remove(&key).map_err(|error| error.prefix(format!("error in remove for path: '{path}'")))
     }
 
@@ -185,7 +201,7 @@ impl Operation<'_> {
         container.add(&key, value).map_err(|error| error.prefix("error while adding value during copy"))
     }
 
-    fn test(&self, document: &mut Value) -> Result<()> {
+    fn test(&self, document: &mut Value, work: &dyn Fn(usize) -> Result<()>) -> Result<()> {
         let path = self.path().map_err(|error| error.prefix("test operation failed to decode path"))?;
         let failed = || Error::new(format!("testing value {path} failed: test failed"));
         let wanted = self.0.get("value").ok_or_else(failed)?;
@@ -195,6 +211,7 @@ impl Operation<'_> {
         let (container, key) = find(document, &path)
             .ok_or_else(|| missing(format!("test operation does not apply: is missing path: {path}")))?;
         let value = container.get(&key).map_err(|error| error.prefix(format!("error in test for path: '{path}'")))?;
+        work(size(value) / BYTES_PER_WORK)?;
         if wanted.equals(value) { Ok(()) } else { Err(failed()) }
     }
 }
@@ -258,6 +275,14 @@ fn index(key: &str, length: usize) -> Result<usize> {
 }
 
 impl Container<'_> {
+    /// How many items have to make room for one at a key.
+    fn moved(&self, key: &str) -> usize {
+        match self {
+            Container::Object(_) => 0,
+            Container::Array(items) => index(key, items.len()).map_or(0, |index| items.len() - index),
+        }
+    }
+
     fn get(&self, key: &str) -> Result<&Value> {
         match self {
             Container::Object(mapping) => Ok(mapping.get(key).unwrap_or(&Value::Null)),

@@ -6,6 +6,7 @@
 //!
 //! Reference: kyaml 0.21.1 yaml/merge2 and yaml/walk.
 
+mod index;
 mod list;
 
 use super::error::{Error, Result};
@@ -82,6 +83,8 @@ impl Merger<'_> {
 
     fn walk(&mut self, sources: Sources, schema: Option<SchemaNode>) -> Result<Option<Merged>> {
         check_depth(self.depth)?;
+        self.tree.check()?;
+        self.tree.spend(1);
         self.depth += 1;
         let schema = self.schema_of(sources, schema);
         let both = [sources.target, sources.patch];

@@ -147,6 +147,7 @@ impl Tree {
     /// (kyaml `MatchElementList`).
     pub(crate) fn find_element<S: AsRef<str>>(&self, id: NodeId, keys: &[S], values: &[S]) -> Result<Option<NodeId>> {
         self.expect(id, Kind::Sequence)?;
+        self.work(self.content(id).len())?;
         let first = keys.first().map_or("", AsRef::as_ref);
         if first.is_empty() {
             let value = values.first().map_or("", AsRef::as_ref);
@@ -257,7 +258,9 @@ impl Tree {
         for item in items {
             let compared = if name.is_empty() { Some(item) } else { self.value_of(item, name) };
             let Some(compared) = compared else { continue };
-            if !pattern.is_match(text::of(self, compared)?.trim()) {
+            let text = text::of(self, compared)?;
+            self.work(pattern.cost_of(&text))?;
+            if !pattern.is_match(text.trim()) {
                 continue;
             }
             if name.is_empty() {

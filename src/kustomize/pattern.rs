@@ -6,6 +6,15 @@ use crate::go::regexp::{Regex, RegexError};
 /// How large a compiled pattern may grow, in bytes: enough for `\p{L}{1,63}`.
 const COMPILED_BYTES_MAX: usize = 4 << 20;
 
+/// How much of a compiled pattern is looked at for a name in the time of a unit of work.
+const REGEX_BYTES_PER_WORK: usize = 1 << 10;
+
+/// About how long a name is.
+const NAME_BYTES: usize = 32;
+
+/// How long a pattern may be.
+const PATTERN_BYTES_MAX: usize = 64 << 10;
+
 /// A compiled regular expression.
 ///
 /// Nearly all patterns of kustomizations are names, or names with `.` and `.*`: those are compared by hand, as compiling
@@ -54,6 +63,12 @@ impl Pattern {
     }
 
     fn compile(pattern: &str) -> Result<Self> {
+        if pattern.len() > PATTERN_BYTES_MAX {
+            return Err(Error::unsupported(
+                format!("a regular expression of more than {PATTERN_BYTES_MAX} bytes"),
+                "shorten the pattern, or divide it into several entries",
+            ));
+        }
         match Regex::with_limit(pattern.as_bytes(), COMPILED_BYTES_MAX) {
             Ok(regex) => Ok(Pattern::Regex(regex)),
             Err(error @ RegexError::Syntax(_)) => Err(Error::new(error.to_string())),
@@ -61,6 +76,20 @@ impl Pattern {
                 Err(Error::unsupported(error.to_string(), "repeat less, or name fewer characters"))
             }
         }
+    }
+
+    /// How much work it is to match a name, in units of [`super::tree::Tree::spend`].
+    pub(crate) fn cost(&self) -> usize {
+        match self {
+            Pattern::Any => 1,
+            Pattern::Contains(_) | Pattern::Simple(_) => 2,
+            Pattern::Regex(regex) => 4 + regex.size() / REGEX_BYTES_PER_WORK,
+        }
+    }
+
+    /// The same for a text of some length.
+    pub(crate) fn cost_of(&self, text: &str) -> usize {
+        self.cost().saturating_mul(1 + text.len() / NAME_BYTES)
     }
 
     pub(crate) fn is_match(&self, text: &str) -> bool {

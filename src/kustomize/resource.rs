@@ -62,7 +62,8 @@ pub(crate) mod annotation {
 pub(crate) type StringMap = BTreeMap<String, String>;
 
 fn child(tree: &Tree, id: NodeId, name: &str) -> Option<NodeId> {
-    tree.pairs(id).find(|(key, _)| tree.text(*key) == name).map(|(_, value)| value)
+    let at = tree.position(id, name)?;
+    tree.pair(id, at).map(|(_, value)| value)
 }
 
 pub(crate) fn kind(tree: &Tree, root: NodeId) -> &str {

@@ -2,6 +2,7 @@
 //!
 //! In the order in which they were read or generated; no two with the same id when one is added.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use super::error::{Error, Result};
@@ -30,6 +31,10 @@ pub(crate) struct Resources {
     list: Vec<Resource>,
     /// How many objects have an id, while nothing was changed since it was counted.
     ids: Option<HashMap<String, usize>>,
+    /// Which objects have or had a name, in their order, while nothing was changed since it was noted.
+    names: RefCell<Option<HashMap<String, Vec<usize>>>>,
+    /// Whether no two objects have one id, as far as that was looked at since something was changed.
+    single: bool,
 }
 
 /// What a generator does when the object exists already.
@@ -86,6 +91,34 @@ impl Resources {
     /// Must be called after objects were changed: their ids may be others now.
     pub(crate) fn changed(&mut self) {
         self.ids = None;
+        *self.names.get_mut() = None;
+        self.single = false;
+    }
+
+    /// Whether it is known that no two objects have one id.
+    pub(crate) fn are_single(&self) -> bool {
+        self.single
+    }
+
+    /// Notes it, right after it was found out by [`Resources::rebuild`].
+    pub(crate) fn note_single(&mut self) {
+        self.single = true;
+    }
+
+    /// The objects that have or had a name, in their order.
+    fn named(&self, tree: &Tree, name: &str) -> Vec<usize> {
+        let mut names = self.names.borrow_mut();
+        let names = names.get_or_insert_with(|| {
+            tree.spend(self.list.len());
+            let mut names = HashMap::with_capacity(self.list.len());
+            for (index, resource) in self.list.iter().enumerate() {
+                note_names(&mut names, tree, resource.root, index);
+            }
+            names
+        });
+        let found = names.get(name).cloned().unwrap_or_default();
+        tree.spend(1 + found.len());
+        found
     }
 
     /// Adds an object, or says that there is one of that id already.
@@ -103,8 +136,11 @@ impl Resources {
             return Err(registered_already(&id));
         }
         *count += 1;
+        if let Some(names) = self.names.get_mut() {
+            note_names(names, tree, resource.root, self.list.len());
+        }
         self.list.push(resource);
-        Ok(())
+        tree.work(1)
     }
 
     pub(crate) fn append_all(&mut self, tree: &Tree, schema: &Schema, other: Resources) -> Result<()> {
@@ -114,6 +150,7 @@ impl Resources {
     /// Leaves out what was deleted.
     pub(crate) fn drop_empty(&mut self, tree: &Tree) {
         let before = self.list.len();
+        tree.spend(before);
         self.list.retain(|resource| !tree.node(resource.root).is_nil_or_empty());
         if self.list.len() != before {
             self.changed();
@@ -125,6 +162,7 @@ impl Resources {
         self.list = list;
         self.changed();
         let mut seen = HashSet::with_capacity(self.list.len());
+        tree.work(self.list.len())?;
         for resource in &self.list {
             let id = resource::current_id(tree, schema, resource.root);
             if !seen.insert((id.effective_namespace(), id.gvk, id.name)) {
@@ -139,14 +177,17 @@ impl Resources {
         std::mem::take(&mut self.list)
     }
 
-    /// The objects that have or had an id for which `matches` holds.
+    /// The objects that have or had an id of this name for which `matches` holds.
     pub(crate) fn by_any_id<'t>(
         &self,
         tree: &'t Tree,
         schema: &Schema,
+        name: &str,
         matches: impl Fn(&ResId<'t>) -> bool,
     ) -> Vec<usize> {
-        let found = self.list.iter().enumerate().filter(|(_, resource)| {
+        let matches = |id: &ResId<'t>| id.name == name && matches(id);
+        let named = self.named(tree, name).into_iter();
+        let found = named.filter_map(|index| Some((index, self.list.get(index)?))).filter(|(_, resource)| {
             !tree.node(resource.root).is_nil_or_empty()
                 && (matches(&resource::current_id(tree, schema, resource.root))
                     || resource::previous_ids(tree, resource.root).iter().any(&matches))
@@ -156,7 +197,8 @@ impl Resources {
 
     /// The objects that have or had this id. Most are ruled out by their names, without making up their ids.
     fn with_id(&self, tree: &Tree, schema: &Schema, id: &ResId<'_>) -> Vec<usize> {
-        let found = self.list.iter().enumerate().filter(|(_, resource)| {
+        let named = self.named(tree, id.name).into_iter();
+        let found = named.filter_map(|index| Some((index, self.list.get(index)?))).filter(|(_, resource)| {
             let root = resource.root;
             !tree.node(root).is_nil_or_empty()
                 && ((resource::name(tree, root) == id.name && id.is(&resource::current_id(tree, schema, root)))
@@ -180,6 +222,7 @@ impl Resources {
         let selector = selector.compile()?;
         let mut selected = Vec::new();
         for root in self.list.iter().map(|resource| resource.root) {
+            tree.work(selector.cost())?;
             if !selector.matches_gvk(resource::gvk(tree, root)) {
                 continue;
             }
@@ -234,7 +277,9 @@ impl Resources {
             }
         }
         let id = resource::current_id(tree, schema, new.root);
-        let same: Vec<usize> = (0..self.list.len())
+        let same: Vec<usize> = self
+            .named(tree, id.name)
+            .into_iter()
             .filter(|index| {
                 self.list.get(*index).is_some_and(|r| {
                     resource::name(tree, r.root) == id.name && id.is(&resource::current_id(tree, schema, r.root))
@@ -247,10 +292,24 @@ impl Resources {
             [] => return Err(Error::new(format!("cannot find resource with id {id} to replace"))),
             _ => return Err(Error::new(format!("in Replace: id matched {} resources", same.len()))),
         }
+        // It has the names of the old one, the earlier ones too.
         if let Some(place) = self.list.get_mut(index) {
             *place = Resource { root: new.root, variables: old.variables };
         }
-        Ok(())
+        tree.check()
+    }
+}
+
+fn note_names(names: &mut HashMap<String, Vec<usize>>, tree: &Tree, root: NodeId, index: usize) {
+    let earlier = resource::csv(tree, root, annotation::PREVIOUS_NAMES);
+    for name in [resource::name(tree, root)].into_iter().chain(earlier) {
+        let list = match names.get_mut(name) {
+            Some(list) => list,
+            None => names.entry(name.to_owned()).or_default(),
+        };
+        if list.last() != Some(&index) {
+            list.push(index);
+        }
     }
 }
 

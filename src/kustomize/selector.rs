@@ -46,6 +46,11 @@ pub(crate) struct CompiledSelector {
 }
 
 impl CompiledSelector {
+    /// How much work it is to ask for one resource: patterns that are compiled look at all of their program.
+    pub(crate) fn cost(&self) -> usize {
+        [&self.group, &self.version, &self.kind, &self.name, &self.namespace].map(Pattern::cost).iter().sum()
+    }
+
     pub(crate) fn matches_gvk(&self, gvk: Gvk<'_>) -> bool {
         self.group.is_match(gvk.group) && self.version.is_match(gvk.version) && self.kind.is_match(gvk.kind)
     }

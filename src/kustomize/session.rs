@@ -3,6 +3,7 @@
 use super::generate::helm::RenderChart;
 use super::options::Options;
 use super::schema::Schema;
+use super::transform::ImagePlaces;
 use super::tree::Tree;
 use crate::view::View;
 
@@ -12,6 +13,8 @@ pub(crate) struct Session<'s> {
     pub(crate) charts: Option<&'s dyn RenderChart>,
     pub(crate) tree: Tree,
     pub(crate) schema: Schema,
+    /// Where the images of the resources stand that are being changed, from one who changes images to the next.
+    pub(crate) images: Option<ImagePlaces>,
     pub(crate) warnings: Vec<String>,
     /// How many kustomizations were read.
     pub(crate) kustomizations: usize,
@@ -23,8 +26,9 @@ impl<'s> Session<'s> {
             view,
             options,
             charts,
-            tree: Tree::new(options.limits),
+            tree: Tree::new(options.limits, view.stop().clone()),
             schema: Schema::default(),
+            images: None,
             warnings: Vec::new(),
             kustomizations: 0,
         }

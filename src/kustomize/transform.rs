@@ -22,7 +22,7 @@ use super::tree::{NodeId, SetOptions, Tree};
 use crate::path::RepoPath;
 use crate::yaml::Tag;
 
-pub(crate) use images::Images;
+pub(crate) use images::{Images, Places as ImagePlaces};
 pub(crate) use json_patch::JsonPatches;
 pub(crate) use labels::{Annotations, Labels};
 pub(crate) use name_affix::{Affix, NameAffix};
@@ -59,6 +59,9 @@ impl Transformer {
     /// Changes all resources that are meant. Those that are deleted are left empty.
     pub(crate) fn run(&self, session: &mut Session<'_>, resources: &mut Resources) -> Result<()> {
         session.view.go_on(&RepoPath::root())?;
+        if !matches!(self, Transformer::Images(_)) {
+            session.images = None;
+        }
         match self {
             Transformer::StrategicMergePatches(patches) => patches.run(session, resources)?,
             Transformer::Patches(patches) => patches.run(session, resources)?,

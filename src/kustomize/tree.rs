@@ -9,9 +9,15 @@
 //!
 //! Limits: the number of nodes ([`Tree::check`]) and the depth of what is copied.
 
+mod keys;
+
+use std::cell::{Cell, RefCell};
+
 use super::error::{Error, Result};
 use super::text;
+use crate::view::Stop;
 use crate::yaml::{self, Comments, Tag};
+use keys::Keys;
 
 /// The name of one node of a [`Tree`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -156,16 +162,61 @@ pub(crate) struct Tree {
     nodes: Vec<Node>,
     /// How much text nodes were ever given.
     text_bytes: usize,
+    /// How much was looked at: an entry of a mapping, an item of a list, a resource that may be meant.
+    work: Cell<u64>,
+    /// At how much of it the clock is looked at.
+    next_look: Cell<u64>,
+    stop: Stop,
+    /// Where the keys of large mappings stand.
+    keys: RefCell<Keys>,
 }
+
+/// How much work passes between two looks at the clock: some milliseconds.
+const WORK_PER_LOOK: u64 = 1 << 16;
 
 /// How deep a document may be: far above what Kubernetes accepts, and safe for every recursion over nodes.
 pub(crate) const DEPTH_MAX: usize = 256;
 
 impl Tree {
-    /// An empty one that may grow so far.
-    pub(crate) fn new(mut limits: Limits) -> Self {
+    /// An empty one that may grow so far, and that fails once it is told to stop.
+    pub(crate) fn new(mut limits: Limits, stop: Stop) -> Self {
         limits.nodes = limits.nodes.min(u32::MAX as usize / 2);
-        Self { limits, ..Self::default() }
+        Self { limits, stop, ..Self::default() }
+    }
+
+    /// Notes work that makes nothing, before it is done: how many entries, items or resources are looked at.
+    pub(crate) fn spend(&self, work: usize) {
+        self.work.set(self.work.get().saturating_add(work as u64));
+    }
+
+    /// The same, and an error once the build has to stop.
+    pub(crate) fn work(&self, work: usize) -> Result<()> {
+        self.spend(work);
+        self.go_on()
+    }
+
+    /// An error once the build has to stop. The clock is looked at after some work only.
+    fn go_on(&self) -> Result<()> {
+        if self.work.get() < self.next_look.get() {
+            return Ok(());
+        }
+        if self.stop.is_set() {
+            return Err(Error::out_of_time());
+        }
+        self.next_look.set(self.work.get().saturating_add(WORK_PER_LOOK));
+        Ok(())
+    }
+
+    /// An error when so much more text would be more than a build may hold: asked before it is copied.
+    pub(crate) fn fits(&self, bytes: usize) -> Result<()> {
+        if self.text_bytes.saturating_add(bytes) > self.limits.bytes { Err(self.too_much_text()) } else { Ok(()) }
+    }
+
+    fn too_much_text(&self) -> Error {
+        Error::unsupported(
+            format!("more than {} bytes of text made in one kustomization", self.limits.bytes),
+            "split the kustomization, or have an admin raise the setting limits.kustomizationBytes",
+        )
     }
 
     pub(crate) fn add(&mut self, node: Node) -> NodeId {
@@ -179,11 +230,9 @@ impl Tree {
     /// An error once there are more nodes, or more text, than a build may hold.
     pub(crate) fn check(&self) -> Result<()> {
         let Limits { nodes, bytes } = self.limits;
+        self.go_on()?;
         if self.text_bytes > bytes {
-            return Err(Error::unsupported(
-                format!("more than {bytes} bytes of text made in one kustomization"),
-                "split the kustomization, or have an admin raise the setting limits.kustomizationBytes",
-            ));
+            return Err(self.too_much_text());
         }
         if self.nodes.len() > nodes {
             return Err(Error::unsupported(
@@ -199,6 +248,7 @@ impl Tree {
     }
 
     pub(crate) fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        self.keys.get_mut().forget(id);
         &mut self.nodes[id.0 as usize]
     }
 
@@ -241,6 +291,10 @@ impl Tree {
 
     fn copy_at(&mut self, id: NodeId, depth: usize) -> Result<NodeId> {
         check_depth(depth)?;
+        self.work(1)?;
+        if self.nodes.len() > self.limits.nodes || self.text_bytes > self.limits.bytes {
+            self.check()?;
+        }
         let mut node = self.node(id).clone();
         if node.kind != Kind::Alias {
             for child in &mut node.content {
@@ -265,7 +319,29 @@ impl Tree {
         if self.kind(id) != Kind::Mapping {
             return None;
         }
-        self.pairs(id).find(|(key, _)| self.text(*key) == name)
+        let at = self.position(id, name)?;
+        self.pair(id, at)
+    }
+
+    /// A pair by its number.
+    pub(crate) fn pair(&self, id: NodeId, at: usize) -> Option<(NodeId, NodeId)> {
+        let content = self.content(id);
+        Some((*content.get(2 * at)?, *content.get(2 * at + 1)?))
+    }
+
+    /// The number of the first pair whose key has this text, whatever the node is.
+    pub(crate) fn position(&self, id: NodeId, name: &str) -> Option<usize> {
+        let content = self.content(id);
+        let count = content.len() / 2;
+        if count >= keys::COUNT_MIN
+            && let Some(known) = self.keys.borrow_mut().find(id, content, name, |key| self.text(key))
+        {
+            self.spend(1);
+            return known;
+        }
+        let at = self.pairs(id).position(|(key, _)| self.text(key) == name);
+        self.spend(1 + at.unwrap_or(count));
+        at
     }
 
     /// The value of the entry [`Tree::entry`].
@@ -275,6 +351,7 @@ impl Tree {
 
     /// The value of a field. None for a null node and for a missing field; an error for any other kind (kyaml `Get`).
     pub(crate) fn get(&self, id: NodeId, name: &str) -> Result<Option<NodeId>> {
+        self.go_on()?;
         if self.node(id).is_null() {
             return Ok(None);
         }
@@ -285,6 +362,7 @@ impl Tree {
     /// The items of a sequence, none for null (kyaml `Elements`).
     pub(crate) fn items(&self, id: NodeId) -> Result<Vec<NodeId>> {
         self.expect(id, Kind::Sequence)?;
+        self.work(self.content(id).len())?;
         Ok(self.content(id).to_vec())
     }
 
@@ -310,7 +388,9 @@ impl Tree {
             return Ok(Some(field));
         }
         let key = self.add(Node::scalar(name).styled(options.key_style));
-        self.node_mut(id).content.extend([key, value]);
+        let content = &mut self.nodes[id.0 as usize].content;
+        self.keys.get_mut().added(id, content.len() / 2, name);
+        content.extend([key, value]);
         Ok(Some(value))
     }
 
@@ -337,7 +417,7 @@ impl Tree {
     /// Removes the first entry of that name and gives its value (kyaml `FieldClearer`).
     pub(crate) fn clear(&mut self, id: NodeId, name: &str) -> Result<Option<NodeId>> {
         self.expect(id, Kind::Mapping)?;
-        let Some(index) = self.pairs(id).position(|(key, _)| self.text(key) == name) else { return Ok(None) };
+        let Some(index) = self.position(id, name) else { return Ok(None) };
         let removed = self.node_mut(id).content.drain(2 * index..2 * index + 2).next_back();
         Ok(removed)
     }

@@ -48,6 +48,7 @@ impl Target {
         let mut transformers = self.builtin_transformers(session, &config)?;
         let entries = self.kustomization.transformers.clone().unwrap_or_default();
         transformers.extend(self.external_transformers(session, "transformers", &entries)?);
+        session.images = None;
         for Configured { transformer, origin, field, index } in &transformers {
             transformer.run(session, &mut gathered.resources).map_err(|error| at(error, field, *index))?;
             if let Some(origin) = origin {
@@ -182,6 +183,7 @@ impl Target {
             for resource in gathered.resources.iter() {
                 seen.append(&session.tree, &session.schema, resource.clone())?;
             }
+            session.images = None;
             validator.run(session, &mut seen).map_err(|error| at(error, field, index))?;
             gathered.resources.changed();
             for (before, after) in before.into_iter().zip(roots) {

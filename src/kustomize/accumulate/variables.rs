@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::{Accumulator, Target};
 use crate::kustomize::config::Config;
@@ -47,10 +47,8 @@ impl Target {
                 let object = &var.object;
                 let gvk = Gvk { group: &object.group, version: &object.version, kind: &object.kind };
                 let wanted = ResId::unscoped(gvk, &object.name, &object.namespace);
-                let found = gathered.resources.by_any_id(&session.tree, &session.schema, |id| {
-                    id.gvk == wanted.gvk
-                        && id.name == wanted.name
-                        && (wanted.namespace.is_empty() || id.same_namespace(&wanted))
+                let found = gathered.resources.by_any_id(&session.tree, &session.schema, wanted.name, |id| {
+                    id.gvk == wanted.gvk && (wanted.namespace.is_empty() || id.same_namespace(&wanted))
                 });
                 match found[..] {
                     [] => {}
@@ -84,14 +82,19 @@ impl Target {
 /// Replaces the references to all variables by their values.
 pub(super) fn resolve(session: &mut Session<'_>, gathered: &Accumulator, config: &Config) -> Result<()> {
     let mut values = BTreeMap::new();
+    let mut holders: HashMap<&str, NodeId> = HashMap::new();
+    for resource in gathered.resources.iter() {
+        for name in &resource.variables {
+            holders.entry(name).or_insert(resource.root);
+        }
+    }
     for (name, (var, written, index)) in &gathered.vars {
         let place = |error: Error, field: &str| written.locate(error.inside(field).inside(*index).inside("vars"));
-        let holder = gathered.resources.iter().find(|resource| resource.variables.contains(name));
-        let Some(holder) = holder else {
+        let Some(holder) = holders.get(name.as_str()) else {
             let text = format!("var '{}' cannot be mapped to a field in the set of known resources", describe(var));
             return Err(place(Error::new(text), "objref"));
         };
-        let value = field_value(&mut session.tree, holder.root, &var.field.path);
+        let value = field_value(&mut session.tree, *holder, &var.field.path);
         let Some(value) = value else {
             let text = format!("field specified in var '{}' not found in corresponding resource", describe(var));
             return Err(place(Error::new(text), "fieldref"));

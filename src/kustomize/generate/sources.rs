@@ -1,29 +1,42 @@
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::kustomization::GeneratorArgs;
 use crate::kustomize::loader::Loader;
+use crate::kustomize::tree::Tree;
 use crate::view::View;
+
+/// How many bytes are copied in the time of a unit of work.
+const BYTES_PER_WORK: usize = 256;
 
 type Pairs = Vec<(String, Vec<u8>)>;
 
 /// Reads the entries: of files of variables, then literals, then files.
-pub(super) fn load(view: &View<'_>, loader: &Loader, args: &GeneratorArgs) -> Result<Pairs> {
+///
+/// Fails before more is copied than the build may still hold.
+pub(super) fn load(view: &View<'_>, tree: &Tree, loader: &Loader, args: &GeneratorArgs) -> Result<Pairs> {
     let mut pairs = Pairs::new();
+    let mut bytes = 0;
+    let mut take = |more: usize| {
+        bytes += more;
+        tree.work(1 + more / BYTES_PER_WORK)?;
+        tree.fits(bytes)
+    };
     let list = |sources: &Option<Vec<String>>| {
         format!("[{}]", sources.iter().flatten().cloned().collect::<Vec<_>>().join(" "))
     };
     for (index, path) in args.envs.iter().flatten().enumerate() {
-        variables(view, loader, path, &mut pairs).map_err(|error| {
+        variables(view, loader, path, &mut pairs, &mut take).map_err(|error| {
             error.prefix(format!("env source files: {}", list(&args.envs))).inside(index).inside("envs")
         })?;
     }
     for (index, source) in args.literals.iter().flatten().enumerate() {
+        take(source.len())?;
         let pair = literal(source).map_err(|error| {
             error.prefix(format!("literal sources {}", list(&args.literals))).inside(index).inside("literals")
         })?;
         pairs.push(pair);
     }
     for (index, source) in args.files.iter().flatten().enumerate() {
-        let pair = file(view, loader, source).map_err(|error| {
+        let pair = file(view, loader, source, &mut take).map_err(|error| {
             error.prefix(format!("file sources: {}", list(&args.files))).inside(index).inside("files")
         })?;
         pairs.push(pair);
@@ -43,9 +56,14 @@ fn literal(source: &str) -> Result<(String, Vec<u8>)> {
     Ok((key.to_owned(), unquoted.unwrap_or(value).as_bytes().to_vec()))
 }
 
-fn file(view: &View<'_>, loader: &Loader, source: &str) -> Result<(String, Vec<u8>)> {
+/// Takes so many bytes of what the build may hold.
+type Take<'t> = &'t mut dyn FnMut(usize) -> Result<()>;
+
+fn file(view: &View<'_>, loader: &Loader, source: &str, take: Take<'_>) -> Result<(String, Vec<u8>)> {
     let (key, path) = file_source(source)?;
-    Ok((key.to_owned(), loader.load(view, path)?.data.to_vec()))
+    let blob = loader.load(view, path)?;
+    take(blob.data.len())?;
+    Ok((key.to_owned(), blob.data.to_vec()))
 }
 
 /// `path`, whose last part is the key, or `key=path`.
@@ -80,8 +98,9 @@ fn base_name(path: &str) -> &str {
 const LINE_BYTES_MAX: usize = 64 * 1024 - 1;
 
 /// Reads a file of `KEY=value` lines. Blank lines and those that start with `#` are left out.
-fn variables(view: &View<'_>, loader: &Loader, path: &str, pairs: &mut Pairs) -> Result<()> {
+fn variables(view: &View<'_>, loader: &Loader, path: &str, pairs: &mut Pairs, take: Take<'_>) -> Result<()> {
     let blob = loader.load(view, path)?;
+    take(blob.data.len())?;
     let mut rest: &[u8] = &blob.data;
     let mut first = true;
     while !rest.is_empty() {

@@ -1,3 +1,6 @@
+use std::collections::{HashMap, HashSet};
+
+use super::index;
 use super::{Merged, Merger, NewItems, Sources};
 use crate::kustomize::error::Result;
 use crate::kustomize::schema::SchemaNode;
@@ -29,7 +32,7 @@ impl Merger<'_> {
             (self.key_values(lists, keys), keys)
         };
         if keys.len() > 1 {
-            unify(&mut values);
+            unify(self.tree, &mut values)?;
         }
         let merged = self.items(sources, schema, &values, keys)?;
         Ok(self.present(Some(merged)).map(Merged::new))
@@ -38,6 +41,7 @@ impl Merger<'_> {
     /// The values of the keys of all items, each combination once.
     fn key_values(&self, lists: [Option<NodeId>; 2], keys: &[String]) -> Vec<Vec<String>> {
         let mut all: Vec<Vec<String>> = Vec::new();
+        let mut seen = HashSet::new();
         for list in lists.into_iter().flatten().filter(|list| self.tree.kind(*list) == Kind::Sequence) {
             for item in self.tree.content(list) {
                 let value = |key: &String| {
@@ -46,7 +50,7 @@ impl Merger<'_> {
                     value.map_or_else(String::new, |value| self.tree.text(value).to_owned())
                 };
                 let values: Vec<String> = keys.iter().map(value).collect();
-                if !all.contains(&values) {
+                if seen.insert(values.clone()) {
                     all.push(values);
                 }
             }
@@ -56,10 +60,11 @@ impl Merger<'_> {
 
     fn scalar_values(&self, lists: [Option<NodeId>; 2]) -> Vec<Vec<String>> {
         let mut all: Vec<Vec<String>> = Vec::new();
+        let mut seen = HashSet::new();
         for list in lists.into_iter().flatten() {
             for item in self.tree.content(list) {
                 let value = vec![self.tree.text(*item).to_owned()];
-                if !all.contains(&value) {
+                if seen.insert(value.clone()) {
                     all.push(value);
                 }
             }
@@ -81,6 +86,12 @@ impl Merger<'_> {
             .map(|index| all_values.iter().any(|values| values.get(index).is_some_and(|value| !value.is_empty())))
             .collect();
         let mut last_keys = Vec::new();
+        let all_used = used.contains(&false).then(|| restrict(all_keys, all_keys, &used).0);
+        let used_keys = all_used.as_deref().unwrap_or(all_keys);
+        let indexes = index::of_both(self.tree, [sources.target, sources.patch], used_keys)?;
+        if let Some([target, patch]) = indexes {
+            return self.indexed_items(sources, schema, all_values, (all_keys, &used), [target, patch], merged_items);
+        }
         for values in all_values {
             let (keys, values) = restrict(all_keys, values, &used);
             let own: Vec<bool> = values.iter().map(|value| !value.is_empty()).collect();
@@ -116,6 +127,51 @@ impl Merger<'_> {
         }
     }
 
+    /// The same for lists in which each item says who it is.
+    fn indexed_items(
+        &mut self,
+        sources: Sources,
+        schema: Option<SchemaNode>,
+        all_values: &[Vec<String>],
+        (all_keys, used): (&[String], &[bool]),
+        indexes: [Option<index::Index>; 2],
+        merged_items: NodeId,
+    ) -> Result<NodeId> {
+        let Some(dest) = sources.target else { return Ok(merged_items) };
+        let [in_target, in_patch] = indexes;
+        let mut gone = HashSet::new();
+        let mut merged_content = Vec::with_capacity(all_values.len());
+        let mut last_keys = Vec::new();
+        for values in all_values {
+            let (keys, values) = restrict(all_keys, values, used);
+            let find = |index: &Option<index::Index>| index.as_ref().and_then(|index| index.find(&values));
+            let pair = Sources { target: find(&in_target), patch: find(&in_patch) };
+            let merged = self.walk(pair, schema.clone())?.map(|merged| merged.node);
+            let kept = self
+                .present(merged)
+                .filter(|node| !(self.tree.kind(*node) == Kind::Mapping && self.tree.content(*node).is_empty()));
+            match kept {
+                None => drop(gone.insert(values)),
+                Some(node) => {
+                    for (key, value) in keys.iter().zip(&values) {
+                        self.restore_key(node, key, value)?;
+                    }
+                    merged_content.push(node);
+                }
+            }
+            last_keys = keys;
+        }
+        self.tree.node_mut(merged_items).content = merged_content;
+        index::remove(self.tree, dest, &last_keys, &gone);
+        if all_values.is_empty() {
+            return Ok(dest);
+        }
+        match self.new_items {
+            NewItems::First => self.append_list(merged_items, dest, &last_keys),
+            NewItems::Last => self.append_list(dest, merged_items, &last_keys),
+        }
+    }
+
     /// Makes sure that a merged item has its key; a scalar item is set to its own text.
     fn restore_key(&mut self, item: NodeId, key: &str, value: &str) -> Result<()> {
         if self.tree.value_of(item, key).is_some() {
@@ -131,6 +187,9 @@ impl Merger<'_> {
 
     /// Puts the items of `from` into `list`, in the place of those with the same keys.
     fn append_list(&mut self, list: NodeId, from: NodeId, keys: &[String]) -> Result<NodeId> {
+        if index::append(self.tree, list, from, keys)? {
+            return Ok(list);
+        }
         for item in self.tree.content(from).to_vec() {
             if keys.first().is_some_and(String::is_empty) {
                 let text = self.tree.text(item).to_owned();
@@ -154,11 +213,31 @@ impl Merger<'_> {
 }
 
 /// Fills the gaps of items that agree in what both have: `[80, ""]` and `[80, TCP]` are one item.
-fn unify(all: &mut [Vec<String>]) {
+///
+/// Rows that differ in their first values have nothing in common, so only those with the same one, or without any, are
+/// looked at.
+fn unify(tree: &Tree, all: &mut [Vec<String>]) -> Result<()> {
+    let mut by_first: HashMap<String, Vec<usize>> = HashMap::with_capacity(all.len());
+    for (index, row) in all.iter().enumerate() {
+        by_first.entry(row.first().cloned().unwrap_or_default()).or_default().push(index);
+    }
+    let open = by_first.get("").cloned().unwrap_or_default();
     for first in 0..all.len() {
         // Go ranges over the rows as they were when the outer loop came to them.
         let values = all.get(first).cloned().unwrap_or_default();
-        for second in 0..all.len() {
+        let seconds = match values.first().filter(|value| !value.is_empty()) {
+            None => (0..all.len()).collect(),
+            Some(value) => {
+                let mut seconds = by_first.get(value.as_str()).cloned().unwrap_or_default();
+                seconds.extend(&open);
+                // A row that was open when the rows were counted may have become one of these.
+                seconds.sort_unstable();
+                seconds.dedup();
+                seconds
+            }
+        };
+        tree.work(seconds.len())?;
+        for second in seconds {
             let Some(unified) = all.get(second).and_then(|other| union(&values, other)) else { continue };
             for index in [first, second] {
                 if let Some(row) = all.get_mut(index) {
@@ -167,6 +246,7 @@ fn unify(all: &mut [Vec<String>]) {
             }
         }
     }
+    Ok(())
 }
 
 fn union(one: &[String], other: &[String]) -> Option<Vec<String>> {
@@ -208,6 +288,7 @@ pub(super) fn set_element(
     values: &[String],
 ) -> Result<()> {
     tree.expect(list, Kind::Sequence)?;
+    tree.work(tree.content(list).len())?;
     let by_mapping = keys.first().is_some_and(|key| !key.is_empty()) && values.first().is_some_and(|v| !v.is_empty());
     let mut kept = Vec::with_capacity(tree.content(list).len() + 1);
     let mut found = false;

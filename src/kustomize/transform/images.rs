@@ -37,51 +37,22 @@ impl Images {
     }
 
     pub(super) fn run(&self, session: &mut Session<'_>, resources: &Resources) -> Result<()> {
+        let places = match session.images.take() {
+            Some(places) if places.specs == self.specs => places,
+            _ => Places::find(&mut session.tree, resources, &self.specs)?,
+        };
         let tree = &mut session.tree;
-        let is_definition = |tree: &Tree, root| resource::kind(tree, root) == "CustomResourceDefinition";
-        for root in resources.roots() {
-            if !is_definition(tree, root) {
-                self.in_containers(tree, root, 0)?;
-            }
+        for node in &places.nodes {
+            tree.spend(1);
+            self.set(tree, *node)?;
         }
-        for root in resources.roots() {
-            if !is_definition(tree, root) {
-                field_spec::apply_all(tree, root, &self.specs, None, &mut |tree, node| self.set(tree, node))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Every `image` of every `containers` and `initContainers`, wherever they are.
-    fn in_containers(&self, tree: &mut Tree, id: NodeId, depth: usize) -> Result<()> {
-        check_depth(depth)?;
-        match tree.kind(id) {
-            Kind::Mapping => {
-                for index in 0..tree.content(id).len() / 2 {
-                    let Some((key, value)) = tree.pairs(id).nth(index) else { break };
-                    self.in_containers(tree, value, depth + 1)?;
-                    if matches!(tree.text(key), "containers" | "initContainers") && tree.kind(value) == Kind::Sequence {
-                        for item in tree.items(value)? {
-                            if let Some(image) = tree.get(item, "image")? {
-                                self.set(tree, image)?;
-                            }
-                        }
-                    }
-                }
-            }
-            Kind::Sequence => {
-                for item in tree.items(id)? {
-                    self.in_containers(tree, item, depth + 1)?;
-                }
-            }
-            Kind::None | Kind::Scalar | Kind::Alias => {}
-        }
-        Ok(())
+        session.images = Some(places);
+        session.tree.check()
     }
 
     fn set(&self, tree: &mut Tree, node: NodeId) -> Result<()> {
         tree.expect(node, Kind::Scalar)?;
-        if !self.matches(tree.text(node)) {
+        if !self.matches(tree, tree.text(node))? {
             return Ok(());
         }
         let (name, tag, digest) = split(tree.text(node));
@@ -101,9 +72,12 @@ impl Images {
         set_text(tree, node, &new)
     }
 
-    fn matches(&self, value: &str) -> bool {
-        match &self.name {
-            Name::Pattern(pattern) => pattern.is_match(value),
+    fn matches(&self, tree: &Tree, value: &str) -> Result<bool> {
+        Ok(match &self.name {
+            Name::Pattern(pattern) => {
+                tree.work(pattern.cost_of(value))?;
+                pattern.is_match(value)
+            }
             Name::Plain => {
                 let mut rest = value.chars();
                 let same =
@@ -112,7 +86,65 @@ impl Images {
                     });
                 same && is_tag_and_digest(rest.as_str())
             }
+        })
+    }
+}
+
+/// Where images stand in all resources, by some field specs. Changing images changes none of these places, so that those
+/// who change one after the other look for them once.
+#[derive(Debug)]
+pub(crate) struct Places {
+    specs: Vec<FieldSpec>,
+    nodes: Vec<NodeId>,
+}
+
+impl Places {
+    fn find(tree: &mut Tree, resources: &Resources, specs: &[FieldSpec]) -> Result<Self> {
+        let is_definition = |tree: &Tree, root| resource::kind(tree, root) == "CustomResourceDefinition";
+        let mut places = Self { specs: specs.to_vec(), nodes: Vec::new() };
+        for root in resources.roots() {
+            if !is_definition(tree, root) {
+                places.in_containers(tree, root, 0)?;
+            }
         }
+        for root in resources.roots() {
+            if !is_definition(tree, root) {
+                field_spec::apply_all(tree, root, specs, None, &mut |tree, node| {
+                    tree.expect(node, Kind::Scalar)?;
+                    places.nodes.push(node);
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(places)
+    }
+
+    /// Every `image` of every `containers` and `initContainers`, wherever they are.
+    fn in_containers(&mut self, tree: &Tree, id: NodeId, depth: usize) -> Result<()> {
+        check_depth(depth)?;
+        match tree.kind(id) {
+            Kind::Mapping => {
+                tree.work(1 + tree.content(id).len() / 2)?;
+                for (key, value) in tree.pairs(id) {
+                    self.in_containers(tree, value, depth + 1)?;
+                    if matches!(tree.text(key), "containers" | "initContainers") && tree.kind(value) == Kind::Sequence {
+                        for item in tree.items(value)? {
+                            if let Some(image) = tree.get(item, "image")? {
+                                tree.expect(image, Kind::Scalar)?;
+                                self.nodes.push(image);
+                            }
+                        }
+                    }
+                }
+            }
+            Kind::Sequence => {
+                for item in tree.items(id)? {
+                    self.in_containers(tree, item, depth + 1)?;
+                }
+            }
+            Kind::None | Kind::Scalar | Kind::Alias => {}
+        }
+        Ok(())
     }
 }
 

@@ -61,7 +61,7 @@ pub(super) fn apply(tree: &mut Tree, root: NodeId, patch: &JsonPatch) -> Result<
     let internal = resource::annotations(tree, root).into_iter().filter(|(key, _)| annotation::is_internal(key));
     let internal: Vec<(String, String)> = internal.collect();
     let mut document = text::to_value(tree, root)?;
-    patch.apply(&mut document)?;
+    patch.apply(&mut document, &|work| tree.work(work))?;
     if !matches!(document, Value::Mapping(_)) {
         return Err(Error::new("json: cannot unmarshal array into Go value of type map[string]interface {}"));
     }

@@ -218,6 +218,7 @@ impl Referrer<'_> {
         let in_namespace = namespace.map(|namespace| self.namespace_test(tree, namespace));
         let mut candidates: Vec<NodeId> = Vec::new();
         for root in named {
+            tree.work(4)?;
             let previous = resource::previous_ids(tree, *root);
             let was = |gvk: Gvk<'_>| previous.iter().any(|id| id.gvk.is_selected(gvk));
             let meant = self.is_reachable(tree, *root)

@@ -105,6 +105,7 @@ fn source_value(tree: &mut Tree, roots: &[NodeId], replacement: &Replacement) ->
         }
         (Some(source), None) => source,
     };
+    tree.work(roots.len())?;
     let root = find_source(tree, roots, source)?;
     let path = if source.field_path.is_empty() { DEFAULT_PATH } else { &source.field_path };
     let found = tree
@@ -191,6 +192,7 @@ fn replace(tree: &mut Tree, roots: &[NodeId], value: NodeId, target: &TargetSele
         Some(paths) => paths,
     };
     for root in roots {
+        tree.work(select.cost() + reject.iter().map(CompiledSelector::cost).sum::<usize>())?;
         if !select.matches_metadata(tree, *root)? {
             continue;
         }

@@ -21,7 +21,7 @@ impl Replicas {
         let roots = resources.roots();
         let mut found = false;
         for spec in &self.specs {
-            let meant = resources.by_any_id(tree, schema, |id| id.name == self.name && spec.applies_to(id.gvk));
+            let meant = resources.by_any_id(tree, schema, &self.name, |id| spec.applies_to(id.gvk));
             let meant: Vec<NodeId> = meant.into_iter().filter_map(|index| roots.get(index).copied()).collect();
             found |= !meant.is_empty();
             for root in meant {

@@ -83,9 +83,17 @@ pub(super) fn apply_to_all(
         apply_to(session, *target, copy)?;
     }
     let tree = &session.tree;
+    let deleted = targets.iter().any(|target| tree.node(*target).is_nil_or_empty());
+    let renames = [annotation::ALLOW_NAME_CHANGE, annotation::ALLOW_KIND_CHANGE];
+    if resources.are_single() && !deleted && !renames.iter().any(|key| resource::is_enabled(tree, patch, key)) {
+        // Names, kinds and namespaces are what they were.
+        return Ok(());
+    }
     let mut kept = resources.take();
     kept.retain(|resource| !tree.node(resource.root).is_nil_or_empty());
-    resources.rebuild(tree, &session.schema, kept)
+    resources.rebuild(tree, &session.schema, kept)?;
+    resources.note_single();
+    Ok(())
 }
 
 /// Applies a patch, whose nodes become part of the target (kustomize `Resource.ApplySmPatch`).

@@ -66,7 +66,7 @@ impl Replacer<'_> {
             return Ok(());
         }
         match inner.kind {
-            Kind::Scalar if inner.is_string() => self.replace(tree, node),
+            Kind::Scalar if inner.is_string() => self.replace(tree, node)?,
             Kind::Scalar => {}
             Kind::Mapping => {
                 for (key, value) in tree.pairs(node).collect::<Vec<_>>() {
@@ -75,7 +75,7 @@ impl Replacer<'_> {
                         return Err(Error::new(format!("invalid map key: value='{}', tag='{tag}'", tree.text(key))));
                     }
                     if tree.node(value).is_string() {
-                        self.replace(tree, value);
+                        self.replace(tree, value)?;
                     }
                 }
             }
@@ -84,7 +84,7 @@ impl Replacer<'_> {
                     if !tree.node(item).is_string() {
                         return Err(Error::new("invalid value type expect a string"));
                     }
-                    self.replace(tree, item);
+                    self.replace(tree, item)?;
                 }
             }
             Kind::None | Kind::Alias => return Err(Error::new("invalid type encountered 0")),
@@ -92,24 +92,26 @@ impl Replacer<'_> {
         Ok(())
     }
 
-    fn replace(&mut self, tree: &mut Tree, node: NodeId) {
-        let (text, tag) = match self.expand(tree.text(node)) {
+    fn replace(&mut self, tree: &mut Tree, node: NodeId) -> Result<()> {
+        let (text, tag) = match self.expand(tree.text(node), &|bytes| tree.fits(bytes))? {
             Variable::Int(number) => (number.to_string(), Tag::Int),
             Variable::Bool(truth) => (truth.to_string(), Tag::Bool),
             // Without an exponent, as `strconv.FormatFloat(…, 'f', -1, 64)`.
             Variable::Float(number) => (format_float(number, b'f', None), Tag::Float),
             Variable::String(text) => (text, Tag::Str),
-            Variable::Other => return,
+            Variable::Other => return Ok(()),
         };
+        tree.set_text(node, text);
         let node: &mut Node = tree.node_mut(node);
-        (node.value, node.tag, node.style) = (text, Some(tag), Style::PLAIN);
+        (node.tag, node.style) = (Some(tag), Style::PLAIN);
+        tree.check()
     }
 
     /// The text with its references replaced; a text that is one reference becomes the value itself.
     ///
     /// Kustomize takes the byte behind a lone `$` for a character, so a letter outside of ASCII there is torn apart; what
-    /// is no UTF-8 then is written as base64.
-    fn expand(&mut self, text: &str) -> Variable {
+    /// is no UTF-8 then is written as base64. `fits` is asked before the text grows.
+    fn expand(&mut self, text: &str, fits: &dyn Fn(usize) -> Result<()>) -> Result<Variable> {
         let mut expanded: Vec<u8> = Vec::with_capacity(text.len());
         let mut rest = text.as_bytes();
         while let Some(at) = rest.iter().position(|byte| *byte == b'$').filter(|at| at + 1 < rest.len()) {
@@ -126,9 +128,11 @@ impl Replacer<'_> {
                         let name = String::from_utf8_lossy(inside.get(..end).unwrap_or_default()).into_owned();
                         let value = self.value(&name);
                         if text == wrapped(&name) {
-                            return value;
+                            return Ok(value);
                         }
-                        expanded.extend(value.text(&name).into_bytes());
+                        let value = value.text(&name);
+                        fits(expanded.len() + value.len())?;
+                        expanded.extend(value.into_bytes());
                         end + 2
                     }
                     None => {
@@ -147,7 +151,7 @@ impl Replacer<'_> {
         }
         expanded.extend(rest);
         let text = String::from_utf8(expanded);
-        Variable::String(text.unwrap_or_else(|error| BASE64.encode(error.as_bytes())))
+        Ok(Variable::String(text.unwrap_or_else(|error| BASE64.encode(error.as_bytes()))))
     }
 
     fn value(&mut self, name: &str) -> Variable {
@@ -186,7 +190,7 @@ mod tests {
         ];
         for (text, expected) in rows {
             let mut replacer = Replacer { variables: &variables, used: BTreeSet::new() };
-            assert_eq!(replacer.expand(text), expected, "{text:?}");
+            assert_eq!(replacer.expand(text, &|_| Ok(())), Ok(expected), "{text:?}");
         }
     }
 }

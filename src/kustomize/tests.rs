@@ -1,0 +1,225 @@
+//! What builds cost as they grow: time in proportion to what they are made of, and never long without a look at the clock.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::*;
+use crate::view::{MemoryFiles, Stop};
+
+/// How much more time four times as much may take. In proportion it is four times; with each for each it is sixteen.
+const GROWTH_MAX: f64 = 9.0;
+
+/// How long a build may go on without looking whether to stop, in seconds on a processor, also without optimisation.
+const BLIND_MAX: f64 = 1.0;
+
+/// A kustomization of some size.
+struct Row {
+    name: &'static str,
+    size: usize,
+    files: fn(usize) -> MemoryFiles,
+    /// Whether its size counts twice, since each of one sort meets each of another.
+    is_product: bool,
+}
+
+const fn row(name: &'static str, size: usize, files: fn(usize) -> MemoryFiles) -> Row {
+    Row { name, size, files, is_product: false }
+}
+
+const fn product(name: &'static str, size: usize, files: fn(usize) -> MemoryFiles) -> Row {
+    Row { name, size, files, is_product: true }
+}
+
+fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
+    (0..count).fold(String::new(), |mut text, n| {
+        writeln!(text, "{}", line(n)).expect("a string");
+        text
+    })
+}
+
+fn config_maps(count: usize) -> String {
+    lines(count, |n| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{n}}}"))
+}
+
+fn deployment(containers: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: d}}\nspec:\n  template:\n    spec:\n      containers:\n{containers}"
+    )
+}
+
+fn service(ports: &str) -> String {
+    format!("apiVersion: v1\nkind: Service\nmetadata: {{name: s}}\nspec:\n  ports:\n{ports}")
+}
+
+fn data(entries: &str) -> String {
+    format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x}}\ndata:\n{entries}")
+}
+
+fn files(kustomization: String, resources: String, patch: String) -> MemoryFiles {
+    let files = MemoryFiles::new().file("k/kustomization.yaml", format!("resources: [a.yaml]\n{kustomization}"));
+    files.file("k/a.yaml", resources).file("k/p.yaml", patch)
+}
+
+const ROWS: &[Row] = &[
+    row("config maps that are generated", 300, |n| {
+        let all = lines(n, |n| format!("- {{name: g{n}, literals: [a=b]}}"));
+        files(format!("configMapGenerator:\n{all}"), config_maps(1), String::new())
+    }),
+    row("literals of one config map", 1000, |n| {
+        let all = lines(n, |n| format!("  - k{n}=v"));
+        files(format!("configMapGenerator:\n- name: g\n  literals:\n{all}"), config_maps(1), String::new())
+    }),
+    row("a patch of many containers", 500, |n| {
+        let all = |name: &str| lines(n, |n| format!("      - {{name: {name}{n}, image: a}}"));
+        files("patches: [{path: p.yaml}]".to_owned(), deployment(&all("a")), deployment(&all("b")))
+    }),
+    row("a patch that deletes many containers", 500, |n| {
+        let all = |more: &str| lines(n, |n| format!("      - {{name: a{n}, {more}}}"));
+        let (old, gone) = (all("image: a"), all("$patch: delete"));
+        files("patches: [{path: p.yaml}]".to_owned(), deployment(&old), deployment(&gone))
+    }),
+    row("a patch of many ports", 500, |n| {
+        let all = |first: usize| lines(n, |n| format!("  - {{port: {}, protocol: TCP}}", first + n));
+        files("patches: [{path: p.yaml}]".to_owned(), service(&all(1)), service(&all(20_000)))
+    }),
+    row("a patch of many fields", 1000, |n| {
+        let all = |first: usize| lines(n, |n| format!("  k{}: v", first + n));
+        files("patches: [{path: p.yaml}]".to_owned(), data(&all(0)), data(&all(n / 2)))
+    }),
+    row("a patch for each object", 300, |n| {
+        let patches =
+            lines(n, |n| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{n}}}\ndata: {{a: b}}"));
+        files("patchesStrategicMerge: [p.yaml]".to_owned(), config_maps(n), patches)
+    }),
+    row("labels of one object", 1000, |n| {
+        let all = lines(n, |n| format!("    l{n}: v"));
+        files(format!("labels:\n- pairs:\n{all}"), config_maps(1), String::new())
+    }),
+    row("annotations of one object", 1000, |n| {
+        let all = lines(n, |n| format!("  l{n}: v"));
+        files(format!("commonAnnotations:\n{all}"), config_maps(1), String::new())
+    }),
+    row("operations of one patch", 1000, |n| {
+        let all = lines(n, |n| format!("    - {{op: add, path: /data/k{n}, value: b}}"));
+        let patch = format!("patches:\n- target: {{kind: ConfigMap}}\n  patch: |-\n{all}");
+        files(patch, data("  a: b\n"), String::new())
+    }),
+    row("variables", 300, |n| {
+        let vars = lines(n, |n| format!("- {{name: V{n}, objref: {{apiVersion: v1, kind: ConfigMap, name: c{n}}}}}"));
+        files(format!("vars:\n{vars}"), config_maps(n), String::new())
+    }),
+    row("names that refer to each other", 300, |n| {
+        let pods = lines(n, |n| {
+            format!(
+                "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p{n}}}\nspec: {{volumes: [{{name: v, configMap: {{name: c{n}}}}}]}}"
+            )
+        });
+        files("namePrefix: p-\nnamespace: ns".to_owned(), config_maps(n) + &pods, String::new())
+    }),
+    product("labels of many entries", 60, |n| {
+        let all = lines(n, |n| format!("- pairs: {{l{n}: v}}"));
+        files(format!("labels:\n{all}"), config_maps(n), String::new())
+    }),
+    product("images that nothing uses", 200, |n| {
+        let pods = lines(n, |n| {
+            format!(
+                "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p{n}}}\nspec: {{containers: [{{name: a, image: i{n}}}]}}"
+            )
+        });
+        let all = lines(n, |n| format!("- {{name: none{n}, newTag: b}}"));
+        files(format!("images:\n{all}"), pods, String::new())
+    }),
+    product("patches by names", 60, |n| {
+        let all = lines(n, |n| {
+            format!(
+                "- target: {{kind: ConfigMap, name: none{n}}}\n  patch: '[{{\"op\": \"add\", \"path\": \"/a\", \"value\": 1}}]'"
+            )
+        });
+        files(format!("patches:\n{all}"), config_maps(n), String::new())
+    }),
+    product("patches by patterns", 30, |n| {
+        let all = lines(n, |n| {
+            format!(
+                "- target: {{name: \"(c[0-9]{{1,50}}){{1,9}}x{n}\"}}\n  patch: '[{{\"op\": \"add\", \"path\": \"/a\", \"value\": 1}}]'"
+            )
+        });
+        files(format!("patches:\n{all}"), config_maps(n), String::new())
+    }),
+    product("replacements", 60, |n| {
+        let all = lines(n, |_| {
+            "- source: {kind: ConfigMap, name: c0, fieldPath: metadata.name}\n  targets:\n  - select: {kind: ConfigMap}\n    fieldPaths: [data.a]\n    options: {create: true}".to_owned()
+        });
+        files(format!("replacements:\n{all}"), config_maps(n), String::new())
+    }),
+    product("replicas", 60, |n| {
+        let all = lines(n, |n| format!("- {{name: d{n}, count: 3}}"));
+        let deployments =
+            lines(n, |n| format!("---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: d{n}}}\nspec: {{}}"));
+        files(format!("replicas:\n{all}"), deployments, String::new())
+    }),
+    product("one name in many namespaces", 60, |n| {
+        let all = lines(n, |n| {
+            format!(
+                "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x, namespace: n{n}}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p, namespace: n{n}}}\nspec: {{volumes: [{{name: v, configMap: {{name: x}}}}]}}"
+            )
+        });
+        files("namePrefix: p-".to_owned(), all, String::new())
+    }),
+];
+
+/// How long this thread was on a processor, in seconds.
+fn cpu() -> f64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
+    let ns: f64 = stat.split(' ').next().and_then(|field| field.parse().ok()).expect("a number");
+    ns / 1e9
+}
+
+/// How long a build takes, and how long it goes on at most without a look at the clock.
+fn measure(files: &MemoryFiles) -> (f64, f64) {
+    let looks = Arc::new(Mutex::new((cpu(), 0.0_f64)));
+    let look = |looks: &Mutex<(f64, f64)>| {
+        let mut looks = looks.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = cpu();
+        *looks = (now, looks.1.max(now - looks.0));
+        looks.1
+    };
+    let seen = Arc::clone(&looks);
+    let stop = Stop::when(move || {
+        look(&seen);
+        false
+    });
+    let view = View::new(files).until(stop);
+    let start = cpu();
+    let built = build(&view, &RepoPath::new("k").expect("plain"), &Options::default(), None);
+    built.and_then(|build| build.to_yaml()).expect("builds");
+    (cpu() - start, look(&looks))
+}
+
+#[test]
+fn builds_take_time_in_proportion_to_what_they_are_made_of() {
+    let table = std::env::var_os("COST").is_some();
+    let mut wrong = Vec::new();
+    for Row { name, size, files, is_product } in ROWS {
+        let four = if *is_product { 2 * size } else { 4 * size };
+        let shortest = |size: usize| {
+            let files = files(size);
+            (0..2).map(|_| measure(&files)).reduce(|one, two| if two.0 < one.0 { two } else { one }).expect("two")
+        };
+        let ((small, _), (large, blind)) = (shortest(*size), shortest(four));
+        let growth = large / small;
+        if table {
+            println!(
+                "{name:40} {:8.1} ms {:8.1} ms {growth:6.1} blind {:8.1} ms",
+                small * 1e3,
+                large * 1e3,
+                blind * 1e3
+            );
+        }
+        if growth > GROWTH_MAX {
+            wrong.push(format!("{name}: {growth:.1} times the time for four times as much"));
+        }
+        if blind > BLIND_MAX {
+            wrong.push(format!("{name}: {blind:.1} s without a look at the clock"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
