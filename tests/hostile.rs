@@ -7,6 +7,7 @@
 //! `HOSTILE=table` prints exit code, processor time, peak memory and answer of each; `tests/long/hostile` does so with a release build.
 
 mod charts;
+mod costs;
 mod documents;
 mod kustomizations;
 mod records;
@@ -91,6 +92,12 @@ const HEAVY: &[&str] = &[
     "metadata of 50 MB on a branch",
     "10,000 branches and tags",
     "an object that unpacks to 1 GB",
+    "one file in 20,000 keys",
+    "12,000 config maps that are generated",
+    "20,000 containers into 20,000",
+    "8,000 images on 12,000 containers",
+    "5,000 variables of 30,000 objects",
+    "one name in 5,000 namespaces",
     "one scalar of 1 MB, 10,000 aliases",
     "3,000 block levels in a manifest",
     "100,000 brackets in a manifest",
@@ -377,6 +384,11 @@ fn documents() {
 #[test]
 fn charts() {
     try_all(charts::CASES);
+}
+
+#[test]
+fn costs() {
+    try_all(costs::CASES);
 }
 
 #[test]

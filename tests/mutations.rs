@@ -6,6 +6,7 @@
 #[path = "../fuzz/inputs.rs"]
 mod inputs;
 
+mod cost;
 mod git;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -83,8 +84,13 @@ const BYTES_MAX: usize = 4096;
 const SECONDS_MAX: u64 = 20;
 
 fn mutate(target: &Target, random: &mut Random) -> Vec<u8> {
+    let from = target.seeds[random.below(target.seeds.len() as u64) as usize].as_bytes().to_vec();
+    mutated(target, from, random)
+}
+
+/// An input with some changes.
+fn mutated(target: &Target, mut bytes: Vec<u8>, random: &mut Random) -> Vec<u8> {
     let pick = |random: &mut Random| target.seeds[random.below(target.seeds.len() as u64) as usize].as_bytes();
-    let mut bytes = pick(random).to_vec();
     for _ in 0..=random.below(6) {
         let at = random.below(bytes.len() as u64 + 1) as usize;
         let end = (at + random.below(32) as usize).min(bytes.len());
