@@ -13,7 +13,7 @@ use super::*;
 const BYTES: usize = if cfg!(debug_assertions) { 300_000 } else { 30_000_000 };
 
 /// How many times as long as a step that does nothing a step of a function may take.
-const FACTOR_MAX: f64 = 60.0;
+const FACTOR_MAX: f64 = if cfg!(debug_assertions) { 100.0 } else { 60.0 };
 
 /// What is too short to be measured, in steps that do nothing.
 const STEPS_MIN: f64 = 50_000.0;
