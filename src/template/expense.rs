@@ -59,7 +59,7 @@ impl Expense {
         let (bytes_per_step, growth) = match name {
             // A character each, in a list of its own.
             "camelcase" | "kebabcase" | "shuffle" | "snakecase" => (1, 6),
-            "initials" | "lower" | "nospace" | "swapcase" | "title" | "untitle" | "upper" => (2, 4),
+            "initials" | "lower" | "nospace" | "swapcase" | "title" | "untitle" | "upper" => (1, 4),
             // What escapes makes up to six bytes of one.
             "html" | "js" | "quote" | "squote" | "urlquery" => (4, 6),
             // All parts of a path, or of a URL.

@@ -16,7 +16,7 @@ const BYTES: usize = if cfg!(debug_assertions) { 300_000 } else { 30_000_000 };
 const FACTOR_MAX: f64 = if cfg!(debug_assertions) { 100.0 } else { 60.0 };
 
 /// What is too short to be measured, in steps that do nothing.
-const STEPS_MIN: f64 = 50_000.0;
+const STEPS_MIN: f64 = 200_000.0;
 
 /// How long this thread was on a processor, in nanoseconds.
 fn cpu_ns() -> f64 {
