@@ -246,7 +246,7 @@ fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Command::Init(arguments)) => init::run(&arguments, json),
         Some(Command::Check(arguments)) => check::run(&arguments, json),
         Some(Command::Help(_) | Command::Hook(_) | Command::RemoteHelper(_)) if json => Err(no_json()),
-        Some(Command::Completions(_) | Command::Man(_)) if json => Err(no_json()),
+        Some(Command::Completions(_) | Command::Man(_) | Command::Clusters(_)) if json => Err(no_json()),
         Some(Command::Apps(arguments)) => apps::run(&arguments, json),
         Some(Command::Clusters(arguments)) => clusters::run(&arguments),
         Some(Command::Help(arguments)) => help::run(&arguments),

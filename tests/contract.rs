@@ -17,7 +17,7 @@ enum Place {
 use Place::{Here, Server};
 
 /// Every command, done or the same (0), with findings (1), and after an error (2).
-const ROWS: [Row; 58] = [
+const ROWS: [Row; 61] = [
     (&["HEAD"], Here, 0),
     (&["no-such-commit"], Here, 2),
     (&["--no-such-option"], Here, 2),
@@ -31,6 +31,8 @@ const ROWS: [Row; 58] = [
     (&["diff", "no-such-commit"], Here, 2),
     (&["render", "web-dev"], Here, 0),
     (&["render", "no-such-application"], Here, 2),
+    (&["apps"], Here, 0),
+    (&["apps", "no-such-commit"], Here, 2),
     (&["status"], Here, 0),
     (&["status", "--remote", "no-such-remote"], Here, 2),
     (&["log"], Here, 0),
@@ -75,12 +77,13 @@ const ROWS: [Row; 58] = [
     (&["completions", "bash"], Here, 0),
     (&["man"], Here, 0),
     (&["render", "directory", "."], Here, 0),
+    (&["clusters", "import"], Here, 2),
     // As Helm.
     (&["render", "helm", "no-such-chart"], Here, 1),
     (&["hook", "post-receive"], Server, 0),
 ];
 
-const TEXT_ONLY: [&str; 4] = ["help", "completions", "man", "hook"];
+const TEXT_ONLY: [&str; 5] = ["help", "completions", "man", "hook", "clusters"];
 
 fn lab() -> (Lab, Repo, Repo) {
     let lab = Lab::new();

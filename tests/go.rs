@@ -77,7 +77,8 @@ fn compare_expressions() {
             if found != expected || regex.is_match(text.as_bytes()) == expected.is_empty() {
                 wrong.push(format!("{shown} finds {found:?} in {text:?}, Go {expected:?}"));
             }
-            let Ok(replaced) = regex.replace_all(text.as_bytes(), b"<${1}>", false, |_, _| Ok::<_, Infallible>(()));
+            let Ok(replaced) =
+                regex.replace_all(text.as_bytes(), b"<${1}>", false, usize::MAX, |_, _| Ok::<_, Infallible>(()));
             let replaced = replaced.map(|replaced| String::from_utf8_lossy(&replaced).into_owned());
             if replaced.as_ref() != row.replaced.get(*text) {
                 wrong.push(format!("{shown} makes {replaced:?} of {text:?}, Go {:?}", row.replaced.get(*text)));

@@ -544,7 +544,8 @@ fn one_object_from_two_applications_is_an_error() {
         .file("a/x.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n---\nkind: Job\nmetadata: {name: j}\n")
         .file("b/x.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: web-ns}\n")
         .file("c/x.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: other}\n");
-    let [a, b, c] = ["a", "b", "c"].map(|name| application(name, name, ""));
+    let [a, b, c] = ["a", "b", "c"]
+        .map(|name| Application { destination_cluster: Some("east".to_owned()), ..application(name, name, "") });
     let applications = [&a, &b, &c];
     let rendered: Vec<Rendered> =
         render_all(&renderers(Tools::default(), 2), &files, Profile::Proposal, RendererName::Native, &applications)
@@ -564,6 +565,9 @@ fn one_object_from_two_applications_is_an_error() {
     assert_eq!(found, ["`a` and `b` both render Service web-ns/s"]);
     let elsewhere = Application { destination_cluster: Some("west".to_owned()), ..b.clone() };
     assert_eq!(conflicts(&[&a, &elsewhere, &c]), []);
+    // A cluster that is not known is no other one.
+    let unknown = Application { destination_cluster: None, ..b.clone() };
+    assert_eq!(conflicts(&[&a, &unknown, &c]), []);
 }
 
 #[test]

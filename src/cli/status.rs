@@ -51,7 +51,7 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
         let branch = paint.by(Style::Branch, &branch);
         let at = paint.by(Style::Id, &short(&status.tip)).to_string();
         let elsewhere = match status.state {
-            BranchState::Hydrated | BranchState::Missing => None,
+            BranchState::Hydrated | BranchState::Missing | BranchState::NotMade => None,
             BranchState::NotHydrated => Some("not made by hydration"),
             BranchState::Promoted => Some("written by whoever promotes to it"),
         };
@@ -63,8 +63,10 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
             Some(0) => "up to date".to_owned(),
             Some(1) => "1 commit behind".to_owned(),
             Some(count) => format!("{count} commits behind"),
-            None if status.is_missing() => "missing; `git hydrate catch-up` on the server makes it again".to_owned(),
-            None if status.tip.is_empty() => "not made yet".to_owned(),
+            None if status.state == BranchState::Missing => {
+                "missing; `git hydrate catch-up` on the server makes it again".to_owned()
+            }
+            None if status.state == BranchState::NotMade => "not made yet".to_owned(),
             None if status.dry_tip.is_none() => "its dry branch does not exist".to_owned(),
             None => "its dry branch was rewound".to_owned(),
         };

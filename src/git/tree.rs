@@ -115,7 +115,7 @@ impl<'t> RawEntries<'t> {
             bits = (bits << 3) | u16::from(digit.checked_sub(b'0').filter(|digit| *digit < 8)?);
         }
         let rest = rest.get(space + 1..)?;
-        let end = rest.iter().position(|byte| *byte == 0).filter(|end| *end > 0)?;
+        let end = rest.iter().position(|byte| *byte == 0)?;
         let (name, rest) = (rest.get(..end)?, rest.get(end + 1..)?);
         let (id, rest) = rest.split_at_checked(self.tree.as_bytes().len())?;
         self.rest = rest;

@@ -106,8 +106,7 @@ impl Regex {
             .nfa_size_limit(Some(bytes_max))
             .onepass_size_limit(Some(1 << 20))
             .hybrid_cache_capacity(1 << 20);
-        let engine =
-            meta::Builder::new().configure(config).build_from_hir(&parsed.hir).map_err(|_| too_large())?;
+        let engine = meta::Builder::new().configure(config).build_from_hir(&parsed.hir).map_err(|_| too_large())?;
         Ok(Self { engine, hir: Arc::new(parsed.hir), names: parsed.names.into() })
     }
 

@@ -12,8 +12,10 @@ use crate::application::BranchName;
 pub enum BranchState {
     /// Hydration made it.
     Hydrated,
-    /// It does not exist.
+    /// Hydration made it, and it does not exist any more.
     Missing,
+    /// It was never made.
+    NotMade,
     /// It exists, and hydration did not make it.
     NotHydrated,
     /// The sync branch of staging branches: whoever promotes writes it.
@@ -51,14 +53,9 @@ impl BranchStatus {
     pub fn is_current(&self) -> bool {
         match self.state {
             BranchState::Hydrated => self.behind == Some(0) && self.failures.is_empty(),
-            BranchState::Missing | BranchState::NotHydrated => false,
+            BranchState::Missing | BranchState::NotMade | BranchState::NotHydrated => false,
             BranchState::Promoted => true,
         }
-    }
-
-    /// Whether hydration made the branch and it is gone.
-    pub fn is_missing(&self) -> bool {
-        self.tip.is_empty() && self.failures.is_empty()
     }
 }
 
@@ -99,7 +96,8 @@ fn one(run: &mut Run<'_>, branch: &BranchName, named: &Named) -> Result<BranchSt
     let standing = tip.map(|tip| run.standing(branch, tip, &named.dry_branch)).transpose()?;
     let is_ours = |standing: &Standing| matches!(standing.origin, Origin::Ours(_));
     let state = match &standing {
-        None => BranchState::Missing,
+        None if run.owned.get(branch).is_some() => BranchState::Missing,
+        None => BranchState::NotMade,
         Some(_) if !named.is_environment => BranchState::Promoted,
         Some(standing) if is_ours(standing) => BranchState::Hydrated,
         Some(_) => BranchState::NotHydrated,

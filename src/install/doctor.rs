@@ -334,8 +334,10 @@ impl<'a> Doctor<'a> {
                     shell_word(&format!("refs/heads/{name}"))
                 );
                 self.advise(format!("{name} is hydrated from {dry_branch}, which does not exist"), remedy);
-            } else if status.is_missing() {
-                self.bad(format!("{name}, which hydration makes, is missing"), format!("{git} hydrate catch-up"));
+            } else if status.state == BranchState::Missing {
+                self.bad(format!("{name}, which hydration made, is missing"), format!("{git} hydrate catch-up"));
+            } else if status.state == BranchState::NotMade && status.failures.is_empty() {
+                self.advise(format!("{name} is not made yet"), format!("{git} hydrate catch-up"));
             } else if status.failures.is_empty() {
                 let what = match status.behind {
                     Some(1) => format!("{name} is 1 commit behind {dry_branch}"),

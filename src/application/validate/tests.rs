@@ -174,7 +174,9 @@ fn repositories_that_are_inferred() {
         "[2] 2.yaml:2 warning: `drySource.repoURL` is another repository: this Application is not hydrated here";
     check(&[WEB, API, other], &repository, &[is_other]);
     // Most of them are elsewhere.
-    assert_eq!(judge(&[WEB, API, other, other, other], &repository).standings, [Standing::OtherRepository; 5]);
+    let elsewhere = App { dry: "apps/none", ..other };
+    let most = [WEB, API, elsewhere, elsewhere, elsewhere];
+    assert_eq!(judge(&most, &repository).standings, [Standing::OtherRepository; 5]);
 }
 
 #[test]
