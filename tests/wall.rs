@@ -130,6 +130,31 @@ fn the_first_push_of_all_hydrates_all_others() {
 }
 
 #[test]
+fn an_application_that_a_set_makes_ends_alone_too() {
+    let (lab, server, clone) = team();
+    let set = "apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: both}
+spec:
+  generators:
+  - list: {elements: [{name: web, env: dev}, {name: bad, env: prod}]}
+  template:
+    metadata: {name: '{{name}}-{{env}}'}
+    spec:
+      destination: {namespace: '{{name}}'}
+      sourceHydrator:
+        drySource: {repoURL: https://git.example.com/dry.git, targetRevision: main, path: 'apps/{{name}}/{{env}}'}
+        syncSource: {targetBranch: 'environments/{{env}}', path: '{{name}}'}
+";
+    clone.git(&["rm", "-q", "-r", "applications"]);
+    clone.commit("one set", &[("set.yaml", set)]);
+    does(&lab, "abort");
+    let told = clone.push().success().remote().join(" ");
+    assert!(told.contains(KINDS[1].1), "{told}");
+    assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")), "{told}");
+}
+
+#[test]
 fn strict_refuses_who_touches_what_kills_the_render_and_lets_others_in() {
     for (kind, expected) in KINDS {
         let (lab, server, clone) = turned(kind);

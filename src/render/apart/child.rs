@@ -99,10 +99,16 @@ struct Documents(RefCell<Option<(RepoPath, ContentId, Arc<application::File>)>>)
 impl Documents {
     fn render(&self, commit: &Commit<'_>, asked: &Asked) -> Answer {
         let found = self.find(commit, asked).map(|file| {
-            let found = file
-                .applications()
-                .find(|application| application.index == asked.index && application.fingerprint() == asked.fingerprint);
-            found.cloned()
+            let is_asked = |application: &&Application| application.fingerprint() == asked.fingerprint;
+            match &asked.made {
+                Some(made) => {
+                    Application::remade(&file, made).filter(|made| is_asked(&&**made)).map(|made| (*made).clone())
+                }
+                None => {
+                    let mut found = file.applications().filter(|application| application.index == asked.index);
+                    found.find(is_asked).cloned()
+                }
+            }
         });
         let rendered = |application: Application| commit.render(&application);
         match found.map(|application| application.map(rendered)) {

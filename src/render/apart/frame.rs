@@ -33,6 +33,8 @@ pub(super) struct Asked {
     pub file: RepoPath,
     pub index: usize,
     pub fingerprint: ContentId,
+    /// What [`Application::remade`] reads; none for one that stands in its file.
+    pub made: Option<String>,
 }
 
 /// The end of whoever wants something rendered.
@@ -91,6 +93,7 @@ impl Connection {
         frame.text(application.file.as_str());
         frame.number(application.index as u64);
         frame.bytes(application.fingerprint().as_bytes());
+        frame.text(application.made().unwrap_or_default());
         write(&mut self.to, &frame.0)
     }
 
@@ -139,7 +142,12 @@ impl Connection {
 impl Asked {
     pub fn decode(frame: &[u8]) -> Option<Self> {
         let mut frame = Decoder(frame);
-        Some(Self { file: frame.path()?, index: usize::try_from(frame.number()?).ok()?, fingerprint: frame.id()? })
+        Some(Self {
+            file: frame.path()?,
+            index: usize::try_from(frame.number()?).ok()?,
+            fingerprint: frame.id()?,
+            made: frame.text().map(|text| (!text.is_empty()).then_some(text))?,
+        })
     }
 }
 
