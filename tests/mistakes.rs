@@ -169,7 +169,7 @@ fn an_environment_name_that_failed_once_and_was_corrected_leaves_status() {
         &[(&file, &text), ("apps/api/prdo/config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: [\n")],
     );
     clone.push().success();
-    assert_eq!(of_branch(&json(&server, &["status", "--json"]), "environments/prdo")["state"], "missing");
+    assert_eq!(of_branch(&json(&server, &["status", "--json"]), "environments/prdo")["state"], "notMade");
     let text = text.replace("environments/prdo", PROD);
     clone.commit("fix", &[(&file, &text), ("apps/api/prdo/config.yaml", &config_map("api", "prod"))]);
     clone.push().success();

@@ -188,7 +188,7 @@ fn a_catch_up_hydrates_all_others() {
 fn a_clone_shows_all_others() {
     for (kind, expected) in KINDS {
         let (lab, server, clone) = turned(kind);
-        clone.git(&["fetch", "-q"]);
+        clone.git(&["fetch", "-q", "origin", "+refs/heads/*:refs/remotes/origin/*", "+refs/hydrate/*:refs/hydrate/*"]);
         let hydrated = clone.hydrate(&["--offline"]).exits(1);
         assert!(hydrated.stdout.contains(expected), "{kind}: {hydrated:?}");
         let config = clone.git(&["show", "refs/remotes/hydrate/environments/dev:web/manifest.yaml"]);
