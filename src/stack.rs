@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, Scope, ScopedJoinHandle, scope};
+use std::time::Duration;
 
 /// The stack of such a thread, of which only what is used takes memory.
 pub(crate) const BYTES: usize = 512 << 20;
@@ -11,15 +13,38 @@ thread_local! {
     static IS_DEEP: Cell<bool> = const { Cell::new(false) };
 }
 
+/// How often a thread is started anew where there is no room for its stack, and after how long.
+const TRIES: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(10);
+
 /// Starts a thread with a deep stack.
+///
+/// A thread that has ended gives its stack back a moment later. Where memory is limited, there may be no room for the next
+/// one until then.
 pub(crate) fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     name: String,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> io::Result<ScopedJoinHandle<'scope, T>> {
+    let work = Arc::new(Mutex::new(Some(work)));
+    for _ in 1..TRIES {
+        match start(scope, name.clone(), work.clone()) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(PAUSE),
+            started => return started,
+        }
+    }
+    start(scope, name, work)
+}
+
+fn start<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    name: String,
+    work: Arc<Mutex<Option<impl FnOnce() -> T + Send + 'scope>>>,
+) -> io::Result<ScopedJoinHandle<'scope, T>> {
     let work = move || {
         IS_DEEP.set(true);
-        work()
+        let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
+        work.expect("only the attempt that started takes it")()
     };
     Builder::new().name(name).stack_size(BYTES).spawn_scoped(scope, work)
 }
