@@ -510,7 +510,10 @@ fn the_list_of_clusters_holds_what_a_set_needs_and_nothing_of_the_credentials() 
     assert!(files(&server, "environments/dev").contains("eu/manifest.yaml"), "{told}");
     let user = secrets.replace("https://eu", "https://admin:MARKER@eu");
     let refused = clone.hydrate_with(&["clusters", "import"], &user).exits(2);
-    assert!(refused.stderr.contains("`c-eu` holds a user") && !refused.stderr.contains("MARKER"), "{refused:?}");
+    assert!(
+        refused.stderr.contains("`c-eu` contains a user name") && !refused.stderr.contains("MARKER"),
+        "{refused:?}"
+    );
 }
 
 /// What a set reads is all that it is made again for.

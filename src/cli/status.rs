@@ -53,7 +53,7 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
         let elsewhere = match status.state {
             BranchState::Hydrated | BranchState::Missing | BranchState::NotMade => None,
             BranchState::NotHydrated => Some("not made by hydration"),
-            BranchState::Promoted => Some("written by whoever promotes to it"),
+            BranchState::Promoted => Some("written by a promoter"),
         };
         if let Some(what) = elsewhere {
             let _ = writeln!(text, "{branch:width$}  at {at}, {}", paint.by(style, what));

@@ -210,8 +210,8 @@ fn cluster(item: &Field) -> Result<Cluster, Unclear> {
         }
     }
     if has_userinfo(&cluster.server) {
-        let hint = "take the user and the password out of the URL: whoever can read the repository sees them";
-        return Err(Unclear::at("the `server` of a cluster holds a user", hint, &item.place));
+        let hint = "remove the user and the password from the URL: anyone who can read the repository sees them";
+        return Err(Unclear::at("the `server` of a cluster contains a user name", hint, &item.place));
     }
     Ok(cluster)
 }

@@ -90,7 +90,7 @@ pub fn import(
 ) -> Result<String, String> {
     let documents = yaml::decode(secrets, Dialect::V2, &Limits::default()).map_err(|error| {
         let line = error.mark().map_or(String::new(), |mark| format!(", line {}", mark.line));
-        format!("what stands on standard input is not YAML{line}")
+        format!("standard input is not valid YAML{line}")
     })?;
     let mut objects = Vec::new();
     documents.iter().for_each(|document| unfold(document, 0, &mut objects));
@@ -145,8 +145,8 @@ fn cluster(
     }
     if has_userinfo(&server) {
         return Err(format!(
-            "the `server` of the Secret `{object}` holds a user, which whoever can read the repository would see: take it \
-             out of the URL"
+            "the `server` of the Secret `{object}` contains a user name, which anyone who can read the repository would \
+             see: remove it from the URL"
         ));
     }
     let map = |path: &[&str]| secret.at(path).and_then(Value::as_mapping).cloned().unwrap_or_default();

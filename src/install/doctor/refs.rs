@@ -25,7 +25,7 @@ impl Doctor<'_> {
         for name in refs.broken().filter(|name| is_ours(name)) {
             let file = top.join(name);
             let after = self.restore(name, &refs, &buffer);
-            self.bad(format!("{name} is no ref at all"), format!("rm {} && {after}", shell_path(&file)));
+            self.bad(format!("{name} is not a valid ref"), format!("rm {} && {after}", shell_path(&file)));
         }
         for (name, tip) in refs.below("refs/").filter(|(name, _)| is_ours(&format!("refs/{name}"))) {
             if let Err(error) = buffer.commit(tip) {
