@@ -533,7 +533,11 @@ impl<'a> Run<'a> {
     fn note_silence(&mut self, tree: &DryTree, head: &DryHead) {
         let Wake::Pushed(pushed) = &self.setup.wake else { return };
         let is_pushed = pushed.iter().any(|branch| branch == head.branch.as_str());
-        if is_pushed && tree.is_empty() && !self.environments.values().any(|dry_branch| *dry_branch == head.branch) {
+        if is_pushed
+            && tree.is_empty()
+            && !tree.has_sets()
+            && !self.environments.values().any(|dry_branch| *dry_branch == head.branch)
+        {
             let text = format!("nothing to hydrate: `{}` has no Application with `spec.sourceHydrator`", head.branch);
             self.report.notes.push(text);
         }
