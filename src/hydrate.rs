@@ -15,6 +15,7 @@ mod branch;
 mod branch_records;
 mod check;
 mod dry_branches;
+mod error;
 mod explain;
 mod failed_render;
 mod failures;
@@ -29,6 +30,7 @@ mod report;
 mod request;
 mod rules;
 mod run;
+mod setup;
 mod single;
 mod standing;
 mod status;
@@ -41,113 +43,37 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::application::BranchName;
-use crate::git::{self, Lock, ObjectId, Repository};
+use crate::git::{self, Lock, Repository};
 use crate::metadata::NOTES_REF;
-use crate::render;
-use crate::settings::SettingsError;
 
+use error::TRIES;
 use stopped::Stopped;
 
 pub use adopt::{Adoption, Seen, adopt};
 pub use apps::{Listed, ListedApplication, MadeBy, application_sets, list};
 pub use branch_records::{BranchRecord, BranchRecords, RECORDS_REF};
 pub use check::{CheckFinding, Checked, Rule, Tree, check};
+pub use error::HydrateError;
 pub use explain::{
     Candidate, Changed, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects,
 };
 pub use failures::{FAILURES_REF, Failure, Failures};
 pub use foreseen::fulfil;
 pub use guard::{Access, RefUpdate, guard, stale};
-pub use heads::{REMOTE, RefNames, dry_branches, dry_remote, hydrated_branches};
+pub use heads::{REMOTE, dry_branches, dry_remote, hydrated_branches};
 pub use history::{Dry, Entry, History, ObjectCounts, PathChange, Selection, SkippedDry, is_hydrated};
 pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use report::{BranchReport, HydratedCommit, Outcome, Report, Skipped};
 pub use request::{CommitRequest, PathDetails, commit};
 pub use rules::{check_settings, settings_files, unusable_settings};
 pub use run::Survey;
+pub use setup::{Observer, RefNames, Setup, Silent, Wake};
 pub use single::{Single, render_named};
 pub use standing::{Origin, Standing};
 pub use status::{BranchState, BranchStatus, status};
 pub use strict::{DAY, Judgement, Push, Strictness, judge};
 pub use takeover::foreign;
 pub use verify::{Fault, Finding, Line, Verified, lines, strayed, verify};
-
-/// Which dry commits shall be looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wake {
-    /// Branches that were pushed. All dry branches are looked at, whichever of them these are.
-    Pushed(Vec<String>),
-    /// All dry branches, without a push.
-    Everything,
-    /// One commit, taken for the tip of a branch.
-    Commit {
-        /// The dry branch.
-        branch: BranchName,
-        /// Its tip.
-        tip: ObjectId,
-    },
-}
-
-/// What the edge knows and the operation needs.
-pub struct Setup<'a> {
-    /// The repository.
-    pub repository: &'a Repository,
-    /// Where environment branches are read and written.
-    pub refs: RefNames,
-    /// Why we are here.
-    pub wake: Wake,
-    /// Tools and limits of this machine.
-    pub renderers: &'a render::Renderers,
-    /// Whether the rest of a backlog shall wait for the next run.
-    pub out_of_time: &'a dyn Fn() -> bool,
-    /// Hears of progress.
-    pub observer: &'a dyn Observer,
-}
-
-/// Hears what goes on, as it goes on.
-pub trait Observer: Sync {
-    /// Rendering `total` Applications of a dry commit begins.
-    fn rendering(&self, dry_commit: &str, total: usize);
-    /// `done` of them are rendered.
-    fn rendered(&self, done: usize);
-}
-
-/// Hears nothing.
-#[derive(Debug, Clone, Copy)]
-pub struct Silent;
-
-impl Observer for Silent {
-    fn rendering(&self, _dry_commit: &str, _total: usize) {}
-    fn rendered(&self, _done: usize) {}
-}
-
-/// Why nothing was hydrated: the world failed, not a dry commit.
-#[derive(Debug, thiserror::Error)]
-pub enum HydrateError {
-    /// The repository could not be read or written.
-    #[error(transparent)]
-    Git(#[from] git::Error),
-    /// The settings cannot be used.
-    #[error("refs/hydrate/config: {0}")]
-    Settings(#[from] SettingsError),
-    /// A template of the settings fails.
-    #[error("{0}")]
-    Template(crate::diag::Diagnostic),
-    /// The settings that a hydrated commit names are not here.
-    #[error("the settings {id} that `{branch}` was hydrated with are not in this repository")]
-    SettingsMissing {
-        /// Their commit.
-        id: ObjectId,
-        /// The environment branch.
-        branch: BranchName,
-    },
-    /// Others moved our refs again and again.
-    #[error("gave up after {TRIES} tries: {0}")]
-    Raced(String),
-    /// A machine of this kind cannot render, or a limit of this machine was reached.
-    #[error("{0}")]
-    Machine(String),
-}
 
 /// The lock file of a repository: whoever hydrates holds it.
 pub fn lock_path(repository: &Repository) -> std::path::PathBuf {
@@ -161,9 +87,6 @@ pub fn lock(
 ) -> Result<Option<Lock>, git::Error> {
     Lock::acquire(&lock_path(repository), repository.shared(), waiting)
 }
-
-/// How often a lost race is run again.
-const TRIES: u32 = 5;
 
 /// What the Applications and settings of a repository ask for, without rendering anything.
 pub fn survey(setup: &Setup<'_>) -> Result<Survey, HydrateError> {

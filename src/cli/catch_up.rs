@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let report = match again(&repository, arguments.retry) {
         Ok(report) => report,
         // What this machine could not do now it may do another time: no fault of how it was called.
-        Err(error) if matches!(error.downcast_ref(), Some(HydrateError::Machine(_))) => {
+        Err(error) if error.downcast_ref().is_some_and(HydrateError::is_of_machine) => {
             output::complain(&format!("{error:#}"));
             return Ok(Outcome::Found);
         }

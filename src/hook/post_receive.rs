@@ -87,8 +87,7 @@ fn run(
     let options = Options::read(&repository);
     let asked = Instant::now();
     let Some(_lock) = lock(&repository, options.lock_wait, console)? else {
-        let why = "another hydration holds the repository's lock; `git hydrate doctor` tells which";
-        return Err(HydrateError::Machine(why.to_owned()));
+        return Err(HydrateError::Locked);
     };
     let started = Instant::now();
     // Whoever waited looks anew at what is there.

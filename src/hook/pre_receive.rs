@@ -160,13 +160,13 @@ fn judge(
         quarantine,
     };
     match Watch::start(isolation).within(strict.time_limit, &cancel, || hydrate::judge(&push)) {
-        Err(_) if cancel.load(Ordering::Relaxed) => Err(HydrateError::Machine(time_is_over(strict))),
+        Err(_) if cancel.load(Ordering::Relaxed) => Err(time_is_over(strict)),
         judged => judged,
     }
 }
 
-fn time_is_over(strict: &Strict) -> String {
-    format!("it takes more than {} seconds (hydrate.strictTimeLimit)", strict.time_limit.as_secs())
+fn time_is_over(strict: &Strict) -> HydrateError {
+    HydrateError::StrictTime { seconds: strict.time_limit.as_secs() }
 }
 
 /// What a push is refused for. The pusher is told of everything that was found, and of what could not be judged.
@@ -177,7 +177,7 @@ fn judged(judgement: Judgement, strict: &Strict, console: &mut Console) -> Vec<D
         if !warnings.is_empty() {
             console.print(&diagnostics(warnings.iter()));
         }
-        return undecided(&time_is_over(strict), unjudged, strict, console);
+        return undecided(&time_is_over(strict).to_string(), unjudged, strict, console);
     }
     let others: Vec<Diagnostic> = unjudged.into_iter().map(warned).chain(warnings).collect();
     match refusals.is_empty() {

@@ -83,7 +83,7 @@ pub fn adopt(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) ->
         found: Findings::default(),
         seen: Seen::default(),
     };
-    survey.directory(&RepoPath::root(), 0).map_err(|error| HydrateError::Machine(error.to_string()))?;
+    survey.directory(&RepoPath::root(), 0)?;
     let Survey { mut sources, referenced, named, mut found, seen, .. } = survey;
     sources.retain(|path, source| {
         let is_base = *source == Source::Kustomization && referenced.contains(path);

@@ -191,8 +191,7 @@ impl Run<'_> {
         let repository = self.setup.repository;
         let commit = repository.commit(dry)?;
         let (old, new) = (TreeFiles::new(repository, before), TreeFiles::new(repository, commit.tree));
-        let unreadable = |why: String| HydrateError::Machine(format!("reading the tree of {dry}: {why}"));
-        let changes = Changes::between(&old, &new).map_err(unreadable)?.ok_or(Stopped::Unknown)?;
+        let changes = Changes::between(&old, &new).map_err(HydrateError::tree(dry))?.ok_or(Stopped::Unknown)?;
         let applications = self.touched(state, &changes, &new)?;
         // What one limit for all of them did not let through may go through now.
         if state.head.stuck.iter().any(|stuck| stuck.of_commit) && !applications.is_empty() {

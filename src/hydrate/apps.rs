@@ -128,6 +128,6 @@ pub fn application_sets(repository: &Repository, commit: ObjectId) -> Result<Vec
     let files = TreeFiles::new(repository, repository.commit(commit)?.tree);
     let limit = rules.settings.limits.applications;
     let discovered = Discovery::default().discover(&files, &rules.applications, limit);
-    let discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree: {why}")))?;
+    let discovered = discovered.map_err(HydrateError::tree(commit))?;
     Ok(discovered.sets.into_iter().map(|found| found.set).collect())
 }

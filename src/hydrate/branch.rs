@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::HydrateError;
 use super::branch_records::{BranchRecord, BranchRecords};
+use super::error::HydrateError;
 use super::failed_render::FailedBranch;
-use super::heads::{DryHead, RefNames};
+use super::heads::DryHead;
 use super::report::{BranchReport, HydratedCommit, Outcome, Skipped};
 use super::rules::Rules;
+use super::setup::RefNames;
 use super::standing::{self, Standing, metadata_dir};
 use crate::application::{AppName, Application, BranchName};
 use crate::cache::Encoded;

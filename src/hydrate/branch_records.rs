@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::heads::RefNames;
+use super::setup::RefNames;
 use crate::application::BranchName;
 use crate::git::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Refs, Repository, TreeEdit, object_id};
 use crate::metadata::Trailers;

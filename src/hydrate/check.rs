@@ -194,7 +194,7 @@ pub(super) fn judged(tree: &Tree<'_>) -> Result<Judged, HydrateError> {
     let head = tree.repository.and_then(|(_, names)| names.head(&refs));
     let mut discovery = Discovery::default();
     let discovered = rules.discover(&mut discovery, tree.files, tree.dry_branch.as_ref(), head.as_ref());
-    let discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree: {why}")))?;
+    let discovered = discovered.map_err(HydrateError::tree(&tree.dry_commit))?;
     let dry_branch = tree.dry_branch.clone().unwrap_or_else(|| usual_branch(&discovered, head.as_ref()));
     let view = View::new(tree.files);
     let branches = refs.below(below).filter_map(|(name, _)| BranchName::new(name).ok());
@@ -291,7 +291,7 @@ pub(super) fn render_all<'a>(
                 let limit = Diagnostic::error(error.to_string()).at(application.places.name.clone());
                 found.add(Rule::Render, limit, name);
             }
-            Err(Failure::World(error)) => return Err(HydrateError::Machine(error.to_string())),
+            Err(Failure::World(error)) => return Err(error.into()),
         }
     }
     Ok(rendered)

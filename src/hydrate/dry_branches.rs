@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::branch_records::{BranchRecords, RECORDS_REF};
-use super::heads::RefNames;
+use super::error::HydrateError;
 use super::rules::{Rules, settings_files};
-use super::{HydrateError, Wake};
+use super::setup::{RefNames, Wake};
 use crate::application::BranchName;
 use crate::git::{Mode, NewCommit, ObjectBuffer, ObjectId, Refs, TreeEdit};
 use crate::metadata::Time;

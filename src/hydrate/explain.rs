@@ -300,9 +300,9 @@ fn origin(
     let Some(dry) = dry else { return Ok(None) };
     let files = TreeFiles::new(repository, repository.commit(dry)?.tree);
     let discovered = rules.discover(&mut Discovery::default(), &files, None, None);
-    let discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree of {dry}: {why}")))?;
+    let discovered = discovered.map_err(HydrateError::tree(dry))?;
     if let Some(why) = discovered.unsearched() {
-        return Err(HydrateError::Machine(why.message.clone()).into());
+        return Err(HydrateError::Unsearched(why.clone()).into());
     }
     let branches = [Some(subject.line.name.as_str()), trailers.as_ref().map(|trailers| trailers.branch.as_str())];
     let writes = |application: &&Arc<Application>| {

@@ -57,7 +57,7 @@ impl FailedRender {
                 let mistake = Diagnostic::error(text).at(application.places.name.clone());
                 (FailureKind::CutOff, vec![application.tells(mistake)])
             }
-            render::Failure::World(error) => return Err(HydrateError::Machine(error.to_string())),
+            render::Failure::World(error) => return Err(error.into()),
         };
         // What is said of it names lines of this file.
         let file = View::new(view.files());

@@ -2,60 +2,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::branch_records::{BranchRecords, RECORDS_REF, hydrated_below};
 use super::dry_branches::DryBranches;
+use super::error::HydrateError;
 use super::rules::Rules;
-use super::{HydrateError, Wake};
+use super::setup::{RefNames, Wake};
 use crate::application::BranchName;
 use crate::git::{Error, Notes, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::metadata::NOTES_REF;
-
-/// Where environment branches are read and written: on a server in place, on a client from what was fetched into refs
-/// of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RefNames {
-    /// What environment branches and dry branches are read below, such as `refs/heads/` or `refs/remotes/origin/`.
-    pub read: String,
-    /// What environment branches are written below, such as `refs/heads/` or `refs/remotes/hydrate/`.
-    pub write: String,
-    /// Whether notes, failures, records and what hydration learns by itself are written: the server's business.
-    pub records: bool,
-    /// Whether a branch without a record is taken for what its commits say: where nothing is deployed from.
-    pub believes_commits: bool,
-}
-
-impl RefNames {
-    /// Those of a server: everything in place.
-    pub fn server() -> Self {
-        Self { read: "refs/heads/".to_owned(), write: "refs/heads/".to_owned(), records: true, believes_commits: false }
-    }
-
-    /// Whether this is the repository that is pushed to, where settings that were found are written down.
-    pub fn is_in_place(&self) -> bool {
-        self.records && self.read == self.write
-    }
-
-    /// Those of a clone of `remote`, which writes below `prefix`.
-    pub fn client(remote: &str, prefix: &str) -> Self {
-        Self {
-            read: format!("refs/remotes/{remote}/"),
-            write: format!("refs/remotes/{prefix}/"),
-            records: false,
-            believes_commits: true,
-        }
-    }
-
-    /// The branch that counts as the default one: what the symbolic ref `HEAD` beside the branches leads to, as a clone has
-    /// it of its remote, else what the repository's own `HEAD` names.
-    pub fn head(&self, refs: &Refs) -> Option<BranchName> {
-        let link = format!("{}HEAD", self.read);
-        let linked = refs.resolve(&link).strip_prefix(&self.read).filter(|branch| *branch != "HEAD");
-        BranchName::new(linked.or(refs.head_branch())?).ok()
-    }
-
-    /// The commit that a branch points at.
-    pub fn tip(&self, refs: &Refs, branch: &BranchName) -> Option<ObjectId> {
-        refs.get(&format!("{}{branch}", self.read))
-    }
-}
 
 /// A dry branch and the commit that is its tip.
 #[derive(Debug, Clone, PartialEq, Eq)]

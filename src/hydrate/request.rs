@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::branch::{Branch, PathOutput};
-use super::heads::{DryHead, RefNames};
+use super::error::{HydrateError, TRIES};
+use super::heads::DryHead;
 use super::report::Report;
 use super::run::Run;
-use super::{HydrateError, Setup, Silent, Stopped, TRIES, Wake};
+use super::setup::{RefNames, Setup, Silent, Wake};
+use super::stopped::Stopped;
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository, object_id};

@@ -31,9 +31,9 @@ pub fn render_named(
     let rules = Rules::read(&repository.refs()?, &buffer)?;
     let files = TreeFiles::new(repository, repository.commit(dry_commit)?.tree);
     let discovered = rules.discover(&mut Discovery::default(), &files, None, None);
-    let discovered = discovered.map_err(|why| HydrateError::Machine(format!("reading the tree: {why}")))?;
+    let discovered = discovered.map_err(HydrateError::tree(dry_commit))?;
     if let Some(why) = discovered.unsearched() {
-        return Err(HydrateError::Machine(why.message.clone()));
+        return Err(HydrateError::Unsearched(why.clone()));
     }
     let named: Vec<&Application> = discovered
         .applications
@@ -49,7 +49,7 @@ pub fn render_named(
         let (manifest, warnings) = match result {
             Ok(rendered) => (Ok(rules.writer.manifest(rendered.manifests)), rendered.warnings),
             Err(render::Failure::Mistakes(mistakes)) => (Err(mistakes), Vec::new()),
-            Err(render::Failure::World(error)) => return Err(HydrateError::Machine(error.to_string())),
+            Err(render::Failure::World(error)) => return Err(error.into()),
         };
         found.push(Single { application: application.clone(), manifest, warnings });
     }

@@ -19,7 +19,7 @@ impl Stopped {
     pub fn into_error(self) -> HydrateError {
         match self {
             Stopped::Raced(why) => HydrateError::Raced(why),
-            Stopped::Unknown => HydrateError::Machine("the cache is damaged: delete hydrate/cache".to_owned()),
+            Stopped::Unknown => HydrateError::Cache(cache::Unusable),
             Stopped::Failed(error) => error,
         }
     }

@@ -211,8 +211,7 @@ impl<'a> Judge<'a> {
         let Some(old) = old else { return Ok(true) };
         let repository = self.push.after.repository;
         let files = TreeFiles::new(repository, repository.commit(old)?.tree);
-        let confirmed = View::new(&files).confirms(&render.reads);
-        Ok(!confirmed.map_err(|error| HydrateError::Machine(error.to_string()))?)
+        Ok(!View::new(&files).confirms(&render.reads)?)
     }
 
     fn settings_differ(&self) -> Result<bool, HydrateError> {
@@ -315,9 +314,7 @@ impl<'a> Judge<'a> {
             let id = new.to_string();
             let context = render_context(&self.made.settings, &new_files, &id);
             let reads = self.push.after.renderers.reads(application, &context);
-            let confirmed = old_view.confirms(&reads);
-            let confirmed = confirmed.map_err(|error| HydrateError::Machine(error.to_string()))?;
-            if !confirmed || !same(&application.file) {
+            if !old_view.confirms(&reads)? || !same(&application.file) {
                 return Ok(true);
             }
         }

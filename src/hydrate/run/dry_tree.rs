@@ -210,8 +210,7 @@ impl Run<'_> {
         let files = TreeFiles::new(repository, commit.tree);
         let default_branch = self.default_branch().cloned();
         let discovered = self.rules.discover(&mut self.discovery, &files, Some(&head.branch), default_branch.as_ref());
-        let discovered =
-            discovered.map_err(|why| HydrateError::Machine(format!("reading the tree of {dry}: {why}")))?;
+        let discovered = discovered.map_err(HydrateError::tree(dry))?;
         let view = View::new(&files);
         let is_directory = |path: &RepoPath| matches!(view.kind(path), Ok(Some(Kind::Directory)));
         let (verdict, proven_url) = self.with_context(head, heads, &is_directory, |context| {

@@ -1,0 +1,94 @@
+//! Why nothing was hydrated, or nothing was found out.
+
+use crate::application::BranchName;
+use crate::cache;
+use crate::diag::Diagnostic;
+use crate::git::{self, ObjectId};
+use crate::render;
+use crate::settings::SettingsError;
+use crate::view::ViewError;
+
+/// How often a lost race is run again.
+pub(super) const TRIES: u32 = 5;
+
+/// Why nothing was hydrated: the world failed, not a dry commit.
+#[derive(Debug, thiserror::Error)]
+pub enum HydrateError {
+    /// The repository could not be read or written.
+    #[error(transparent)]
+    Git(#[from] git::Error),
+    /// The settings cannot be used.
+    #[error("refs/hydrate/config: {0}")]
+    Settings(#[from] SettingsError),
+    /// A template of the settings fails.
+    #[error("{0}")]
+    Template(Diagnostic),
+    /// The settings that a hydrated commit names are not here.
+    #[error("the settings {id} that `{branch}` was hydrated with are not in this repository")]
+    SettingsMissing {
+        /// Their commit.
+        id: ObjectId,
+        /// The environment branch.
+        branch: BranchName,
+    },
+    /// Others moved our refs again and again.
+    #[error("gave up after {TRIES} tries: {0}")]
+    Raced(String),
+    /// The tree of a dry commit could not be read.
+    #[error("reading the tree{}: {reason}", of(dry_commit))]
+    Tree {
+        /// The dry commit; empty for a directory.
+        dry_commit: String,
+        /// What [`Files`](crate::view::Files) says of it.
+        reason: String,
+    },
+    /// A dry tree has more than is searched for Applications.
+    #[error("{}", .0.message)]
+    Unsearched(Diagnostic),
+    /// A file of a dry tree could not be read.
+    #[error(transparent)]
+    View(#[from] ViewError),
+    /// This machine could not render: a tool is missing, or the repository or the disk fails.
+    #[error(transparent)]
+    Render(#[from] render::Error),
+    /// The cache is damaged, in a run that reads nothing but the cache.
+    #[error("{0}: delete hydrate/cache")]
+    Cache(#[source] cache::Unusable),
+    /// Another hydration had the lock of the repository for as long as this one waited.
+    #[error("another hydration holds the repository's lock; `git hydrate doctor` tells which")]
+    Locked,
+    /// A push could not be judged in the time for it.
+    #[error("it takes more than {seconds} seconds (hydrate.strictTimeLimit)")]
+    StrictTime {
+        /// That time.
+        seconds: u64,
+    },
+}
+
+fn of(dry_commit: &str) -> String {
+    if dry_commit.is_empty() { String::new() } else { format!(" of {dry_commit}") }
+}
+
+impl HydrateError {
+    /// For a tree that could not be read, such as by `map_err`; without a dry commit it is a directory.
+    pub(super) fn tree(dry_commit: impl ToString) -> impl FnOnce(String) -> Self {
+        move |reason| Self::Tree { dry_commit: dry_commit.to_string(), reason }
+    }
+
+    /// Whether the same may go well on another machine, or at another time: neither the repository nor how it was called
+    /// is at fault.
+    pub fn is_of_machine(&self) -> bool {
+        match self {
+            Self::Tree { .. }
+            | Self::Unsearched(_)
+            | Self::View(_)
+            | Self::Render(_)
+            | Self::Cache(_)
+            | Self::Locked
+            | Self::StrictTime { .. } => true,
+            Self::Git(_) | Self::Settings(_) | Self::Template(_) | Self::SettingsMissing { .. } | Self::Raced(_) => {
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What the edge hands to an operation.
+
+use crate::application::BranchName;
+use crate::git::{ObjectId, Refs, Repository};
+use crate::render::Renderers;
+
+/// Which dry commits shall be looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wake {
+    /// Branches that were pushed. All dry branches are looked at, whichever of them these are.
+    Pushed(Vec<String>),
+    /// All dry branches, without a push.
+    Everything,
+    /// One commit, taken for the tip of a branch.
+    Commit {
+        /// The dry branch.
+        branch: BranchName,
+        /// Its tip.
+        tip: ObjectId,
+    },
+}
+
+/// Where environment branches are read and written: on a server in place, on a client from what was fetched into refs
+/// of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefNames {
+    /// What environment branches and dry branches are read below, such as `refs/heads/` or `refs/remotes/origin/`.
+    pub read: String,
+    /// What environment branches are written below, such as `refs/heads/` or `refs/remotes/hydrate/`.
+    pub write: String,
+    /// Whether notes, failures, records and what hydration learns by itself are written: the server's business.
+    pub records: bool,
+    /// Whether a branch without a record is taken for what its commits say: where nothing is deployed from.
+    pub believes_commits: bool,
+}
+
+impl RefNames {
+    /// Those of a server: everything in place.
+    pub fn server() -> Self {
+        Self { read: "refs/heads/".to_owned(), write: "refs/heads/".to_owned(), records: true, believes_commits: false }
+    }
+
+    /// Whether this is the repository that is pushed to, where settings that were found are written down.
+    pub fn is_in_place(&self) -> bool {
+        self.records && self.read == self.write
+    }
+
+    /// Those of a clone of `remote`, which writes below `prefix`.
+    pub fn client(remote: &str, prefix: &str) -> Self {
+        Self {
+            read: format!("refs/remotes/{remote}/"),
+            write: format!("refs/remotes/{prefix}/"),
+            records: false,
+            believes_commits: true,
+        }
+    }
+
+    /// The branch that counts as the default one: what the symbolic ref `HEAD` beside the branches leads to, as a clone has
+    /// it of its remote, else what the repository's own `HEAD` names.
+    pub fn head(&self, refs: &Refs) -> Option<BranchName> {
+        let link = format!("{}HEAD", self.read);
+        let linked = refs.resolve(&link).strip_prefix(&self.read).filter(|branch| *branch != "HEAD");
+        BranchName::new(linked.or(refs.head_branch())?).ok()
+    }
+
+    /// The commit that a branch points at.
+    pub fn tip(&self, refs: &Refs, branch: &BranchName) -> Option<ObjectId> {
+        refs.get(&format!("{}{branch}", self.read))
+    }
+}
+
+/// What the edge knows and the operation needs.
+pub struct Setup<'a> {
+    /// The repository.
+    pub repository: &'a Repository,
+    /// Where environment branches are read and written.
+    pub refs: RefNames,
+    /// Why we are here.
+    pub wake: Wake,
+    /// Tools and limits of this machine.
+    pub renderers: &'a Renderers,
+    /// Whether the rest of a backlog shall wait for the next run.
+    pub out_of_time: &'a dyn Fn() -> bool,
+    /// Hears of progress.
+    pub observer: &'a dyn Observer,
+}
+
+/// Hears what goes on, as it goes on.
+pub trait Observer: Sync {
+    /// Rendering `total` Applications of a dry commit begins.
+    fn rendering(&self, dry_commit: &str, total: usize);
+    /// `done` of them are rendered.
+    fn rendered(&self, done: usize);
+}
+
+/// Hears nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn rendering(&self, _dry_commit: &str, _total: usize) {}
+    fn rendered(&self, _done: usize) {}
+}
