@@ -9,22 +9,20 @@
 //! commit and branch, the settings and the engine; a file that somebody else put on a branch is touched.
 
 mod adopt;
-mod advance;
 mod apps;
-mod branch;
 mod branch_records;
 mod check;
 mod dry_branches;
+mod dry_tree;
 mod error;
 mod explain;
-mod failed_render;
 mod failures;
+mod files;
 mod foreseen;
 mod guard;
 mod heads;
 mod history;
-mod memory;
-mod output;
+mod ledger;
 mod preview;
 mod report;
 mod request;
@@ -32,22 +30,13 @@ mod rules;
 mod run;
 mod setup;
 mod single;
+mod snapshot;
 mod standing;
 mod status;
-mod stopped;
 mod strict;
+mod survey;
 mod takeover;
 mod verify;
-
-use std::collections::BTreeMap;
-use std::rc::Rc;
-
-use crate::application::BranchName;
-use crate::git::{self, Lock, Repository};
-use crate::metadata::NOTES_REF;
-
-use error::TRIES;
-use stopped::Stopped;
 
 pub use adopt::{Adoption, Seen, adopt};
 pub use apps::{Listed, ListedApplication, MadeBy, application_sets, list};
@@ -66,70 +55,12 @@ pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use report::{BranchReport, HydratedCommit, Outcome, Report, Skipped};
 pub use request::{CommitRequest, PathDetails, commit};
 pub use rules::{check_settings, settings_files, unusable_settings};
-pub use run::Survey;
+pub use run::{hydrate, hydrate_again, lock, lock_path, settle};
 pub use setup::{Observer, RefNames, Setup, Silent, Wake};
 pub use single::{Single, render_named};
 pub use standing::{Origin, Standing};
 pub use status::{BranchState, BranchStatus, status};
 pub use strict::{DAY, Judgement, Push, Strictness, judge};
+pub use survey::{Survey, survey};
 pub use takeover::foreign;
 pub use verify::{Fault, Finding, Line, Verified, lines, strayed, verify};
-
-/// The lock file of a repository: whoever hydrates holds it.
-pub fn lock_path(repository: &Repository) -> std::path::PathBuf {
-    repository.common_dir().join("hydrate.lock")
-}
-
-/// Waits for the lock of a repository, as [`Lock::acquire`] does.
-pub fn lock(
-    repository: &Repository,
-    waiting: impl FnMut(std::time::Duration) -> bool,
-) -> Result<Option<Lock>, git::Error> {
-    Lock::acquire(&lock_path(repository), repository.shared(), waiting)
-}
-
-/// What the Applications and settings of a repository ask for, without rendering anything.
-pub fn survey(setup: &Setup<'_>) -> Result<Survey, HydrateError> {
-    match run::Run::new(setup).and_then(run::Run::survey) {
-        Ok(survey) => Ok(survey),
-        Err(stopped) => Err(stopped.into_error()),
-    }
-}
-
-/// The branches that the Applications at the tips of the dry branches name, each with its dry branch.
-fn destinations(setup: &Setup<'_>) -> Result<BTreeMap<BranchName, BranchName>, HydrateError> {
-    match run::Run::new(setup).and_then(run::Run::destinations) {
-        Ok(destinations) => Ok(destinations),
-        Err(stopped) => Err(stopped.into_error()),
-    }
-}
-
-/// Writes what a repository needs before its first push: [`Report::notes`] says what. The caller holds the
-/// repository's lock.
-pub fn settle(setup: &Setup<'_>) -> Result<Report, HydrateError> {
-    run::Run::new(setup).and_then(run::Run::settle).map_err(Stopped::into_error)
-}
-
-/// Hydrates what is not hydrated yet. The caller holds the repository's lock.
-///
-/// Errors: the world failed; no ref has moved then. What is wrong with a dry commit stands in the report.
-pub fn hydrate(setup: &Setup<'_>) -> Result<Report, HydrateError> {
-    hydrate_again(setup, false)
-}
-
-/// The same; with `retry`, what reached a limit of this machine in an earlier run is tried again, although nothing that
-/// it was rendered from has changed.
-pub fn hydrate_again(setup: &Setup<'_>, retry: bool) -> Result<Report, HydrateError> {
-    let (mut raced, mut trust_cache) = (String::new(), true);
-    let failed = Rc::default();
-    for _ in 0..TRIES {
-        let run = run::Run::new(setup).map(|run| run.knowing(&failed).retrying(retry));
-        match run.and_then(|run| run.finish(trust_cache && !retry)) {
-            Ok(report) => return Ok(report),
-            Err(Stopped::Raced(why)) => raced = why,
-            Err(Stopped::Unknown) => trust_cache = false,
-            Err(Stopped::Failed(error)) => return Err(error),
-        }
-    }
-    Err(HydrateError::Raced(raced))
-}

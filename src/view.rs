@@ -323,11 +323,16 @@ impl<'a> View<'a> {
     /// Whether everything that was read in another tree is just so in this one: a result that rests on `reads` alone is
     /// then the same. Notes nothing.
     pub fn confirms(&self, reads: &Reads) -> Result<bool, ViewError> {
+        Ok(self.first_difference(reads)?.is_none())
+    }
+
+    /// The first path of `reads` at which something else would be read in this tree. Notes nothing.
+    pub fn first_difference<'r>(&self, reads: &'r Reads) -> Result<Option<&'r RepoPath>, ViewError> {
         for ((path, _), seen) in reads {
             let here = match self.entry_at(path) {
                 Ok(here) => here.map_or((Kind::Directory, self.files.root()), |entry| (entry.kind, entry.id)),
                 Err(ViewError::Missing(_)) if *seen == Seen::Absent => continue,
-                Err(ViewError::Missing(_)) => return Ok(false),
+                Err(ViewError::Missing(_)) => return Ok(Some(path)),
                 Err(error) => return Err(error),
             };
             let same = match *seen {
@@ -338,10 +343,10 @@ impl<'a> View<'a> {
                 Seen::Listed(id) => here.0 == Kind::Directory && id == listing_id(&self.entries(path, here.1)?),
             };
             if !same {
-                return Ok(false);
+                return Ok(Some(path));
             }
         }
-        Ok(true)
+        Ok(None)
     }
 
     /// Walks to `path` and follows links on the way and at its end. The entry is none for the root.

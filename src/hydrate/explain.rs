@@ -10,15 +10,18 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::branch::{MANIFEST, METADATA};
-use super::history::{Dry, provenance};
+use super::error::HydrateError;
+use super::files::{MANIFEST, METADATA};
+use super::history::Dry;
 use super::rules::{Rules, render_context};
 use super::standing::nearest;
-use super::{HydrateError, Line, NOTES_REF};
+use super::standing::provenance;
+use super::verify::Line;
 use crate::application::{self, Application, SourceType};
 use crate::diff::ObjectName;
 use crate::git::{Error, Mode, Notes, ObjectBuffer, ObjectId, Repository};
 use crate::manifest::Manifest;
+use crate::metadata::NOTES_REF;
 use crate::metadata::read_note;
 use crate::path::RepoPath;
 use crate::plan::Discovery;

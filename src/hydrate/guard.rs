@@ -14,12 +14,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::branch_records::BranchRecords;
 use super::dry_branches::DryBranches;
+use super::dry_tree::DryTrees;
+use super::error::HydrateError;
+use super::failures::FAILURES_REF;
+use super::heads;
 use super::rules::Rules;
-use super::run::Survey;
-use super::{FAILURES_REF, HydrateError, NOTES_REF, Setup, destinations, heads, survey};
+use super::run::{Attempt, Memory};
+use super::setup::Setup;
+use super::snapshot::Snapshot;
+use super::survey::{Survey, survey};
 use crate::application::{Application, BranchName, Patterns};
 use crate::diag::Diagnostic;
-use crate::git::{ObjectBuffer, ObjectId, Refs};
+use crate::git::{ObjectBuffer, ObjectId, Refs, object_id};
+use crate::metadata::NOTES_REF;
 use crate::settings::SETTINGS_REF;
 
 /// What a push would do to one ref.
@@ -365,4 +372,24 @@ fn usable<T>(result: Result<T, HydrateError>) -> Result<Option<T>, HydrateError>
         Err(HydrateError::Settings(_) | HydrateError::Template(_)) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// The branches that the Applications of the dry branches name and may name, each with its dry branch.
+fn destinations(setup: &Setup<'_>) -> Result<BTreeMap<BranchName, BranchName>, HydrateError> {
+    let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
+    let memory = Memory::new(setup.repository, &Attempt::default());
+    let mut trees = DryTrees::default();
+    let heads = found.heads();
+    let mut destinations = BTreeMap::new();
+    for head in &heads {
+        let known = memory.recall(head, &found).filter(|state| object_id(&state.head.dry_commit) == Some(head.tip));
+        let names = match known {
+            Some(state) => state.head.destinations,
+            None => trees.read(head.tip, head, &heads, &found)?.branch_names().1,
+        };
+        let names = names.iter().filter_map(|name| BranchName::new(name).ok());
+        let names = names.filter(|name| found.rules.allowed.matches(name.as_str()));
+        destinations.extend(names.map(|name| (name, head.branch.clone())));
+    }
+    Ok(destinations)
 }

@@ -9,6 +9,9 @@ use crate::application::BranchName;
 use crate::git::{Error, Notes, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::metadata::NOTES_REF;
 
+/// How many commits a dry branch may be ahead of an environment branch; beyond them only its tip is hydrated.
+pub(super) const BACKLOG_MAX: usize = 100_000;
+
 /// A dry branch and the commit that is its tip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DryHead {

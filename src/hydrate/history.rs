@@ -4,17 +4,20 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::Serialize;
 
-use super::branch::{MANIFEST, METADATA};
+use super::error::HydrateError;
 use super::failures::{FAILURES_REF, Failure, Failures};
+use super::files::{MANIFEST, METADATA};
+use super::heads::BACKLOG_MAX;
 use super::rules::Rules;
-use super::run::BACKLOG_MAX;
-use super::standing::{nearest, nearest_commit};
-use super::{HydrateError, Line, NOTES_REF, RefNames};
+use super::setup::RefNames;
+use super::standing::{nearest, nearest_commit, provenance};
+use super::verify::Line;
 use crate::diag::Diagnostic;
 use crate::diff::{self, Change};
 use crate::git::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::manifest::{self, Manifest};
-use crate::metadata::{DryCommit, Provenance, Time, Trailers, read_note};
+use crate::metadata::NOTES_REF;
+use crate::metadata::{DryCommit, Time, Trailers, read_note};
 use crate::path::RepoPath;
 use crate::settings::History as Kept;
 
@@ -119,15 +122,6 @@ pub(super) fn dry_of(
     }
     let before = parent.map_or(Ok(None), |parent| recorded(buffer, parent.tree))?;
     Ok(recorded(buffer, commit.tree)?.filter(|dry| before != Some(*dry)))
-}
-
-/// What a `hydrator.metadata` says; none when it is not there or cannot be read.
-pub(super) fn provenance(buffer: &ObjectBuffer<'_>, tree: ObjectId, path: &str) -> Result<Option<Provenance>, Error> {
-    let Ok(file) = RepoPath::new(path) else { return Ok(None) };
-    match buffer.entry(tree, path)? {
-        Some((Mode::File | Mode::Executable, blob)) => Ok(Provenance::read(&file, &buffer.blob(blob)?).ok()),
-        _ => Ok(None),
-    }
 }
 
 /// Which commits are wanted; all of them while both lists are empty.

@@ -1,12 +1,14 @@
 //! What a hydration would change, found by making it in memory.
 
-use std::collections::{BTreeMap, HashMap};
-use std::rc::Rc;
+use std::collections::BTreeMap;
 
-use super::branch::{Branch, MANIFEST};
-use super::run::{DryTree, Rehearsal, Run};
+use super::dry_tree::DryTrees;
+use super::error::HydrateError;
+use super::files::MANIFEST;
+use super::report::Outcome;
+use super::run::{Attempt, Branch, Run, Stopped};
+use super::setup::{RefNames, Setup, Wake};
 use super::standing::nearest;
-use super::{HydrateError, Outcome, RefNames, Setup, Wake};
 use crate::application::{AppName, BranchName};
 use crate::diag::Diagnostic;
 use crate::git::{Mode, ObjectBuffer, ObjectId};
@@ -92,16 +94,16 @@ pub fn preview(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateE
         wake @ (Wake::Pushed(_) | Wake::Everything) => wake.clone(),
     };
     let setup_before = Setup { refs: refs.clone(), wake, ..*setup };
-    let mut before = rehearse(&setup_before, buffer)?;
+    let before = rehearse(&setup_before, buffer)?;
     let tips: BTreeMap<BranchName, Option<ObjectId>> =
         before.branches.iter().map(|(name, branch)| (name.clone(), branch.tip.as_ref().map(|tip| tip.id))).collect();
     let setup_after = Setup { refs, wake: setup.wake.clone(), ..*setup };
-    let mut after = rehearse(&setup_after, before.buffer)?;
+    let mut after = rehearse(&setup_after, before.found.buffer)?;
     for (name, mut branch) in before.branches {
         branch.tip = None;
         after.branches.entry(name).or_insert(branch);
     }
-    after.trees.extend(before.trees.drain());
+    after.trees.extend(before.trees);
     let mut preview = compare(after, &|branch| Some(tips.get(&branch.name).copied().flatten()))?;
     for environment in &mut preview.environments {
         // A commit that nobody will ever see.
@@ -112,18 +114,18 @@ pub fn preview(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateE
     Ok(preview)
 }
 
-fn rehearse<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Rehearsal<'a>, HydrateError> {
-    match Run::over(setup, buffer).and_then(Run::rehearse) {
-        Ok(made) => Ok(made),
-        // Nothing is moved, so nobody can be in the way.
-        Err(stopped) => Err(stopped.into_error()),
-    }
+fn rehearse<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Run<'a>, HydrateError> {
+    let mut run = Run::over(setup, buffer)?.recalling(&Attempt::default());
+    // Nothing is moved, so nobody can be in the way.
+    run.hydrate_tips().map_err(Stopped::into_error)?;
+    Ok(run)
 }
 
 /// Compares what was made with the commit that `base` answers for each branch; a branch for which it answers none at
 /// all is left out.
-fn compare(made: Rehearsal<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) -> Result<Preview, HydrateError> {
-    let Rehearsal { buffer, branches, report, trees } = made;
+fn compare(made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) -> Result<Preview, HydrateError> {
+    let Run { found, branches, report, trees, .. } = made;
+    let buffer = found.buffer;
     let mut environments = Vec::new();
     for (name, branch) in branches {
         let Some(against) = base(&branch) else { continue };
@@ -160,11 +162,11 @@ fn paths(
     (old, new): (ObjectId, ObjectId),
     name: &BranchName,
     dry: ObjectId,
-    trees: &HashMap<ObjectId, Rc<DryTree>>,
+    trees: &DryTrees,
 ) -> Result<Vec<PreviewedPath>, HydrateError> {
     let mut names: BTreeMap<&RepoPath, &AppName> = BTreeMap::new();
-    let earlier: BTreeMap<_, _> = trees.iter().filter(|(id, _)| **id != dry).collect();
-    for tree in earlier.into_values().chain(trees.get(&dry)) {
+    let earlier: BTreeMap<_, _> = trees.all().filter(|(id, _)| *id != dry).collect();
+    for tree in earlier.into_values().chain(trees.known(dry)) {
         let applications = tree.applications(name);
         names.extend(applications.map(|application| (&application.sync_path, &application.name)));
     }

@@ -4,13 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::branch::{Branch, PathOutput};
 use super::error::{HydrateError, TRIES};
 use super::heads::DryHead;
 use super::report::Report;
-use super::run::Run;
+use super::run::{Becomes, Commits, PathOutput, Run, Stopped};
 use super::setup::{RefNames, Setup, Silent, Wake};
-use super::stopped::Stopped;
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository, object_id};
@@ -97,7 +95,7 @@ pub fn commit(
     };
     let mut raced = String::new();
     for _ in 0..TRIES {
-        match Run::new(&setup).and_then(|run| write(run, &checked)) {
+        match Run::new(&setup).map_err(Stopped::from).and_then(|run| write(run, &checked)) {
             Ok(report) => return Ok(Ok(report)),
             Err(Stopped::Raced(why)) => raced = why,
             Err(stopped) => return Err(stopped.into_error()),
@@ -108,26 +106,29 @@ pub fn commit(
 
 fn write(mut run: Run<'_>, checked: &Checked) -> Result<Report, Stopped> {
     let Checked { name, sync, head, dry, paths, repo_url } = checked;
-    let mut branch: Branch = run.open(name, sync, head)?;
+    let mut branch = run.open(name, sync, head)?;
     branch.applications = paths.len();
-    run.judge(&mut branch, head, std::iter::empty());
+    branch.judge(head, std::iter::empty(), &run.found);
+    let mut branches = BTreeMap::new();
     if !branch.closed {
         let mut outputs = Vec::new();
         for (dir, (manifests, details)) in paths {
             outputs.push(PathOutput {
                 dir,
                 applications: Vec::new(),
-                manifest: run.buffer().hold_blob(run.rules.writer.manifest(manifests.clone()))?,
+                manifest: run.found.buffer.hold_blob(run.found.rules.writer.manifest(manifests.clone()))?,
                 commands: &details.commands,
                 readme: details.readme.as_deref(),
                 application: None,
                 record: None,
             });
         }
-        run.write(&mut branch, dry, repo_url, &outputs, &[], &|_| false)?;
+        let made = branch.make(&run.found, dry, repo_url, &outputs, &[], &|_| false, None)?;
+        branches.insert(name.clone(), Becomes::Hydrated(made));
     }
-    run.add(name.clone(), branch);
-    run.finish_with_refs()
+    run.branches.insert(name.clone(), branch);
+    run.take(Commits { head: head.clone(), dry: dry.clone(), branches, warnings: Vec::new() });
+    run.finish()
 }
 
 /// Everything that is wrong with a request at once.

@@ -1,9 +1,8 @@
-use super::branch::METADATA;
 use super::branch_records::{BranchRecord, BranchRecords};
-use super::history::provenance;
+use super::files::METADATA;
 use crate::application::BranchName;
-use crate::git::{Commit, Error, Notes, ObjectBuffer, ObjectId};
-use crate::metadata::{Trailers, read_note};
+use crate::git::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId};
+use crate::metadata::{Provenance, Trailers, read_note};
 use crate::path::RepoPath;
 use crate::settings::Settings;
 
@@ -91,6 +90,15 @@ impl Standing {
     /// The dry branch that writes to this branch, when it is ours.
     pub fn dry_branch(&self) -> Option<&BranchName> {
         self.record().map(|record| &record.dry_branch)
+    }
+}
+
+/// What a `hydrator.metadata` says; none when it is not there or cannot be read.
+pub(super) fn provenance(buffer: &ObjectBuffer<'_>, tree: ObjectId, path: &str) -> Result<Option<Provenance>, Error> {
+    let Ok(file) = RepoPath::new(path) else { return Ok(None) };
+    match buffer.entry(tree, path)? {
+        Some((Mode::File | Mode::Executable, blob)) => Ok(Provenance::read(&file, &buffer.blob(blob)?).ok()),
+        _ => Ok(None),
     }
 }
 

@@ -1,10 +1,14 @@
 use serde::Serialize;
 
+use super::error::HydrateError;
 use super::failures::Failure;
-use super::run::{Named, Run};
+use super::ledger::Ledger;
+use super::setup::Setup;
+use super::snapshot::Snapshot;
 use super::standing::{Origin, Standing};
-use super::{HydrateError, Setup, Stopped};
+use super::survey::{Named, named};
 use crate::application::BranchName;
+use crate::git::ObjectBuffer;
 
 /// What a branch that Applications name is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -66,44 +70,46 @@ const BEHIND_MAX: usize = 100_000;
 ///
 /// [`Setup::wake`] should ask for everything; nothing is rendered.
 pub fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateError> {
-    Run::new(setup).and_then(all).map_err(Stopped::into_error)
-}
-
-fn all(mut run: Run<'_>) -> Result<Vec<BranchStatus>, Stopped> {
-    let mut named = run.named()?;
-    for (branch, dry_branch) in &run.environments {
-        named.entry(branch.clone()).or_insert(Named { dry_branch: dry_branch.clone(), is_environment: true });
+    let (found, mut ledger) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
+    let mut names = named(&found)?;
+    for (branch, dry_branch) in &found.environments {
+        names.entry(branch.clone()).or_insert(Named { dry_branch: dry_branch.clone(), is_environment: true });
     }
-    for (branch, record) in run.owned.iter().filter(|(_, record)| !record.initial) {
+    for (branch, record) in found.records.iter().filter(|(_, record)| !record.initial) {
         // Without its dry branch nothing makes it again.
-        if run.tip(branch).or(run.tip(&record.dry_branch)).is_none() {
+        if found.tip(branch).or(found.tip(&record.dry_branch)).is_none() {
             continue;
         }
         let recorded = || Named { dry_branch: record.dry_branch.clone(), is_environment: true };
-        named.entry(branch.clone()).or_insert_with(recorded);
+        names.entry(branch.clone()).or_insert_with(recorded);
     }
-    for (branch, failures) in run.failures.branches() {
+    for (branch, failures) in ledger.failures.branches() {
         let (Ok(branch), Some(failure)) = (BranchName::new(branch), failures.last()) else { continue };
         let Ok(dry_branch) = BranchName::new(&failure.dry_branch) else { continue };
-        named.entry(branch).or_insert(Named { dry_branch, is_environment: true });
+        names.entry(branch).or_insert(Named { dry_branch, is_environment: true });
     }
-    named.iter().map(|(branch, named)| one(&mut run, branch, named)).collect()
+    names.iter().map(|(branch, named)| one(&found, &mut ledger, branch, named)).collect()
 }
 
-fn one(run: &mut Run<'_>, branch: &BranchName, named: &Named) -> Result<BranchStatus, Stopped> {
-    let tip = run.tip(branch);
-    let dry_tip = run.tip(&named.dry_branch);
-    let standing = tip.map(|tip| run.standing(branch, tip, &named.dry_branch)).transpose()?;
+fn one(
+    found: &Snapshot<'_>,
+    ledger: &mut Ledger,
+    branch: &BranchName,
+    named: &Named,
+) -> Result<BranchStatus, HydrateError> {
+    let tip = found.tip(branch);
+    let dry_tip = found.tip(&named.dry_branch);
+    let standing = tip.map(|tip| found.standing(branch, tip, &named.dry_branch, &mut ledger.notes)).transpose()?;
     let is_ours = |standing: &Standing| matches!(standing.origin, Origin::Ours(_));
     let state = match &standing {
-        None if run.owned.get(branch).is_some() => BranchState::Missing,
+        None if found.records.get(branch).is_some() => BranchState::Missing,
         None => BranchState::NotMade,
         Some(_) if !named.is_environment => BranchState::Promoted,
         Some(standing) if is_ours(standing) => BranchState::Hydrated,
         Some(_) => BranchState::NotHydrated,
     };
     let dry = standing.filter(|_| state == BranchState::Hydrated).and_then(|standing| standing.dry);
-    let repository = run.setup.repository;
+    let repository = found.setup.repository;
     let line = match (dry.filter(|dry| repository.has(*dry)), dry_tip) {
         (Some(dry), Some(tip)) => repository.first_parents(dry, tip, BEHIND_MAX)?,
         _ => None,
@@ -116,6 +122,6 @@ fn one(run: &mut Run<'_>, branch: &BranchName, named: &Named) -> Result<BranchSt
         dry_sha: dry.map(|dry| dry.to_string()),
         dry_tip: dry_tip.map(|tip| tip.to_string()),
         behind: line.map(|line| line.len()),
-        failures: run.failures.of(branch).to_vec(),
+        failures: ledger.failures.of(branch).to_vec(),
     })
 }

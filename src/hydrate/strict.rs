@@ -1,14 +1,14 @@
 //! Whether a push hydrates, found before git takes it: the hydration is made in memory, for the refs that it would leave.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
-use super::branch::Branch;
-use super::failed_render::{FailedBranch, FailedRender, FailureKind};
+use super::error::HydrateError;
 use super::foreseen;
+use super::heads::BACKLOG_MAX;
+use super::report::Outcome;
 use super::rules::render_context;
-use super::run::{BACKLOG_MAX, Prepared, Run};
-use super::{HydrateError, Outcome, Setup, Stopped, Wake};
+use super::run::{Attempt, Branch, FailedBranch, FailedRender, FailureKind, Run, Stopped, planned};
+use super::setup::{Setup, Wake};
 use crate::application::BranchName;
 use crate::diag::{Diagnostic, Severity};
 use crate::git::{ObjectId, Quarantine, object_id};
@@ -60,35 +60,32 @@ pub struct Judgement {
 pub fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
     let Wake::Pushed(pushed) = &push.after.wake else { return Ok(Judgement::default()) };
     let urgent_since = trees_before(push.before, pushed)?;
-    let failed = Rc::default();
-    let prepare = |trust_cache| {
-        let run = Run::new(push.after).map(|run| run.knowing(&failed).beginning_with(urgent_since.clone()));
-        run.and_then(|run| run.prepare(trust_cache))
-    };
-    let made = match prepare(true) {
-        Err(Stopped::Unknown) => prepare(false),
-        made => made,
-    };
-    let made = made.map_err(Stopped::into_error)?;
+    let made = planned(Attempt { urgent_since, ..Attempt::default() }, |attempt| {
+        let mut run = Run::new(push.after)?.recalling(attempt);
+        run.hydrate()?;
+        Ok(run)
+    })?;
+    let dry_branches = made.found.every_dry_branch();
     let fed = made.branches.values().map(|branch| branch.dry_branch.as_str());
-    let dry: BTreeSet<&str> = made.dry_branches.iter().map(BranchName::as_str).chain(fed).collect();
+    let dry: BTreeSet<&str> = dry_branches.iter().map(BranchName::as_str).chain(fed).collect();
     let pushed: BTreeSet<&str> = pushed.iter().map(String::as_str).filter(|branch| dry.contains(branch)).collect();
     if pushed.is_empty() {
         return Ok(Judgement::default());
     }
     let judgement = Judge { push, made: &made, pushed, before: None, found: Judgement::default() }.judgement()?;
-    let is_whole = judgement.undecided.is_empty() && !made.is_cut_off && !made.report.unfinished;
+    let is_whole = judgement.undecided.is_empty() && !made.memory.is_cut_off && !made.report.unfinished;
     if judgement.refusals.is_empty()
         && is_whole
         && let Some(quarantine) = push.quarantine
     {
-        let Prepared { buffer, refs, edits, mut report, branches, memory, .. } = made;
+        let mut made = made;
+        let moves = made.moves().map_err(Stopped::into_error)?;
+        made.note_changes();
+        let Run { found, mut report, branches, memory, .. } = made;
         report.branches = branches.into_values().map(Branch::into_report).collect();
-        foreseen::hand_over(quarantine, &buffer, &refs, &edits, report)?;
+        foreseen::hand_over(quarantine, &found.buffer, &found.refs, &moves.0, report)?;
         // Should the push not go in for another reason, the next run finds that this does not hold.
-        if let Some(memory) = memory {
-            memory.write();
-        }
+        memory.write();
     }
     Ok(judgement)
 }
@@ -108,7 +105,7 @@ fn is_wrong(diagnostic: &Diagnostic) -> bool {
 
 struct Judge<'a> {
     push: &'a Push<'a>,
-    made: &'a Prepared<'a>,
+    made: &'a Run<'a>,
     /// The dry branches among the pushed ones.
     pushed: BTreeSet<&'a str>,
     /// What was wrong before the push, once it is known.
@@ -264,7 +261,8 @@ impl<'a> Judge<'a> {
 
     /// Everything that is wrong without the push. What is recorded is not rendered for it.
     fn wrong_before(&self) -> Result<Vec<Diagnostic>, HydrateError> {
-        let made = Run::new(self.push.before).and_then(Run::rehearse).map_err(Stopped::into_error)?;
+        let mut made = Run::new(self.push.before)?.recalling(&Attempt::default());
+        made.hydrate_tips().map_err(Stopped::into_error)?;
         let mut wrong = made.report.problems;
         wrong.extend(made.report.warnings);
         for branch in made.branches.values() {
@@ -307,12 +305,12 @@ impl<'a> Judge<'a> {
         if diagnostic.span.as_ref().is_some_and(|span| !same(&span.path)) {
             return Ok(true);
         }
-        let applications = branch.and_then(|branch| Some((branch, self.made.trees.get(&new)?)));
+        let applications = branch.and_then(|branch| Some((branch, self.made.trees.known(new)?)));
         let Some((branch, tree)) = applications else { return Ok(false) };
         let failed = |name: &str| diagnostic.application.as_deref().is_none_or(|failed| failed == name);
         for application in tree.applications(&branch.name).filter(|application| failed(application.name.as_str())) {
             let id = new.to_string();
-            let context = render_context(&self.made.settings, &new_files, &id);
+            let context = render_context(&self.made.found.rules.settings, &new_files, &id);
             let reads = self.push.after.renderers.reads(application, &context);
             if !old_view.confirms(&reads)? || !same(&application.file) {
                 return Ok(true);

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::branch::{METADATA, PATH_FILES};
-use super::{HydrateError, Setup, heads};
+use super::error::HydrateError;
+use super::files::{METADATA, PATH_FILES};
+use super::heads;
+use super::setup::Setup;
+use super::survey::survey;
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
 use crate::git::{Error, ObjectBuffer, ObjectId};
@@ -41,7 +44,7 @@ pub(super) fn warning(branch: &BranchName, files: &[String]) -> Option<Diagnosti
 
 /// Branches that Applications name and that somebody else made, each with the files on it that no Application makes.
 pub fn foreign(setup: &Setup<'_>) -> Result<Vec<(BranchName, Vec<String>)>, HydrateError> {
-    let survey = super::survey(setup)?;
+    let survey = survey(setup)?;
     let buffer = ObjectBuffer::new(setup.repository);
     let refs = setup.repository.refs()?;
     let mut notes = heads::recorded_notes(&refs, &buffer)?;

@@ -10,12 +10,16 @@ mod fault;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::branch::{self, Branch, METADATA, PATH_FILES};
 use super::branch_records::Engines;
-use super::heads::{DryHead, hydrated_branches};
-use super::run::{BACKLOG_MAX, Run};
-use super::standing::nearest;
-use super::{HydrateError, Outcome, RefNames, Setup, Stopped};
+use super::error::HydrateError;
+use super::files::{METADATA, PATH_FILES};
+use super::heads::{BACKLOG_MAX, DryHead, hydrated_branches};
+use super::report::Outcome;
+use super::run::{Branch, Run, Stopped, initial};
+use super::setup::{RefNames, Setup};
+use super::snapshot::Snapshot;
+use super::standing::{self, nearest};
+use super::survey::named;
 use crate::application::BranchName;
 use crate::git::{Commit, Error, NewCommit, Notes, ObjectBuffer, ObjectId, Repository};
 use crate::metadata::{DryCommit, ENGINE_REVISION, Origin, Trailers, note, read_note};
@@ -36,31 +40,30 @@ pub fn lines(repository: &Repository, names: &RefNames) -> Result<Vec<Line>, Hyd
 /// and those that Applications name and that somebody else made.
 pub fn strayed(setup: &Setup<'_>) -> Result<Vec<Verified>, HydrateError> {
     let repository = setup.repository;
-    let result = Run::new(setup).and_then(|mut run| {
-        let mut found = Vec::new();
-        let mut add = |branch: &BranchName, tip: Option<ObjectId>, (at, dry, fault)| {
-            let mut verified = Verified { branch: branch.to_string(), ..Verified::default() };
-            verified.tip = tip.map(|tip| tip.to_string()).unwrap_or_default();
-            verified.find(at, dry, [fault]);
-            found.push(verified);
-        };
-        let is_recorded = run.has_records();
-        for (branch, record) in run.owned.iter().filter(|_| is_recorded) {
-            let tip = run.tip(branch);
-            if !tip.is_some_and(|tip| tip == record.tip || repository.is_ancestor(record.tip, tip)) {
-                let fault = Fault::Strayed { recorded: record.tip.to_string() };
-                add(branch, tip, (tip.unwrap_or(record.tip), Some(record.dry_commit), fault));
-            }
+    let (found, mut ledger) = Snapshot::read(setup, ObjectBuffer::new(repository))?;
+    let mut strayed = Vec::new();
+    let mut add = |branch: &BranchName, tip: Option<ObjectId>, (at, dry, fault)| {
+        let mut verified = Verified { branch: branch.to_string(), ..Verified::default() };
+        verified.tip = tip.map(|tip| tip.to_string()).unwrap_or_default();
+        verified.find(at, dry, [fault]);
+        strayed.push(verified);
+    };
+    let is_recorded = found.has_records();
+    for (branch, record) in found.records.iter().filter(|_| is_recorded) {
+        let tip = found.tip(branch);
+        if !tip.is_some_and(|tip| tip == record.tip || repository.is_ancestor(record.tip, tip)) {
+            let fault = Fault::Strayed { recorded: record.tip.to_string() };
+            add(branch, tip, (tip.unwrap_or(record.tip), Some(record.dry_commit), fault));
         }
-        for (branch, named) in run.named()?.iter().filter(|(_, named)| named.is_environment) {
-            let Some(tip) = run.tip(branch).filter(|_| run.owned.get(branch).is_none()) else { continue };
-            if run.standing(branch, tip, &named.dry_branch)?.origin == super::Origin::Foreign {
-                add(branch, Some(tip), (tip, None, Fault::NotHydrated));
-            }
+    }
+    for (branch, named) in named(&found)?.iter().filter(|(_, named)| named.is_environment) {
+        let Some(tip) = found.tip(branch).filter(|_| found.records.get(branch).is_none()) else { continue };
+        let standing = found.standing(branch, tip, &named.dry_branch, &mut ledger.notes)?;
+        if standing.origin == standing::Origin::Foreign {
+            add(branch, Some(tip), (tip, None, Fault::NotHydrated));
         }
-        Ok(found)
-    });
-    result.map_err(Stopped::into_error)
+    }
+    Ok(strayed)
 }
 
 /// Makes the hydrated commits of `lines` again and compares. Nothing is written; [`Setup::wake`] counts for nothing.
@@ -71,10 +74,10 @@ pub fn verify(
     lines: Vec<Line>,
     renderer: Option<RendererName>,
 ) -> Result<Vec<Verified>, HydrateError> {
-    let result = Run::new(setup).and_then(|run| {
-        let notes = run.recorded_notes()?;
-        let engines = run.engines()?;
-        let settings_now = run.rules.id;
+    let result = Run::new(setup).map_err(Stopped::from).and_then(|run| {
+        let notes = run.found.recorded_notes()?;
+        let engines = run.found.engines()?;
+        let settings_now = run.found.rules.id;
         let mut verifier =
             Verifier { run, renderer, notes, engines, settings_now, seen: HashSet::new(), repaired: HashMap::new() };
         let mut lines = VecDeque::from(lines);
@@ -126,7 +129,7 @@ enum Made {
 
 impl<'a> Verifier<'a> {
     fn repository(&self) -> &'a Repository {
-        self.run.buffer().repository()
+        self.run.found.buffer.repository()
     }
 
     /// Verifies one line, and answers the lines that were merged into it.
@@ -192,7 +195,7 @@ impl<'a> Verifier<'a> {
     /// The files of hydration that a commit of somebody else changes. A merge may bring in hydrated commits, which are
     /// verified as a line of their own.
     fn foreign(&self, commit: &Commit, line: &Line, merged: &mut Vec<Line>) -> Result<Vec<String>, Stopped> {
-        let buffer = self.run.buffer();
+        let buffer = &self.run.found.buffer;
         let Some((first, others)) = commit.parents.split_first() else { return Ok(Vec::new()) };
         for other in others.iter().filter(|other| self.repository().has(**other)) {
             let other = self.repository().commit(*other)?;
@@ -228,7 +231,7 @@ impl<'a> Verifier<'a> {
         let Some(parent) = commit.parents.first() else {
             let dry = DryCommit::new(&self.repository().commit(trailers.dry_commit)?);
             let origin = Origin { repo_url: "", branch: &trailers.dry_branch, commit: &dry };
-            let made = branch::initial(self.run.buffer(), &self.run.rules, &trailers.branch, &origin)?;
+            let made = initial(&self.run.found.buffer, &self.run.found.rules, &trailers.branch, &origin)?;
             let made = self.of_revision(made, trailers)?;
             return Ok(self.faults(this, &made, None)?);
         };
@@ -274,21 +277,21 @@ impl<'a> Verifier<'a> {
     }
 
     fn use_settings(&mut self, id: Option<ObjectId>) -> Result<(), HydrateError> {
-        if self.run.rules.id != id {
+        if self.run.found.rules.id != id {
             self.run.use_settings(id)?;
         }
         if let Some(renderer) = self.renderer {
-            self.run.rules.settings.renderer = renderer;
+            self.run.found.rules.settings.renderer = renderer;
         }
         Ok(())
     }
 
     /// What hydration makes on top of `parent`, and a dry commit before that ought to have a hydrated commit there.
     fn remake(&mut self, parent: &Commit, trailers: &Trailers) -> Result<(Made, Option<Fault>), Stopped> {
-        let shared = !self.run.rules.settings.active_paths(&trailers.branch).is_empty();
+        let shared = !self.run.found.rules.settings.active_paths(&trailers.branch).is_empty();
         let is_before =
             |other: &Trailers| other.branch == trailers.branch && (!shared || other.dry_branch == trailers.dry_branch);
-        let before = nearest(parent, self.run.buffer(), is_before)?;
+        let before = nearest(parent, &self.run.found.buffer, is_before)?;
         let before = before.filter(|before| self.repository().has(before.dry_commit));
         let head = DryHead { branch: trailers.dry_branch.clone(), tip: trailers.dry_commit };
         let dry = before.as_ref().map(|before| before.dry_commit);
@@ -324,7 +327,7 @@ impl<'a> Verifier<'a> {
         let Some(before) = before else { return Ok(Vec::new()) };
         let comparable = before.settings_commit == trailers.settings_commit
             && [before.engine, trailers.engine] == [ENGINE_REVISION; 2]
-            && self.run.rules.settings.history == History::Every;
+            && self.run.found.rules.settings.history == History::Every;
         if !comparable {
             return Ok(Vec::new());
         }
@@ -342,7 +345,7 @@ impl<'a> Verifier<'a> {
         let ours = Trailers { engine: ENGINE_REVISION, ..trailers.clone() }.to_string();
         let message = made.message.replace(&ours, &trailers.to_string());
         let Commit { tree, parents, author, committer, .. } = made;
-        let buffer = self.run.buffer();
+        let buffer = &self.run.found.buffer;
         buffer.commit(buffer.write_commit(&NewCommit { tree, parents, author, committer, message })?)
     }
 
@@ -360,7 +363,7 @@ impl<'a> Verifier<'a> {
     }
 
     fn is_noted(&mut self, commit: ObjectId) -> bool {
-        let buffer = self.run.buffer();
+        let buffer = &self.run.found.buffer;
         self.notes.as_mut().is_some_and(|notes| notes.get(commit, buffer).is_ok_and(|note| note.is_some()))
     }
 
@@ -376,7 +379,7 @@ impl<'a> Verifier<'a> {
         }
         let inherited = parent.and_then(|parent| Some((parent.tree, self.repaired.get(&parent.id)?.tree)));
         self.repaired.insert(commit.id, made.clone());
-        let buffer = self.run.buffer();
+        let buffer = &self.run.found.buffer;
         let mut faults = Vec::new();
         for change in buffer.diff_trees(made.tree, commit.tree)? {
             if let Some((tree, repaired)) = inherited {
@@ -425,7 +428,7 @@ impl<'a> Verifier<'a> {
             };
             let next = hydrated.iter().skip(index + 1).find(same);
             let Some(notes) = &mut self.notes else { return Ok(()) };
-            let fault = match notes.get(commit.id, self.run.buffer())? {
+            let fault = match notes.get(commit.id, &self.run.found.buffer)? {
                 None => Some(Fault::NoNote),
                 Some(text) => match read_note(&text) {
                     Some(dry) if text == note(dry) => self.misnamed(this, dry, next)?,
@@ -456,7 +459,7 @@ impl<'a> Verifier<'a> {
                     let rest = self.repository().first_parents(dry, next.trailers.dry_commit, limit)?;
                     return Ok(if rest.is_some_and(|rest| rest.is_empty()) { wrong } else { None });
                 }
-                let tip = self.run.tip(&trailers.dry_branch);
+                let tip = self.run.found.tip(&trailers.dry_branch);
                 if !tip.is_none_or(|tip| self.repository().is_ancestor(dry, tip)) {
                     return Ok(wrong);
                 }

@@ -1,80 +1,79 @@
 //! What Applications that stay lose of their objects: counted in what the branch holds, whatever a cache remembers.
 
-use super::{Branch, Run};
+use super::branch::{Branch, PathOutput};
 use crate::diag::Diagnostic;
-use crate::git::{Error, Mode, ObjectId};
-use crate::hydrate::branch::{MANIFEST, PathOutput};
+use crate::git::{Error, Mode, ObjectBuffer, ObjectId};
+use crate::hydrate::files::MANIFEST;
+use crate::hydrate::snapshot::Snapshot;
 use crate::manifest;
 use crate::path::RepoPath;
 use crate::plan::{Counts, Losses, Objects, Removal};
 use crate::publish::HydratedTree;
 
-impl Run<'_> {
-    /// What the Applications of these paths lose on a branch that was hydrated before; none when that is nothing, or too
-    /// little for any limit. Only manifests that change are looked at.
-    ///
-    /// `removals` are paths that nobody writes any more: what an Application had where it was before it moved counts for
-    /// where it is now.
-    pub fn losses(
-        &self,
-        branch: &Branch,
-        paths: &[PathOutput<'_>],
-        removals: &[Removal],
-        keeps: &dyn Fn(&PathOutput<'_>) -> bool,
-    ) -> Result<Option<Losses>, Error> {
-        let limit = self.rules.settings.removal_limit;
-        let (Some(tip), Some(_), true) = (&branch.tip, branch.dry, limit.object_share < 1.0) else { return Ok(None) };
-        let tree = HydratedTree::new(&self.buffer, tip.tree);
-        let mut counts = Vec::new();
-        let mut has_new = false;
-        let is_of = |path: &PathOutput<'_>, removal: &Removal| {
-            path.applications.iter().any(|(name, _)| **name == removal.application)
+/// What the Applications of these paths lose on a branch that was hydrated before; none when that is nothing, or too
+/// little for any limit. Only manifests that change are looked at.
+///
+/// `removals` are paths that nobody writes any more: what an Application had where it was before it moved counts for
+/// where it is now.
+pub fn losses(
+    branch: &Branch,
+    paths: &[PathOutput<'_>],
+    removals: &[Removal],
+    keeps: &dyn Fn(&PathOutput<'_>) -> bool,
+    found: &Snapshot<'_>,
+) -> Result<Option<Losses>, Error> {
+    let limit = found.rules.settings.removal_limit;
+    let (Some(tip), Some(_), true) = (&branch.tip, branch.dry, limit.object_share < 1.0) else { return Ok(None) };
+    let tree = HydratedTree::new(&found.buffer, tip.tree);
+    let mut counts = Vec::new();
+    let mut has_new = false;
+    let is_of = |path: &PathOutput<'_>, removal: &Removal| {
+        path.applications.iter().any(|(name, _)| **name == removal.application)
+    };
+    for path in paths {
+        let moved = || removals.iter().find(|removal| is_of(path, removal));
+        let old = match manifest_of(&tree, path.dir)? {
+            None => moved().map(|removal| manifest_of(&tree, &removal.path)).transpose()?.flatten(),
+            old => old,
         };
-        for path in paths {
-            let moved = || removals.iter().find(|removal| is_of(path, removal));
-            let old = match manifest_of(&tree, path.dir)? {
-                None => moved().map(|removal| manifest_of(&tree, &removal.path)).transpose()?.flatten(),
-                old => old,
-            };
-            has_new |= old.is_none();
-            if old != Some(path.manifest) && !(old.is_some() && keeps(path)) {
-                let before = old.map(|old| self.objects_in(old)).unwrap_or_default();
-                counts.push(Counts { path: path.dir.clone(), before, now: self.objects_in(path.manifest) });
-            }
+        has_new |= old.is_none();
+        if old != Some(path.manifest) && !(old.is_some() && keeps(path)) {
+            let before = old.map(|old| objects_in(&found.buffer, old)).unwrap_or_default();
+            counts.push(Counts { path: path.dir.clone(), before, now: objects_in(&found.buffer, path.manifest) });
         }
-        let mut replaced = Vec::new();
-        for removal in removals.iter().filter(|removal| has_new && !paths.iter().any(|path| is_of(path, removal))) {
-            let before = manifest_of(&tree, &removal.path)?.map(|old| self.objects_in(old)).unwrap_or_default();
-            replaced.push(Counts { path: removal.path.clone(), before, now: Objects::new() });
-        }
-        Ok(Losses::new(counts, replaced, limit.objects_at_least))
     }
+    let mut replaced = Vec::new();
+    for removal in removals.iter().filter(|removal| has_new && !paths.iter().any(|path| is_of(path, removal))) {
+        let before = manifest_of(&tree, &removal.path)?.map(|old| objects_in(&found.buffer, old)).unwrap_or_default();
+        replaced.push(Counts { path: removal.path.clone(), before, now: Objects::new() });
+    }
+    Ok(Losses::new(counts, replaced, limit.objects_at_least))
+}
 
-    /// Why what these Applications lose is too much, told to the pusher. `paths` are all of the branch.
-    pub(super) fn lost(
-        &self,
-        branch: &Branch,
-        paths: &[PathOutput<'_>],
-        removals: &[Removal],
-        keeps: &dyn Fn(&PathOutput<'_>) -> bool,
-    ) -> Result<Option<Diagnostic>, Error> {
-        let (Some(losses), Some(tip)) = (self.losses(branch, paths, removals, keeps)?, &branch.tip) else {
-            return Ok(None);
-        };
-        let tree = HydratedTree::new(&self.buffer, tip.tree);
-        let mut all = 0;
-        for dir in paths.iter().map(|path| path.dir).chain(removals.iter().map(|removal| &removal.path)) {
-            all += manifest_of(&tree, dir)?.map_or(0, |manifest| self.objects_in(manifest).values().sum());
-        }
-        let limit = self.rules.settings.removal_limit;
-        let mistake = losses.mistake(&branch.name, all, (limit.object_share, limit.objects_at_least));
-        Ok(mistake.map(|mistake| mistake.diagnostic(&losses.paths())))
+/// Why what these Applications lose is too much, told to the pusher. `paths` are all of the branch.
+pub fn too_many(
+    branch: &Branch,
+    paths: &[PathOutput<'_>],
+    removals: &[Removal],
+    keeps: &dyn Fn(&PathOutput<'_>) -> bool,
+    found: &Snapshot<'_>,
+) -> Result<Option<Diagnostic>, Error> {
+    let (Some(losses), Some(tip)) = (losses(branch, paths, removals, keeps, found)?, &branch.tip) else {
+        return Ok(None);
+    };
+    let tree = HydratedTree::new(&found.buffer, tip.tree);
+    let mut all = 0;
+    for dir in paths.iter().map(|path| path.dir).chain(removals.iter().map(|removal| &removal.path)) {
+        all += manifest_of(&tree, dir)?.map_or(0, |manifest| objects_in(&found.buffer, manifest).values().sum());
     }
+    let limit = found.rules.settings.removal_limit;
+    let mistake = losses.mistake(&branch.name, all, (limit.object_share, limit.objects_at_least));
+    Ok(mistake.map(|mistake| mistake.diagnostic(&losses.paths())))
+}
 
-    /// What cannot be read is written anew, so nothing is lost with it.
-    fn objects_in(&self, manifest: ObjectId) -> Objects {
-        self.buffer.blob(manifest).map(|text| manifest::kinds(&text)).unwrap_or_default()
-    }
+/// What cannot be read is written anew, so nothing is lost with it.
+fn objects_in(buffer: &ObjectBuffer<'_>, manifest: ObjectId) -> Objects {
+    buffer.blob(manifest).map(|text| manifest::kinds(&text)).unwrap_or_default()
 }
 
 fn manifest_of(tree: &HydratedTree<'_>, dir: &RepoPath) -> Result<Option<ObjectId>, Error> {

@@ -2,67 +2,66 @@
 
 use std::collections::BTreeSet;
 
-use super::{DryHead, Run, Stopped};
+use super::state::Run;
+use super::stopped::Stopped;
 use crate::application::{Application, BranchName};
 use crate::diag::{Diagnostic, shell_word};
-use crate::hydrate::Wake;
+use crate::hydrate::heads::DryHead;
+use crate::hydrate::setup::Wake;
+use crate::hydrate::snapshot::Snapshot;
 use crate::plan::{Changes, Discovery};
 use crate::view::TreeFiles;
 
-impl Run<'_> {
-    /// Warns of pushed branches with Applications that name them as `targetRevision`, where only a dry branch is
-    /// hydrated; and of a push after which nothing can be hydrated, since no dry branch exists.
-    pub(super) fn warn_of_other_branches(&mut self, heads: &[DryHead]) -> Result<(), Stopped> {
-        let Wake::Pushed(pushed) = &self.setup.wake else { return Ok(()) };
-        let names: BTreeSet<BranchName> = pushed.iter().filter_map(|name| BranchName::new(name).ok()).collect();
-        let is_other =
-            |branch: &&BranchName| !self.dry_branches.contains(branch) && !self.environments.contains_key(*branch);
-        let others: Vec<BranchName> = names.iter().filter(is_other).cloned().collect();
-        let mut warnings = Vec::new();
-        for branch in &others {
-            let count = self.asking(branch, heads)?;
-            if count > 0 {
-                let who = if count == 1 { "1 Application".to_owned() } else { format!("{count} Applications") };
-                let text = match (heads, &self.dry_branches[..]) {
-                    ([], []) => format!(
-                        "nothing is hydrated: which branch is the dry one cannot be determined; `{branch}` has {who}"
-                    ),
-                    ([], [dry_branch, ..]) => {
-                        format!(
-                            "nothing is hydrated: the dry branch `{dry_branch}` does not exist; `{branch}` has {who}"
-                        )
-                    }
-                    _ => format!(
-                        "`{branch}` is not a dry branch, so what its Applications ask of it is not hydrated: {who}"
-                    ),
-                };
-                let verb = if heads.is_empty() { "set" } else { "add" };
-                let hint =
-                    format!("on the server: git hydrate config {verb} dryBranches {}", shell_word(branch.as_str()));
-                warnings.push(Diagnostic::warning(text).hint(hint));
-            }
+/// Warns of pushed branches with Applications that name them as `targetRevision`, where only a dry branch is
+/// hydrated; and of a push after which nothing can be hydrated, since no dry branch exists.
+pub fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Result<(), Stopped> {
+    let found = &run.found;
+    let Wake::Pushed(pushed) = &found.setup.wake else { return Ok(()) };
+    let names: BTreeSet<BranchName> = pushed.iter().filter_map(|name| BranchName::new(name).ok()).collect();
+    let is_other =
+        |branch: &&BranchName| !found.dry_branches.contains(branch) && !found.environments.contains_key(*branch);
+    let others: Vec<BranchName> = names.iter().filter(is_other).cloned().collect();
+    let mut warnings = Vec::new();
+    for branch in &others {
+        let count = asking(branch, heads, found)?;
+        if count > 0 {
+            let who = if count == 1 { "1 Application".to_owned() } else { format!("{count} Applications") };
+            let text = match (heads, &found.dry_branches[..]) {
+                ([], []) => format!(
+                    "nothing is hydrated: which branch is the dry one cannot be determined; `{branch}` has {who}"
+                ),
+                ([], [dry_branch, ..]) => {
+                    format!("nothing is hydrated: the dry branch `{dry_branch}` does not exist; `{branch}` has {who}")
+                }
+                _ => {
+                    format!("`{branch}` is not a dry branch, so what its Applications ask of it is not hydrated: {who}")
+                }
+            };
+            let verb = if heads.is_empty() { "set" } else { "add" };
+            let hint = format!("on the server: git hydrate config {verb} dryBranches {}", shell_word(branch.as_str()));
+            warnings.push(Diagnostic::warning(text).hint(hint));
         }
-        self.report.warnings.extend(warnings);
-        Ok(())
     }
+    run.report.warnings.extend(warnings);
+    Ok(())
+}
 
-    /// How many Applications of a branch name that branch and are not on the dry branch; all of them where there is none.
-    fn asking(&self, branch: &BranchName, heads: &[DryHead]) -> Result<usize, Stopped> {
-        let repository = self.setup.repository;
-        let Some(tip) = self.tip(branch) else { return Ok(0) };
-        let Ok(commit) = self.buffer.commit(tip) else { return Ok(0) };
-        let new = TreeFiles::new(repository, commit.tree);
-        let Some(head) = heads.first() else {
-            let limit = self.rules.settings.limits.applications;
-            let found = Discovery::default().discover(&new, &self.rules.applications, limit);
-            return Ok(found.map_or(0, |found| found.applications.len()));
-        };
-        let old = TreeFiles::new(repository, repository.commit(head.tip)?.tree);
-        // What is too large to be compared is not worth a warning.
-        let Ok(Some(changes)) = Changes::between(&old, &new) else { return Ok(0) };
-        let files = changes.files.iter().filter_map(|(_, file)| file.as_ref());
-        let applications = files.flat_map(|file| file.applications());
-        let asks = |application: &&Application| application.revision_name() == branch.as_str();
-        Ok(applications.filter(asks).count())
-    }
+/// How many Applications of a branch name that branch and are not on the dry branch; all of them where there is none.
+fn asking(branch: &BranchName, heads: &[DryHead], found: &Snapshot<'_>) -> Result<usize, Stopped> {
+    let repository = found.setup.repository;
+    let Some(tip) = found.tip(branch) else { return Ok(0) };
+    let Ok(commit) = found.buffer.commit(tip) else { return Ok(0) };
+    let new = TreeFiles::new(repository, commit.tree);
+    let Some(head) = heads.first() else {
+        let limit = found.rules.settings.limits.applications;
+        let discovered = Discovery::default().discover(&new, &found.rules.applications, limit);
+        return Ok(discovered.map_or(0, |discovered| discovered.applications.len()));
+    };
+    let old = TreeFiles::new(repository, repository.commit(head.tip)?.tree);
+    // What is too large to be compared is not worth a warning.
+    let Ok(Some(changes)) = Changes::between(&old, &new) else { return Ok(0) };
+    let files = changes.files.iter().filter_map(|(_, file)| file.as_ref());
+    let applications = files.flat_map(|file| file.applications());
+    let asks = |application: &&Application| application.revision_name() == branch.as_str();
+    Ok(applications.filter(asks).count())
 }

@@ -6,11 +6,10 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use super::DryTree;
+use super::branch::PathOutput;
 use crate::application::{Application, BranchName};
 use crate::git::{ObjectId, Repository};
-use crate::hydrate::branch::PathOutput;
-use crate::hydrate::memory::Memory;
+use crate::hydrate::dry_tree::DryTree;
 use crate::path::RepoPath;
 use crate::view::{TreeFiles, View};
 
@@ -20,33 +19,27 @@ pub struct Untouched<'u> {
     /// The Applications of the branch at that dry commit, and its tree; none when all of them count as touched.
     before: Option<(Vec<&'u Application>, ObjectId)>,
     by_path: OnceLock<BTreeMap<&'u RepoPath, &'u Application>>,
-    memory: Option<&'u Memory>,
 }
 
 impl<'u> Untouched<'u> {
-    /// `before` is the dry commit that the branch was hydrated from, where the branch holds just what was made of it with
-    /// the same settings; without it all Applications count as touched.
-    pub fn since(
-        before: Option<&'u DryTree>,
-        branch: &'u BranchName,
-        repository: &'u Repository,
-        memory: Option<&'u Memory>,
-    ) -> Self {
-        let before = before.map(|before| (before.applications(branch).collect(), before.tree));
-        Self { repository, before, by_path: OnceLock::new(), memory }
+    /// `before` is the dry commit that the branch was hydrated from, where what is on the branch is just what was made of
+    /// it with the same settings; without it all Applications count as touched.
+    pub fn since(before: Option<&'u DryTree>, branch: &'u BranchName, repository: &'u Repository) -> Self {
+        let applications =
+            |before: &'u DryTree| before.applications(branch).map(|application| &**application).collect();
+        let before = before.map(|before| (applications(before), before.tree));
+        Self { repository, before, by_path: OnceLock::new() }
     }
 
     /// Whether the Application of a path is the same as before, and so is everything that its render looked at.
-    pub fn holds(&self, path: &PathOutput<'_>) -> bool {
+    pub fn is(&self, path: &PathOutput<'_>) -> bool {
         let (Some((applications, tree)), Some(application)) = (&self.before, path.application) else { return false };
         let by_path = self.by_path.get_or_init(|| applications.iter().map(|one| (&one.sync_path, *one)).collect());
         let Some(before) = by_path.get(path.dir) else { return false };
         let is_same = (&before.namespace, &before.name) == (&application.namespace, &application.name)
             && before.placement() == application.placement()
             && before.fingerprint() == application.fingerprint();
-        let identity = (application.file.clone(), application.index);
-        let kept = self.memory.and_then(|memory| memory.rendered.get(&identity)).or(path.record);
-        let Some(record) = kept.filter(|_| is_same).and_then(|record| record.decode()) else { return false };
+        let Some(record) = path.record.filter(|_| is_same).and_then(|record| record.decode()) else { return false };
         let files = TreeFiles::new(self.repository, *tree);
         !record.names_the_commit && View::new(&files).confirms(&record.reads).unwrap_or(false)
     }

@@ -2,27 +2,30 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::branch_records::{BranchRecord, BranchRecords};
-use super::error::HydrateError;
 use super::failed_render::FailedBranch;
-use super::heads::DryHead;
-use super::report::{BranchReport, HydratedCommit, Outcome, Skipped};
-use super::rules::Rules;
-use super::setup::RefNames;
-use super::standing::{self, Standing, metadata_dir};
 use crate::application::{AppName, Application, BranchName};
 use crate::cache::Encoded;
 use crate::diag::{Diagnostic, chain, shell_word};
-use crate::git::{Commit, Error, Expected, Mode, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, object_id};
+use crate::git::{self, Commit, Expected, Mode, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, object_id};
+use crate::hydrate::branch_records::BranchRecord;
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::files::{MANIFEST, METADATA, PATH_FILES, README};
+use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
+use crate::hydrate::report::{BranchReport, HydratedCommit, Outcome, Skipped};
+use crate::hydrate::rules::Rules;
+use crate::hydrate::setup::RefNames;
+use crate::hydrate::snapshot::Snapshot;
+use crate::hydrate::standing::{self, Standing, metadata_dir};
 use crate::metadata::{DryCommit, ENGINE_REVISION, Files, Origin, PathContent, Provenance, Trailers};
 use crate::path::RepoPath;
 use crate::plan::Removal;
 use crate::publish::{Edits, HydratedTree};
-use crate::settings::Settings;
+use crate::settings::{History, Settings};
 use crate::shares::in_shares;
 
 /// An environment branch and what the run made of it so far.
-pub(super) struct Branch {
+#[derive(Debug)]
+pub struct Branch {
     pub name: BranchName,
     pub sync: BranchName,
     /// The dry branch that it is hydrated from.
@@ -60,20 +63,27 @@ pub(super) struct Branch {
 }
 
 impl Branch {
-    #[expect(clippy::too_many_arguments, reason = "the one place where everything about a branch comes together")]
+    /// What a repository knows of an environment branch that is hydrated from `head`.
+    ///
+    /// Errors: the repository, or settings that the branch names and that are not here.
     pub fn open(
         name: &BranchName,
         sync: &BranchName,
         head: &DryHead,
-        names: &RefNames,
-        refs: &Refs,
-        settings: &Settings,
-        records: &BranchRecords,
+        found: &Snapshot<'_>,
         notes: &mut Notes,
-        buffer: &ObjectBuffer<'_>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, HydrateError> {
+        let branch = Self::read(name, sync, head, found, notes);
+        match branch.settings.filter(|id| found.buffer.commit(*id).is_err()) {
+            Some(id) => Err(HydrateError::SettingsMissing { id, branch: name.clone() }),
+            None => Ok(branch),
+        }
+    }
+
+    fn read(name: &BranchName, sync: &BranchName, head: &DryHead, found: &Snapshot<'_>, notes: &mut Notes) -> Self {
+        let (refs, names) = (&found.refs, &found.setup.refs);
         let old = names.tip(refs, name);
-        let read = |tip| Standing::read(name, tip, &head.branch, settings, records, notes, buffer);
+        let read = |tip| found.standing(name, tip, &head.branch, notes);
         let broken =
             [name, sync].map(|branch| format!("{}{branch}", names.read)).into_iter().find(|it| refs.is_broken(it));
         let (standing, unreadable) = match (broken, old.map(read).transpose()) {
@@ -81,7 +91,7 @@ impl Branch {
             (None, Ok(standing)) => (standing, None),
             (None, Err(error)) => (None, Some(format!("`{}{name}` cannot be read: {}", names.read, chain(&error)))),
         };
-        Ok(Self {
+        Self {
             name: name.clone(),
             sync: sync.clone(),
             dry_branch: head.branch.clone(),
@@ -106,7 +116,7 @@ impl Branch {
             reached: false,
             failed: None,
             closed: false,
-        })
+        }
     }
 
     /// The commit that the first new one stands on: the tip before the run, else that of the sync branch.
@@ -179,6 +189,34 @@ impl Branch {
         (!self.commits.is_empty() && record.engine != ENGINE_REVISION).then_some(record.engine)
     }
 
+    /// The revision of the engine that the record of the branch names.
+    pub fn recorded_engine(&self) -> Option<u32> {
+        self.standing.as_ref().and_then(Standing::record).map(|record| record.engine)
+    }
+
+    /// The dry commits that the branch lacks, oldest first: a suffix of the first-parent line up to the tip.
+    pub fn backlog(&self, head: &DryHead, found: &Snapshot<'_>) -> Result<Vec<ObjectId>, git::Error> {
+        if self.closed {
+            return Ok(Vec::new());
+        }
+        let repository = found.setup.repository;
+        let line = match self.dry.filter(|dry| repository.has(*dry)) {
+            Some(dry) => repository.first_parents(dry, head.tip, BACKLOG_MAX)?,
+            None => None,
+        };
+        let settings_changed = self.settings != found.rules.id;
+        let moved = found.setup.refs.records && self.was_moved();
+        Ok(match line {
+            // A new branch, or a dry branch that was rewound.
+            None => vec![head.tip],
+            Some(line) if line.is_empty() && (settings_changed || moved) => vec![head.tip],
+            Some(line) => match found.rules.settings.history {
+                History::Every => line,
+                History::Tip => line.last().copied().into_iter().collect(),
+            },
+        })
+    }
+
     /// Whether an admin handed over the branch, and it has no record yet.
     pub fn is_taken_over(&self) -> bool {
         self.standing.as_ref().is_some_and(|standing| standing.origin == standing::Origin::Adopted)
@@ -217,23 +255,28 @@ impl Branch {
         }
     }
 
-    /// Takes over the empty commit that another staging branch of the same sync branch started that one with in this run.
-    pub fn share_sync<'b>(&mut self, others: impl Iterator<Item = &'b Self>) {
-        if self.sync_tip.or(self.new_sync).is_none() {
-            self.new_sync = others.filter(|other| other.sync == self.sync).find_map(|other| other.new_sync);
-        }
+    /// Whether its sync branch is still to be started.
+    pub fn lacks_sync(&self) -> bool {
+        self.sync_tip.or(self.new_sync).is_none()
+    }
+
+    /// The empty commit that this branch started `sync` with in this run, if it did.
+    pub fn started(&self, sync: &BranchName) -> Option<ObjectId> {
+        self.new_sync.filter(|_| self.sync == *sync)
     }
 
     /// Decides whether hydration may write the branch at all.
+    ///
+    /// `applications` are those that write to it.
     pub fn judge<'t>(
         &mut self,
         head: &DryHead,
         mut applications: impl Iterator<Item = &'t Application>,
-        checked_out: bool,
-        settings: &Settings,
-        buffer: &ObjectBuffer<'_>,
+        found: &Snapshot<'_>,
     ) {
         let name = &self.name;
+        let (settings, buffer, setup) = (&found.rules.settings, &found.buffer, found.setup);
+        let checked_out = setup.refs.records && setup.repository.checked_out(name.as_str());
         let shared = settings.active_paths(name);
         let other = self.standing.as_ref().and_then(Standing::dry_branch).filter(|dry| *dry != &head.branch);
         // A dry branch that is gone, because it was renamed, leaves its branches to the next one.
@@ -310,31 +353,32 @@ impl Branch {
     }
 
     /// Makes the hydrated commit of a dry commit, or finds that nothing changed. A path that `keeps` names stays as it
-    /// stands.
+    /// is. `sync` is the empty commit that another staging branch started the sync branch with in this run.
     ///
     /// Errors: the repository, or a template of the settings.
     #[expect(clippy::too_many_arguments, reason = "what a branch gets comes together here")]
-    pub fn publish(
-        &mut self,
-        buffer: &ObjectBuffer<'_>,
-        rules: &Rules,
+    pub fn make(
+        &self,
+        found: &Snapshot<'_>,
         dry: &DryCommit,
         repo_url: &str,
         paths: &[PathOutput<'_>],
         removals: &[Removal],
         keeps: &(dyn Fn(&PathOutput<'_>) -> bool + Sync),
-    ) -> Result<(), HydrateError> {
-        let dry_branch = self.dry_branch.clone();
-        let origin = Origin { repo_url, branch: &dry_branch, commit: dry };
-        let parent = self.parent(buffer, rules, &origin)?;
+        sync: Option<ObjectId>,
+    ) -> Result<Made, HydrateError> {
+        let (buffer, rules) = (&found.buffer, &found.rules);
+        let origin = Origin { repo_url, branch: &self.dry_branch, commit: dry };
+        let mut new_sync = self.new_sync.or(sync.filter(|_| self.sync_tip.is_none()));
+        let parent = self.parent(buffer, rules, &origin, &mut new_sync)?;
         let base = parent.as_ref().map_or(buffer.empty_tree_id(), |parent| parent.tree);
         let tree = HydratedTree::new(buffer, base);
         let mut edits = Edits::default();
         let mut changed = Vec::new();
         let mut touched = BTreeSet::new();
-        let make = |path: &PathOutput<'_>| self.make(&tree, buffer, rules, &origin, path, keeps);
-        for (path, made) in paths.iter().zip(in_shares(paths, make)) {
-            let Some(Made { same, files }) = made? else { continue };
+        let make = |path: &PathOutput<'_>| self.write_path(&tree, buffer, rules, &origin, path, keeps);
+        for (path, written) in paths.iter().zip(in_shares(paths, make)) {
+            let Some(Written { same, files }) = written? else { continue };
             if !same {
                 changed.push(path.dir.clone());
             }
@@ -348,7 +392,7 @@ impl Branch {
             touched.insert(metadata_dir(&rules.settings, &self.name, &removal.path));
         }
         if touched.is_empty() && self.tip.is_some() {
-            return Ok(());
+            return Ok(Made { new_sync, commit: None, changed: Vec::new(), removed: Vec::new() });
         }
         if rules.settings.active_paths(&self.name).is_empty() {
             edits.write(buffer, &RepoPath::root(), &rules.writer.files_for_root(&origin))?;
@@ -361,18 +405,24 @@ impl Branch {
         let tree = edits.apply(buffer, base)?;
         let message = rules.writer.commit_message(&origin, &self.name, rules.id).map_err(HydrateError::Template)?;
         let commit = write(buffer, rules, dry, tree, parent.as_ref(), message)?;
-        self.commits.push(HydratedCommit {
-            id: commit.id.to_string(),
-            dry_sha: dry.id.to_string(),
-            changed,
-            removed: removals.iter().map(|removal| removal.path.clone()).collect(),
-        });
-        self.tip = Some(commit);
-        Ok(())
+        let removed = removals.iter().map(|removal| removal.path.clone()).collect();
+        Ok(Made { new_sync, commit: Some(commit), changed, removed })
+    }
+
+    /// Takes over what was made of a dry commit, with these settings.
+    pub fn take(&mut self, made: Made, dry: ObjectId, settings: Option<ObjectId>) {
+        let Made { new_sync, commit, changed, removed } = made;
+        self.new_sync = new_sync;
+        if let Some(commit) = commit {
+            let (id, dry_sha) = (commit.id.to_string(), dry.to_string());
+            self.commits.push(HydratedCommit { id, dry_sha, changed, removed });
+            self.tip = Some(commit);
+        }
+        self.reach(dry, settings);
     }
 
     /// The files to write into a path; none when all of them stand there already.
-    fn make(
+    fn write_path(
         &self,
         tree: &HydratedTree<'_>,
         buffer: &ObjectBuffer<'_>,
@@ -380,7 +430,7 @@ impl Branch {
         origin: &Origin<'_>,
         path: &PathOutput<'_>,
         keeps: &(dyn Fn(&PathOutput<'_>) -> bool + Sync),
-    ) -> Result<Option<Made>, HydrateError> {
+    ) -> Result<Option<Written>, HydrateError> {
         let there = tree.entry(&below(path.dir, MANIFEST))?;
         let same = there == Some((Mode::File, path.manifest));
         if same && self.is_as_written(tree, buffer, rules, origin, path)? {
@@ -393,24 +443,25 @@ impl Branch {
         for (name, content) in self.files(rules, origin, path)? {
             files.push((name, buffer.write_blob(&content)?));
         }
-        Ok(Some(Made { same, files }))
+        Ok(Some(Written { same, files }))
     }
 
     /// The commit to build on: the tip, else that of the sync branch, which starts with an empty commit of its own.
     fn parent(
-        &mut self,
+        &self,
         buffer: &ObjectBuffer<'_>,
         rules: &Rules,
         origin: &Origin<'_>,
+        new_sync: &mut Option<ObjectId>,
     ) -> Result<Option<Commit>, HydrateError> {
         if self.tip.is_some() {
             return Ok(self.tip.clone());
         }
-        if let Some(sync_tip) = self.sync_tip.or(self.new_sync) {
+        if let Some(sync_tip) = self.sync_tip.or(*new_sync) {
             return Ok(Some(buffer.commit(sync_tip)?));
         }
         let commit = initial(buffer, rules, &self.sync, origin)?;
-        self.new_sync = Some(commit.id);
+        *new_sync = Some(commit.id);
         Ok(Some(commit))
     }
 
@@ -520,14 +571,14 @@ impl Branch {
 }
 
 /// An Application of the dry branch `here` names a branch that is hydrated from another one.
-pub(super) fn written_from(name: &BranchName, owner: &BranchName, here: &BranchName) -> Diagnostic {
+pub fn written_from(name: &BranchName, owner: &BranchName, here: &BranchName) -> Diagnostic {
     let hint =
         "give each dry branch environment branches of its own, or let them share one by the setting `activePaths`";
     Diagnostic::error(format!("`{name}` is hydrated from `{owner}`, not from `{here}`")).hint(hint)
 }
 
 /// Makes the empty commit that a missing sync branch starts with.
-pub(super) fn initial(
+pub fn initial(
     buffer: &ObjectBuffer<'_>,
     rules: &Rules,
     sync: &BranchName,
@@ -556,8 +607,28 @@ fn write(
     Ok(buffer.commit(buffer.write_commit(&commit)?)?)
 }
 
+/// What a branch becomes by a dry commit.
+#[derive(Debug, Default)]
+pub struct Made {
+    /// The empty commit that the sync branch starts with, when there was none.
+    pub new_sync: Option<ObjectId>,
+    /// The hydrated commit; none when what is on the branch is what would be made.
+    pub commit: Option<Commit>,
+    /// Destination paths whose manifests changed, new ones included.
+    pub changed: Vec<RepoPath>,
+    /// Destination paths that were removed.
+    pub removed: Vec<RepoPath>,
+}
+
+impl Made {
+    /// What is the newest commit of the branch then.
+    pub fn tip<'t>(&'t self, branch: &'t Branch) -> Option<&'t Commit> {
+        self.commit.as_ref().or(branch.tip.as_ref())
+    }
+}
+
 /// The files of one destination path, ready to be written.
-struct Made {
+struct Written {
     /// Whether the manifest stands there already.
     same: bool,
     /// Their blobs by name.
@@ -565,7 +636,7 @@ struct Made {
 }
 
 /// What is written into one destination path.
-pub(super) struct PathOutput<'a> {
+pub struct PathOutput<'a> {
     pub dir: &'a RepoPath,
     /// The Applications that are rendered into it, each with its namespace.
     pub applications: Vec<(&'a AppName, Option<&'a AppName>)>,
@@ -580,14 +651,6 @@ pub(super) struct PathOutput<'a> {
     /// See [`PathOutput::application`].
     pub record: Option<&'a Encoded>,
 }
-
-pub(super) const MANIFEST: &str = "manifest.yaml";
-pub(super) const METADATA: &str = "hydrator.metadata";
-
-const README: &str = "README.md";
-
-/// The files that we write into a destination path.
-pub(super) const PATH_FILES: [&str; 3] = [MANIFEST, METADATA, README];
 
 fn below(dir: &RepoPath, name: &str) -> RepoPath {
     dir.child(name).expect("the names of our files are single components")

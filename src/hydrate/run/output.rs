@@ -8,13 +8,13 @@ use crate::render::{self, Failure, Rendered};
 use crate::view::ContentId;
 
 /// What a record of an Application is about.
-pub(super) fn about(application: &Application) -> About {
+pub fn about(application: &Application) -> About {
     application.made().map_or(About::Written, |made| About::Made(made.to_owned()))
 }
 
 /// What is kept of a rendered Application: its manifests are bytes in the buffer by now.
 #[derive(Debug, Clone)]
-pub(super) struct Output {
+pub struct Output {
     /// The blob of `manifest.yaml`.
     pub manifest: ObjectId,
     /// The commands that render the same with the official tools.

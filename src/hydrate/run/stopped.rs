@@ -1,11 +1,11 @@
 //! Why a try at hydrating ends without its result.
 
-use super::HydrateError;
 use crate::cache;
 use crate::git::TransactionError;
+use crate::hydrate::error::HydrateError;
 
 /// Why a try ended without its result.
-pub(super) enum Stopped {
+pub enum Stopped {
     /// Somebody else moved one of the refs: try again.
     Raced(String),
     /// The cache does not know what this run needs: try again without it.

@@ -1,19 +1,23 @@
 //! A dry commit as hydration sees it: its Applications, and what is wrong with them before anything is rendered.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
+use std::sync::Arc;
 
-use super::{DryHead, HydrateError, Run, Stopped};
-use crate::application::{self, Application, BranchName, Context, Misspelt, Verdict};
+use super::error::HydrateError;
+use super::heads::DryHead;
+use super::snapshot::Snapshot;
+use crate::application::{self, Application, BranchName, Misspelt, Verdict};
 use crate::diag::Diagnostic;
 use crate::git::ObjectId;
 use crate::metadata::{DryCommit, allowed_removals};
 use crate::path::RepoPath;
-use crate::plan::{Destination, Discovered, Expanded, Unanswered};
+use crate::plan::{Destination, Discovered, Discovery, Expanded, Unanswered};
 use crate::view::{Kind, TreeFiles, View};
 
 /// A dry commit and the Applications of its tree.
-pub struct DryTree {
+#[derive(Debug)]
+pub(super) struct DryTree {
     /// The dry branch whose rules were applied.
     branch: BranchName,
     /// What its metadata tell of it.
@@ -30,7 +34,7 @@ pub struct DryTree {
 
 impl DryTree {
     /// The Applications that are hydrated from this dry branch onto `branch`.
-    pub fn applications<'t>(&'t self, branch: &'t BranchName) -> impl Iterator<Item = &'t Application> {
+    pub fn applications<'t>(&'t self, branch: &'t BranchName) -> impl Iterator<Item = &'t Arc<Application>> {
         self.hydrated().filter(move |application| application.environment_branch() == branch)
     }
 
@@ -65,15 +69,15 @@ impl DryTree {
     }
 
     /// The Applications that are hydrated from this dry branch.
-    pub fn hydrated(&self) -> impl Iterator<Item = &Application> {
+    pub fn hydrated(&self) -> impl Iterator<Item = &Arc<Application>> {
         let standings = self.verdict.standings.iter().zip(&self.discovered.applications);
         let hydrated = |standing: application::Standing| standing == application::Standing::Hydrated;
-        standings.filter(move |(standing, _)| hydrated(**standing)).map(|(_, application)| &**application)
+        standings.filter(move |(standing, _)| hydrated(**standing)).map(|(_, application)| application)
     }
 
     /// What this dry branch writes to `branch`.
     pub fn destinations(&self, branch: &BranchName) -> BTreeSet<Destination> {
-        let destination = |application: &Application| Destination {
+        let destination = |application: &Arc<Application>| Destination {
             path: application.sync_path.clone(),
             application: (application.namespace.clone(), application.name.clone()),
             file: application.file.clone(),
@@ -94,7 +98,7 @@ impl DryTree {
 
     /// Whether a set made an Application that is hydrated onto `branch`, or its file holds one.
     pub fn feeds_by(&self, branch: &BranchName, set: &Unanswered) -> bool {
-        let is_its = |application: &Application| {
+        let is_its = |application: &Arc<Application>| {
             application.file == set.file || application.maker.as_ref().is_some_and(|maker| maker.by == set.by)
         };
         self.applications(branch).any(is_its)
@@ -193,32 +197,39 @@ impl DryTree {
     }
 }
 
-impl Run<'_> {
-    /// The Applications of a dry commit, read once however often they are asked for.
-    pub(super) fn dry_tree(
+/// The dry trees of a repository, each read once however often it is asked for.
+#[derive(Default)]
+pub(super) struct DryTrees {
+    discovery: Discovery,
+    known: HashMap<ObjectId, Rc<DryTree>>,
+}
+
+impl DryTrees {
+    /// The Applications of a dry commit, taken for one of the dry branch `head`.
+    pub fn read(
         &mut self,
         dry: ObjectId,
         head: &DryHead,
         heads: &[DryHead],
-    ) -> Result<Rc<DryTree>, Stopped> {
+        found: &Snapshot<'_>,
+    ) -> Result<Rc<DryTree>, HydrateError> {
         // Two dry branches may share a commit, and the Applications in it are not the same ones for both.
-        if let Some(tree) = self.trees.get(&dry).filter(|tree| tree.branch == head.branch) {
+        if let Some(tree) = self.known.get(&dry).filter(|tree| tree.branch == head.branch) {
             return Ok(tree.clone());
         }
-        let repository = self.setup.repository;
+        let repository = found.setup.repository;
         let commit = repository.commit(dry)?;
         let files = TreeFiles::new(repository, commit.tree);
-        let default_branch = self.default_branch().cloned();
-        let discovered = self.rules.discover(&mut self.discovery, &files, Some(&head.branch), default_branch.as_ref());
+        let discovered = found.rules.discover(&mut self.discovery, &files, Some(&head.branch), found.default_branch());
         let discovered = discovered.map_err(HydrateError::tree(dry))?;
         let view = View::new(&files);
         let is_directory = |path: &RepoPath| matches!(view.kind(path), Ok(Some(Kind::Directory)));
-        let (verdict, proven_url) = self.with_context(head, heads, &is_directory, |context| {
+        let (verdict, proven_url) = found.with_context(head, heads, &is_directory, |context| {
             let applications = &discovered.applications;
             let proven = context.repo_urls.is_empty().then(|| application::proven_repository(applications, context));
             (application::validate(applications, context), proven.flatten().map(str::to_owned))
         });
-        let tree = DryTree {
+        let tree = Rc::new(DryTree {
             branch: head.branch.clone(),
             commit: DryCommit::new(&commit),
             tree: commit.tree,
@@ -226,43 +237,33 @@ impl Run<'_> {
             discovered,
             verdict,
             proven_url,
-        };
-        let tree = Rc::new(tree);
-        self.trees.insert(dry, tree.clone());
+        });
+        self.known.insert(dry, tree.clone());
         Ok(tree)
     }
 
-    /// What the rules over all Applications need to know beside them.
-    pub fn with_context<T>(
-        &self,
-        head: &DryHead,
-        heads: &[DryHead],
-        is_directory: &dyn Fn(&RepoPath) -> bool,
-        judge: impl FnOnce(&Context<'_>) -> T,
-    ) -> T {
-        let branches = self.refs.below(&self.setup.refs.read).filter_map(|(name, _)| BranchName::new(name).ok());
-        judge(&Context {
-            dry_branch: &head.branch,
-            head_branch: self.default_branch(),
-            dry_branches: &heads.iter().map(|head| head.branch.clone()).collect(),
-            branches: &branches.collect(),
-            repo_urls: &self.rules.settings.repo_urls,
-            allowed: &self.rules.allowed,
-            is_directory,
-        })
+    /// A dry commit that was read already, for whichever dry branch.
+    pub fn known(&self, dry: ObjectId) -> Option<&Rc<DryTree>> {
+        self.known.get(&dry)
     }
 
-    /// The tree of the dry commit that the branch was hydrated from last.
-    pub(super) fn before(
-        &mut self,
-        name: &BranchName,
-        head: &DryHead,
-        heads: &[DryHead],
-    ) -> Result<Option<Rc<DryTree>>, Stopped> {
-        let dry = self.branches.get(name).and_then(|branch| branch.dry);
-        match dry.filter(|dry| self.setup.repository.has(*dry)) {
-            Some(dry) => self.dry_tree(dry, head, heads).map(Some),
-            None => Ok(None),
-        }
+    /// All that were read.
+    pub fn all(&self) -> impl Iterator<Item = (ObjectId, &Rc<DryTree>)> {
+        self.known.iter().map(|(id, tree)| (*id, tree))
+    }
+
+    /// How many were read.
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Forgets what was read, since the rules are others now, or it is too much.
+    pub fn clear(&mut self) {
+        self.known.clear();
+    }
+
+    /// Takes over what was read for another run.
+    pub fn extend(&mut self, others: Self) {
+        self.known.extend(others.known);
     }
 }

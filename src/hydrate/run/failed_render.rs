@@ -9,16 +9,16 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::HydrateError;
 use super::output::about;
 use crate::application::Application;
 use crate::cache::{self, Encoded, Record};
 use crate::diag::Diagnostic;
+use crate::hydrate::error::HydrateError;
 use crate::path::RepoPath;
 use crate::render::{self, Unrendered};
 use crate::view::{ContentId, Reads, View};
 
-pub(super) use crate::cache::FailureKind;
+pub use crate::cache::FailureKind;
 
 /// What a pusher can do about a limit of the server.
 const LIMIT_HINT: &str = "change what it renders, or have an admin raise the limit; \
@@ -26,7 +26,7 @@ const LIMIT_HINT: &str = "change what it renders, or have an admin raise the lim
 
 /// One Application that did not render.
 #[derive(Debug, Clone)]
-pub(super) struct FailedRender {
+pub struct FailedRender {
     /// Why it did not.
     pub kind: FailureKind,
     /// What to say of it.
@@ -108,7 +108,7 @@ impl FailedRender {
 
 /// The failures of one run, also of a try that is begun again.
 #[derive(Debug, Default)]
-pub(super) struct FailedRenders(RefCell<HashMap<(RepoPath, usize, ContentId), Vec<FailedRender>>>);
+pub struct FailedRenders(RefCell<HashMap<(RepoPath, usize, ContentId), Vec<FailedRender>>>);
 
 impl FailedRenders {
     /// The failure of an Application, if it would happen again in the tree of `view`.
@@ -130,7 +130,7 @@ fn identity(application: &Application) -> (RepoPath, usize, ContentId) {
 
 /// Why a branch gets nothing of a dry commit, although nothing is wrong with its Applications before they are rendered.
 #[derive(Debug, Clone, Default)]
-pub(super) struct FailedBranch {
+pub struct FailedBranch {
     /// What is wrong with the dry commit: of each Application that does not render, or of objects that two render.
     pub mistakes: Vec<Diagnostic>,
     /// The limits of this machine that were reached, and what no time was left for.

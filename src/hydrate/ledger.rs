@@ -1,0 +1,102 @@
+//! What hydration keeps in refs that are no branches: notes of hydrated commits, and dry commits that failed.
+//!
+//! Somebody else, or a power failure, may make garbage of such a ref. Hydration goes on without it then, says so, and
+//! leaves the ref as it is.
+
+use std::collections::BTreeMap;
+
+use super::failures::{Failure, Failures};
+use super::heads::DryHead;
+use crate::application::BranchName;
+use crate::diag::{Diagnostic, chain};
+use crate::git::{Error, Notes, ObjectBuffer, ObjectId, Refs};
+use crate::metadata::{DryCommit, ENGINE_REVISION, NOTES_REF, Time, note};
+
+/// Notes and failures, with what was added since they were read.
+pub(super) struct Ledger {
+    pub notes: Notes,
+    pub failures: Failures,
+    pub faults: Faults,
+    /// The date of the dry commit that was hydrated last.
+    pub newest_dry: Option<Time>,
+}
+
+impl Ledger {
+    /// As they were read.
+    pub fn new(notes: Notes, failures: Failures, faults: Faults) -> Self {
+        Self { notes, failures, faults, newest_dry: None }
+    }
+
+    /// What is recorded of a dry commit that did not hydrate onto a branch, by this engine and under these settings.
+    pub fn known_failure(&self, name: &BranchName, dry: ObjectId, settings: Option<ObjectId>) -> Option<&Failure> {
+        let settings = settings.map(|id| id.to_string());
+        self.failures.find(name, &dry.to_string(), ENGINE_REVISION, settings.as_deref())
+    }
+
+    /// Records that a dry commit does not hydrate onto a branch.
+    pub fn record_failure(
+        &mut self,
+        name: &BranchName,
+        head: &DryHead,
+        dry: ObjectId,
+        settings: Option<ObjectId>,
+        diagnostics: Vec<Diagnostic>,
+    ) {
+        let failure = Failure {
+            dry_sha: dry.to_string(),
+            dry_branch: head.branch.to_string(),
+            engine: ENGINE_REVISION,
+            settings: settings.map(|id| id.to_string()),
+            diagnostics,
+        };
+        self.failures.add(name, failure);
+    }
+
+    /// Notes that a branch whose tip is `tip` now shows a dry commit.
+    pub fn reached(&mut self, name: &BranchName, tip: Option<ObjectId>, dry: &DryCommit, buffer: &ObjectBuffer<'_>) {
+        if let Some(tip) = tip {
+            let noted = self.notes.set(tip, &note(dry.id), buffer);
+            noted.unwrap_or_else(|error| self.faults.give_up(NOTES_REF, &error));
+        }
+        self.failures.clear(name);
+        self.newest_dry = Some(dry.date);
+    }
+}
+
+/// Which of the refs cannot be used, and why. They are left as they are.
+#[derive(Debug, Default)]
+pub(super) struct Faults(BTreeMap<&'static str, String>);
+
+impl Faults {
+    /// What a ref holds; none when it cannot be read.
+    pub fn read<T>(
+        &mut self,
+        name: &'static str,
+        refs: &Refs,
+        read: impl FnOnce(Option<ObjectId>) -> Result<T, Error>,
+    ) -> Option<T> {
+        if refs.is_broken(name) {
+            self.0.insert(name, "git cannot read it".to_owned());
+            return None;
+        }
+        read(refs.get(name)).map_err(|error| self.give_up(name, &error)).ok()
+    }
+
+    /// Leaves a ref alone from here on.
+    pub fn give_up(&mut self, name: &'static str, why: &Error) {
+        self.0.insert(name, chain(why));
+    }
+
+    /// Whether a ref can be used.
+    pub fn allows(&self, name: &str) -> bool {
+        !self.0.contains_key(name)
+    }
+
+    /// What to tell of it.
+    pub fn warnings(&self) -> impl Iterator<Item = Diagnostic> {
+        self.0.iter().map(|(name, why)| {
+            let what = format!("`{name}` stays as it is, without what this push would add: {why}");
+            Diagnostic::warning(what).hint("`git hydrate doctor` on the server tells how to mend it")
+        })
+    }
+}

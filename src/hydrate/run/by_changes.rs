@@ -1,0 +1,443 @@
+//! Plans from one dry commit to the next by what the cache knows of the first.
+//!
+//! When a state says that the branches of a dry branch were left whole by an earlier dry commit, an Application changes
+//! only with its document, with something that its render looked at, or with the commit itself if its result names that.
+//! All others render to the same, and their files are on the branch as they would be written: their README and
+//! metadata are remade only when settings, document or manifest change.
+//!
+//! A branch with an Application that does not render stays where it is, as it does without the cache. As long as nothing
+//! changes that one of its Applications rests on, each further dry commit fails by the same; so it costs the others nothing.
+//!
+//! Only the plain cases are planned here. Whatever is new, gone, moved, odd or wrong is left to the look at
+//! [everything](super::by_everything), which judges all of it anew; the run starts over then, and finds what it would have
+//! found at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::branch::{Branch, PathOutput};
+use super::commits::conflicts;
+use super::failed_render::FailedBranch;
+use super::known;
+use super::losses::losses;
+use super::memory::{Identity, is_as_left, stuck};
+use super::plan::{Done, Failing, Hydration, Plan, Rendered, Stage, Step, Task, Why, Work};
+use super::state::Run;
+use super::stopped::Stopped;
+use crate::application::{self, Application, BranchName};
+use crate::cache::{self, About, Encoded, Record, State, Stuck};
+use crate::diag::Diagnostic;
+use crate::git::{ObjectId, object_id};
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
+use crate::hydrate::snapshot::Snapshot;
+use crate::metadata::DryCommit;
+use crate::path::RepoPath;
+use crate::plan::Changes;
+use crate::settings::History;
+use crate::view::{Kind, TreeFiles, View};
+
+/// What was touched: an Application, and why it is to be rendered.
+type Touched = BTreeMap<Identity, (Arc<Application>, Why)>;
+
+/// A dry branch whose branches are where the cache says.
+#[derive(Debug)]
+pub struct ByChanges {
+    /// What is known of the dry commit that was planned last, or that the state was found with.
+    state: State,
+    /// The dry commits to plan, oldest first.
+    pub commits: Vec<ObjectId>,
+    /// The dry commits that branches lack which stayed behind the one that the state was found with.
+    lacking: BTreeMap<BranchName, Vec<ObjectId>>,
+    /// The tree of the dry commit that was planned last.
+    tree: ObjectId,
+    /// The dry commit that was taken in last.
+    reached: Option<ObjectId>,
+    /// The failures of the last one that the cache can keep.
+    failures: Vec<Encoded>,
+}
+
+impl ByChanges {
+    /// Opens the environment branches of a dry branch; gives the state back, and nothing was done, when it knows too
+    /// little.
+    pub fn open(
+        state: State,
+        run: &mut Run<'_>,
+        head: &DryHead,
+        heads: &[DryHead],
+    ) -> Result<Result<Self, State>, Stopped> {
+        if !run.memory.is_start(&state, head, heads, &run.found) {
+            return Ok(Err(state));
+        }
+        let Some((known, commits, branches, lacking)) = start(&state, run, head)? else { return Ok(Err(state)) };
+        run.branches.extend(branches);
+        for (name, lacking) in &lacking {
+            recall_failures(&state, name, lacking, &commits, run, head);
+        }
+        let tree = run.found.setup.repository.commit(known)?.tree;
+        Ok(Ok(Self { state, commits, lacking, tree, reached: None, failures: Vec::new() }))
+    }
+
+    /// Plans one dry commit, after the one that was planned before.
+    pub fn plan(&mut self, dry: ObjectId, run: &Run<'_>, head: &DryHead) -> Result<Plan, Stopped> {
+        let repository = run.found.setup.repository;
+        let commit = repository.commit(dry)?;
+        let (old, new) = (TreeFiles::new(repository, self.tree), TreeFiles::new(repository, commit.tree));
+        let changes = Changes::between(&old, &new).map_err(HydrateError::tree(dry))?.ok_or(Stopped::Unknown)?;
+        let touched = self.touched(&changes, &new, &run.found)?;
+        // What one limit for all of them did not let through may go through now.
+        if self.state.head.stuck.iter().any(|stuck| stuck.of_commit) && !touched.is_empty() {
+            return Err(Stopped::Unknown);
+        }
+        self.tree = commit.tree;
+        let view = View::new(&new);
+        let mut by_branch: BTreeMap<BranchName, Vec<Work>> = BTreeMap::new();
+        for (application, why) in touched.into_values() {
+            let failed = known::failure(&application, None, &run.memory, &view);
+            let task = failed.map_or(Task::Render(why), Task::Fails);
+            by_branch.entry(application.environment_branch().clone()).or_default().push(Work { application, task });
+        }
+        let mut branches = BTreeMap::new();
+        for cache::Branch { name, repo_url, applications, .. } in self.state.head.branches.iter().flatten() {
+            let Ok(name) = BranchName::new(name) else { return Err(Stopped::Unknown) };
+            let work = by_branch.remove(&name).unwrap_or_default();
+            let untouched = applications.saturating_sub(work.len());
+            branches.insert(name, Step::Hydrate(Hydration::of(repo_url.clone(), work, untouched)));
+        }
+        for stuck in &self.state.head.stuck {
+            let Ok(name) = BranchName::new(&stuck.name) else { return Err(Stopped::Unknown) };
+            if self.lacking.get(&name).is_none_or(|lacking| lacking.contains(&dry)) {
+                // One that failed in this very run is told with its renders.
+                let failed = run.branches.get(&name).and_then(|branch| branch.failed.clone());
+                let failed = failed.unwrap_or_else(|| FailedBranch::carried(stuck));
+                branches.insert(name, Step::Fail(Failing::Renders(failed)));
+            }
+        }
+        Ok(Stage { head: head.clone(), dry: DryCommit::new(&commit), tree: commit.tree, branches })
+    }
+
+    /// Whether what was rendered is plain too. Errors: it is not.
+    pub fn check(&mut self, rendered: &Rendered, run: &Run<'_>) -> Result<(), Stopped> {
+        self.failures = failures(rendered)?;
+        let whole = || rendered.hydrations().filter(|(_, hydration)| hydration.failed().next().is_none());
+        let again: BTreeSet<(&RepoPath, usize)> = rendered
+            .hydrations()
+            .flat_map(|(_, hydration)| &hydration.work)
+            .map(|done| (&done.application.file, done.application.index))
+            .collect();
+        for (name, hydration) in whole() {
+            self.check_objects(name, hydration, &again)?;
+        }
+        for (name, hydration) in whole() {
+            let paths: Vec<PathOutput<'_>> =
+                hydration.outputs().map(|(application, output)| output.at(application)).collect();
+            let branch = run.branches.get(name).ok_or(Stopped::Unknown)?;
+            if losses(branch, &paths, &[], &|_| false, &run.found)?.is_some() {
+                return Err(Stopped::Unknown);
+            }
+        }
+        Ok(())
+    }
+
+    /// No object may be rendered by two Applications of a branch; `again` are all Applications that were rendered again.
+    fn check_objects(
+        &self,
+        branch: &BranchName,
+        hydration: &Hydration<Done>,
+        again: &BTreeSet<(&RepoPath, usize)>,
+    ) -> Result<(), Stopped> {
+        for (application, output) in hydration.outputs() {
+            // Objects of a cluster that is not known belong to nobody else.
+            let Some(cluster) = application.destination_cluster.as_deref() else { continue };
+            for key in &output.objects {
+                let owners = self.state.owners(branch, Some(cluster), key)?;
+                if owners.iter().any(|owner| !again.contains(&(&owner.file, owner.index))) {
+                    return Err(Stopped::Unknown);
+                }
+            }
+        }
+        if conflicts(hydration).is_empty() { Ok(()) } else { Err(Stopped::Unknown) }
+    }
+
+    /// Takes in what was rendered, and what became of the branches of `run`.
+    pub fn take(&mut self, rendered: Rendered, run: &Run<'_>) -> Result<(), Stopped> {
+        let dry = rendered.dry.id;
+        for step in rendered.branches.into_values() {
+            let Step::Hydrate(hydration) = step else { continue };
+            for output in hydration.work.into_iter().filter_map(|done| done.result.ok()) {
+                self.state.put(output.record)?;
+            }
+        }
+        for record in std::mem::take(&mut self.failures) {
+            self.state.put(record)?;
+        }
+        self.sort_out(&run.branches, dry);
+        self.reached = Some(dry);
+        Ok(())
+    }
+
+    /// Moves the branches that failed at `dry` to those that stay behind.
+    pub fn sort_out(&mut self, branches: &BTreeMap<BranchName, Branch>, dry: ObjectId) {
+        let Some(known) = self.state.head.branches.take() else { return };
+        let found = |branch: &cache::Branch| branches.values().find(|one| one.name.as_str() == branch.name);
+        let (mut moving, mut staying) = (Vec::new(), Vec::new());
+        for branch in known {
+            match found(&branch).and_then(|branch| stuck(branch, dry)) {
+                Some(stuck) => staying.push(stuck),
+                None => moving.push(branch),
+            }
+        }
+        self.state.head.branches = Some(moving);
+        self.state.head.stuck.extend::<Vec<Stuck>>(staying);
+    }
+
+    /// Says what is odd, and leaves for the next run what is known now.
+    pub fn finish(self, run: &mut Run<'_>, head: &DryHead) {
+        let Self { state, reached, .. } = self;
+        run.report.warnings.extend(state.head.warnings.iter().cloned());
+        if let Some(reached) = reached {
+            run.memory.keep(state, head, reached, &run.found, &run.branches);
+        }
+    }
+
+    /// The Applications that may render to something else than before, in the order of their files.
+    fn touched(&mut self, changes: &Changes, new: &TreeFiles<'_>, found: &Snapshot<'_>) -> Result<Touched, Stopped> {
+        let view = View::new(new);
+        let state = &mut self.state;
+        check_patches(state, changes, &view)?;
+        let clusters = found.rules.clusters(&view);
+        let makes = |file: &application::File| !file.sets.is_empty();
+        let sets_differ = changes.files.iter().any(|(before, after)| before.iter().chain(after).any(makes));
+        if sets_differ || changes.may_change_clusters {
+            return Err(Stopped::Unknown);
+        }
+        let mut touched = Touched::new();
+        for (before, after) in &changes.files {
+            for (application, record) in pairs(state, before.as_ref(), after.as_ref(), found)? {
+                // What is said of it names lines of this file.
+                if is_stuck(state, application.environment_branch()) {
+                    return Err(Stopped::Unknown);
+                }
+                let identity = (application.file.clone(), application.index);
+                let application = clusters.known(application);
+                if record.fingerprint != application.fingerprint() {
+                    touched.insert(identity, (Arc::new(application), Why::Document));
+                }
+            }
+        }
+        for record in state.readers(&changes.paths)? {
+            let identity = (record.file.clone(), record.index);
+            if touched.contains_key(&identity) {
+                continue;
+            }
+            let difference = view.first_difference(&record.reads).map_err(|_| Stopped::Unknown)?;
+            if record.about == About::Maker {
+                if difference.is_none() {
+                    continue;
+                }
+                return Err(Stopped::Unknown);
+            }
+            // Without the setting, every directory that an Application names proves which repository this is.
+            let proof = found.rules.settings.repo_urls.is_empty();
+            if proof && !matches!(view.kind(&record.dry_path), Ok(Some(Kind::Directory))) {
+                return Err(Stopped::Unknown);
+            }
+            let why = match difference {
+                Some(path) => Why::Read(path.clone()),
+                None if record.names_the_commit => Why::NamesTheCommit,
+                None => continue,
+            };
+            touched.insert(identity, (Arc::new(clusters.known(&application_of(&record, &view)?)), why));
+        }
+        if touched.values().any(|(application, _)| is_stuck(state, application.environment_branch())) {
+            return Err(Stopped::Unknown);
+        }
+        Ok(touched)
+    }
+}
+
+/// The dry commit that a state tells of, those that follow, the branches, and the dry commits that those lack which stayed
+/// behind.
+type Start = (ObjectId, Vec<ObjectId>, BTreeMap<BranchName, Branch>, BTreeMap<BranchName, Vec<ObjectId>>);
+
+/// Where to go on; none when the branches are elsewhere by now, or a dry commit is known to fail.
+fn start(state: &State, run: &mut Run<'_>, head: &DryHead) -> Result<Option<Start>, Stopped> {
+    let Some(known) = object_id(&state.head.dry_commit) else { return Ok(None) };
+    let Some(commits) = line(known, &run.found, head)? else { return Ok(None) };
+    let Some(mut branches) = open_known(state, known, run, head)? else { return Ok(None) };
+    let Some(stuck) = open_stuck(state, run, head)? else { return Ok(None) };
+    let mut lacking = BTreeMap::new();
+    for (name, branch) in stuck {
+        lacking.insert(name.clone(), branch.backlog(head, &run.found)?);
+        branches.insert(name, branch);
+    }
+    let all_are_there = run.found.hydrated_from(&head.branch).all(|name| branches.contains_key(name));
+    let known_failure = |name, dry| run.ledger.known_failure(name, dry, run.found.rules.id);
+    let fails = branches.keys().any(|name| commits.iter().any(|dry| known_failure(name, *dry).is_some()));
+    Ok((all_are_there && !fails).then_some((known, commits, branches, lacking)))
+}
+
+/// Tells what is known of the dry commits that a branch lacks and that earlier runs tried.
+fn recall_failures(
+    state: &State,
+    name: &BranchName,
+    lacking: &[ObjectId],
+    commits: &[ObjectId],
+    run: &mut Run<'_>,
+    head: &DryHead,
+) {
+    let stuck = state.head.stuck.iter().find(|stuck| stuck.name == name.as_str());
+    for dry in lacking.iter().filter(|dry| !commits.contains(dry)) {
+        if let Some(failure) = run.ledger.known_failure(name, *dry, run.found.rules.id) {
+            let failing = Failing::Recorded(failure.diagnostics.clone());
+            run.fail(name, head, *dry, failing);
+        } else if let Some(stuck) = stuck.filter(|_| object_id(&state.head.dry_commit) == Some(*dry)) {
+            run.fail(name, head, *dry, Failing::Limited(FailedBranch::carried(stuck)));
+        }
+    }
+}
+
+/// The dry commits after `known` up to the tip; none when the dry branch was rewound.
+fn line(known: ObjectId, found: &Snapshot<'_>, head: &DryHead) -> Result<Option<Vec<ObjectId>>, Stopped> {
+    let repository = found.setup.repository;
+    if !repository.has(known) {
+        return Ok(None);
+    }
+    let line = repository.first_parents(known, head.tip, BACKLOG_MAX)?;
+    Ok(line.map(|line| match found.rules.settings.history {
+        History::Every => line,
+        History::Tip => line.last().copied().into_iter().collect(),
+    }))
+}
+
+/// The environment branches that were hydrated from `known`, if they are where the state says.
+fn open_known(
+    state: &State,
+    known: ObjectId,
+    run: &mut Run<'_>,
+    head: &DryHead,
+) -> Result<Option<BTreeMap<BranchName, Branch>>, Stopped> {
+    let mut branches = BTreeMap::new();
+    for cache::Branch { name, sync, tip, applications, .. } in state.head.branches.iter().flatten() {
+        let (Ok(name), Ok(sync)) = (BranchName::new(name), BranchName::new(sync)) else { return Ok(None) };
+        let mut branch = run.open(&name, &sync, head)?;
+        branch.applications = *applications;
+        branch.judge(head, std::iter::empty(), &run.found);
+        let is_there = branch.tip.as_ref().is_some_and(|found| Some(found.id) == object_id(tip));
+        let lacks_note = run.found.setup.refs.records && branch.was_moved();
+        let is_at = is_there && branch.dry == Some(known) && branch.settings == run.found.rules.id;
+        if !is_at || branch.closed || lacks_note {
+            return Ok(None);
+        }
+        branches.insert(name, branch);
+    }
+    Ok(Some(branches))
+}
+
+/// Those that stayed behind, if they are where the state says.
+fn open_stuck(
+    state: &State,
+    run: &mut Run<'_>,
+    head: &DryHead,
+) -> Result<Option<BTreeMap<BranchName, Branch>>, Stopped> {
+    let mut branches = BTreeMap::new();
+    for stuck in &state.head.stuck {
+        let (Ok(name), Ok(sync)) = (BranchName::new(&stuck.name), BranchName::new(&stuck.sync)) else {
+            return Ok(None);
+        };
+        let mut branch = run.open(&name, &sync, head)?;
+        branch.applications = stuck.applications;
+        branch.judge(head, std::iter::empty(), &run.found);
+        if branch.closed || !is_as_left(stuck, &branch) {
+            return Ok(None);
+        }
+        branches.insert(name, branch);
+    }
+    Ok(Some(branches))
+}
+
+/// The Applications of a changed file, each with its record. Only what they render may have changed.
+fn pairs<'f>(
+    state: &State,
+    before: Option<&application::File>,
+    after: Option<&'f application::File>,
+    found: &Snapshot<'_>,
+) -> Result<Vec<(&'f Application, Record)>, Stopped> {
+    let Some(file) = before.or(after) else { return Ok(Vec::new()) };
+    if !found.rules.applications.matches(file.path.as_str()) {
+        return Ok(Vec::new());
+    }
+    let known_fields = &found.rules.settings.known_fields;
+    let sound = |file: &application::File| file.all_diagnostics().all(|told| told.is_of_field(known_fields));
+    // An unknown field in another file is told as before, whatever this one says.
+    let is_apart = |warning: &Diagnostic| warning.unknown_field.is_some();
+    let (Some(before), Some(after)) = (before, after) else { return Err(Stopped::Unknown) };
+    let mut records = state.of_file(&file.path)?;
+    let counts = [before.applications().count(), after.applications().count(), records.len()];
+    let odd =
+        !sound(before) || !sound(after) || state.is_patch(&file.path)? || !state.head.warnings.iter().all(is_apart);
+    if odd || counts != [after.documents.len(); 3] {
+        return Err(Stopped::Unknown);
+    }
+    let mut pairs = Vec::new();
+    for application in after.applications() {
+        let place = records.iter().position(|record| record.is_of(application)).ok_or(Stopped::Unknown)?;
+        let record = records.swap_remove(place);
+        if record.placement != application.placement() {
+            return Err(Stopped::Unknown);
+        }
+        pairs.push((application, record));
+    }
+    Ok(pairs)
+}
+
+/// No file may have become an Application, or stopped being one, because a kustomization names it as a patch.
+fn check_patches(state: &mut State, changes: &Changes, view: &View<'_>) -> Result<(), Stopped> {
+    for path in changes.patches.union(&changes.unpatched) {
+        let is_patch = changes.patches.contains(path);
+        if is_patch && state.is_patch(path)? {
+            continue;
+        }
+        let is_application = |content: &[u8]| {
+            application::may_hold_applications(path) && application::read(path, content).holds_source_hydrator
+        };
+        if view.read(path).is_ok_and(|blob| is_application(&blob.data)) {
+            return Err(Stopped::Unknown);
+        }
+        if is_patch {
+            state.add_patch(path.clone());
+        }
+    }
+    Ok(())
+}
+
+/// The Application of a record whose file did not change.
+fn application_of(record: &Record, view: &View<'_>) -> Result<Application, Stopped> {
+    let content = view.read(&record.file).map_err(|_| Stopped::Unknown)?;
+    let file = application::read(&record.file, &content.data);
+    let found = match &record.about {
+        About::Written => file.applications().find(|application| record.is_of(application)).cloned(),
+        About::Made(text) => Application::remade(&file, text).map(|made| (*made).clone()),
+        About::Maker => None,
+    };
+    found.filter(|found| found.placement() == record.placement).ok_or(Stopped::Unknown)
+}
+
+/// Whether a branch stayed behind already.
+fn is_stuck(state: &State, name: &BranchName) -> bool {
+    state.head.stuck.iter().any(|stuck| stuck.name == name.as_str())
+}
+
+/// What the cache keeps of the Applications that did not render. One of which it can keep nothing is left to the look at
+/// everything, unless it was only cut off.
+fn failures(rendered: &Rendered) -> Result<Vec<Encoded>, Stopped> {
+    let mut records = Vec::new();
+    for done in rendered.hydrations().flat_map(|(_, hydration)| &hydration.work) {
+        if let Err(failed) = &done.result
+            && failed.kind != cache::FailureKind::CutOff
+        {
+            records.push(failed.record(&done.application).ok_or(Stopped::Unknown)?);
+        }
+    }
+    Ok(records)
+}

@@ -1,0 +1,318 @@
+//! Plans from one dry commit to the next by a look at everything: all Applications, judged together.
+//!
+//! What the cache knows spares renders here too, and nothing else.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::branch::{Branch, written_from};
+use super::failed_render::FailedBranch;
+use super::known;
+use super::memory::{Identity, Known, recalled_limit};
+use super::plan::{Failing, Hydration, Plan, Rendered, Stage, Step, Work};
+use super::state::Run;
+use super::stopped::Stopped;
+use crate::application::{Application, BranchName};
+use crate::cache::{Encoded, State};
+use crate::diag::{Diagnostic, shell_word};
+use crate::git::ObjectId;
+use crate::hydrate::dry_tree::DryTree;
+use crate::hydrate::heads::DryHead;
+use crate::hydrate::setup::Wake;
+use crate::hydrate::snapshot::Snapshot;
+use crate::metadata::DryCommit;
+use crate::plan::{self, Removal};
+use crate::view::TreeFiles;
+
+/// A dry branch of which everything is looked at.
+#[derive(Debug)]
+pub struct ByEverything {
+    /// The tip of the dry branch.
+    tree: Rc<DryTree>,
+    /// The dry commits that each environment branch lacks, oldest first.
+    backlog: BTreeMap<BranchName, Vec<ObjectId>>,
+    /// The dry commits that were tried in vain and are passed over without a word.
+    passed_over: BTreeMap<BranchName, BTreeSet<ObjectId>>,
+    /// What earlier runs knew.
+    earlier: Option<State>,
+    /// What was rendered of the tip.
+    rendered: BTreeMap<Identity, Encoded>,
+    /// What is odd.
+    warnings: Vec<Diagnostic>,
+}
+
+impl ByEverything {
+    /// Opens the environment branches of a dry branch, and says what is wrong or odd at its tip.
+    pub fn open(earlier: Option<State>, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) -> Result<Self, Stopped> {
+        let tree = run.tree(head.tip, head, heads)?;
+        let named = tree.hydrated().map(|application| application.environment_branch());
+        let names: BTreeSet<BranchName> = named.chain(run.found.hydrated_from(&head.branch)).cloned().collect();
+        let (mut backlog, mut passed_over) = (BTreeMap::new(), BTreeMap::new());
+        for name in names {
+            if let Some(mistake) = of_another_dry_branch(&name, run, head, heads, &tree) {
+                run.report.problems.push(mistake);
+                continue;
+            }
+            let branch = open(&name, run, head, &tree)?;
+            let commits = branch.backlog(head, &run.found)?;
+            passed_over.insert(name.clone(), passed(&branch, &commits, earlier.as_ref(), run));
+            backlog.insert(name.clone(), commits);
+            run.branches.insert(name, branch);
+        }
+        if tree.is_open() {
+            for name in backlog.keys() {
+                run.before(name, head, heads)?;
+            }
+        }
+        note_silence(run, &tree, head);
+        let mut warnings = report_problems(run, &tree, &backlog);
+        let unused = unused_active_paths(run, heads)?;
+        run.report.warnings.extend(unused.iter().cloned());
+        warnings.extend(unused);
+        Ok(Self { tree, backlog, passed_over, earlier, rendered: BTreeMap::new(), warnings })
+    }
+
+    /// The dry commits to plan, oldest first.
+    pub fn commits(&self) -> Vec<ObjectId> {
+        self.backlog.values().max_by_key(|commits| commits.len()).cloned().unwrap_or_default()
+    }
+
+    /// Plans one dry commit, of which there are `left` to plan with itself; none when no branch wants it.
+    pub fn plan(
+        &self,
+        dry: ObjectId,
+        left: usize,
+        run: &mut Run<'_>,
+        head: &DryHead,
+        heads: &[DryHead],
+    ) -> Result<Option<Plan>, Stopped> {
+        let is_open = |name: &BranchName| run.branches.get(name).is_some_and(|branch| !branch.closed);
+        let is_passed = |name: &BranchName| self.passed_over.get(name).is_some_and(|passed| passed.contains(&dry));
+        let wanting = self.backlog.iter().filter(|(name, commits)| commits.len() >= left && is_open(name));
+        let wanting = wanting.map(|(name, _)| name).filter(|name| !is_passed(name)).cloned();
+        let wanting: Vec<BranchName> = wanting.collect();
+        if wanting.is_empty() {
+            return Ok(None);
+        }
+        plan(dry, wanting, self.earlier.as_ref(), run, head, heads).map(Some)
+    }
+
+    /// Takes in what was rendered.
+    pub fn take(&mut self, rendered: Rendered) {
+        if rendered.dry.id != rendered.head.tip {
+            return;
+        }
+        for step in rendered.branches.into_values() {
+            let Step::Hydrate(hydration) = step else { continue };
+            for done in hydration.work {
+                let identity = (done.application.file.clone(), done.application.index);
+                let record = match done.result {
+                    Ok(output) => Some(output.record),
+                    Err(failed) => failed.record(&done.application),
+                };
+                self.rendered.extend(record.map(|record| (identity, record)));
+            }
+        }
+    }
+
+    /// Leaves for the next run what is known now.
+    pub fn finish(self, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) {
+        let Self { tree, backlog, earlier, rendered, warnings, .. } = self;
+        run.ledger.failures.keep_only(&head.branch, |branch| backlog.keys().any(|name| name.as_str() == branch));
+        let names = backlog.keys().collect();
+        let known = Known { head, heads, tree: &tree, names, rendered, earlier, warnings };
+        run.memory.keep_all(known, &run.found, &run.branches);
+    }
+}
+
+/// Plans one dry commit for branches that lack it.
+pub fn plan(
+    dry: ObjectId,
+    wanting: Vec<BranchName>,
+    earlier: Option<&State>,
+    run: &mut Run<'_>,
+    head: &DryHead,
+    heads: &[DryHead],
+) -> Result<Plan, Stopped> {
+    let mut failing = BTreeMap::new();
+    let mut untried = Vec::new();
+    for name in wanting {
+        match tried(&name, dry, earlier, run) {
+            Some(why) => drop(failing.insert(name, why)),
+            None => untried.push(name),
+        }
+    }
+    if untried.is_empty() {
+        let commit = run.found.setup.repository.commit(dry)?;
+        let branches = failing.into_iter().map(|(name, why)| (name, Step::Fail(why))).collect();
+        return Ok(Stage { head: head.clone(), dry: DryCommit::new(&commit), tree: commit.tree, branches });
+    }
+    let tree = run.tree(dry, head, heads)?;
+    let mut hydrations: BTreeMap<BranchName, Hydration<Work>> = BTreeMap::new();
+    let mut applications: Vec<Arc<Application>> = Vec::new();
+    for name in untried {
+        let before = run.before(&name, head, heads)?;
+        match asked(&name, &tree, before, run)? {
+            Ok(hydration) => {
+                applications.extend(tree.applications(&name).cloned());
+                hydrations.insert(name, hydration);
+            }
+            Err(mistakes) => drop(failing.insert(name, Failing::Mistakes(mistakes))),
+        }
+    }
+    let files = TreeFiles::new(run.found.setup.repository, tree.tree);
+    for work in known::work(applications, &files, earlier, &run.memory, &run.found, &run.branches) {
+        if let Some(hydration) = hydrations.get_mut(work.application.environment_branch()) {
+            hydration.work.push(work);
+        }
+    }
+    let hydrations = hydrations.into_iter().map(|(name, hydration)| (name, Step::Hydrate(hydration)));
+    let failing = failing.into_iter().map(|(name, why)| (name, Step::Fail(why)));
+    let branches = hydrations.chain(failing).collect();
+    Ok(Stage { head: head.clone(), dry: tree.commit.clone(), tree: tree.tree, branches })
+}
+
+/// What an earlier run found out of a dry commit that it tried to hydrate onto a branch.
+fn tried(name: &BranchName, dry: ObjectId, earlier: Option<&State>, run: &Run<'_>) -> Option<Failing> {
+    if let Some(failure) = run.ledger.known_failure(name, dry, run.found.rules.id) {
+        return Some(Failing::Recorded(failure.diagnostics.clone()));
+    }
+    let state = earlier.filter(|_| !run.memory.retry)?;
+    let (last, stuck) = recalled_limit(state, run.branches.get(name)?)?;
+    (last == dry).then(|| Failing::Limited(FailedBranch::carried(stuck)))
+}
+
+/// What a dry commit asks of a branch, without the Applications; or everything that is wrong before they are rendered.
+fn asked(
+    name: &BranchName,
+    tree: &DryTree,
+    before: Option<Rc<DryTree>>,
+    run: &Run<'_>,
+) -> Result<Result<Hydration<Work>, Vec<Diagnostic>>, Stopped> {
+    let mistakes = tree.mistakes(name, before.as_deref());
+    if !mistakes.is_empty() {
+        return Ok(Err(mistakes));
+    }
+    let removals = removals(name, tree, before.as_deref(), &run.found);
+    let is_nothing = removals.as_ref().is_ok_and(Vec::is_empty);
+    let unread = if is_nothing { Vec::new() } else { tree.unread(name, before.as_deref()) };
+    let removals = match removals {
+        // What is wrong there may be the very Application that seems to have left.
+        _ if !unread.is_empty() => return Ok(Err(unread)),
+        Ok(removals) => removals,
+        Err(diagnostic) => return Ok(Err(vec![diagnostic])),
+    };
+    let first = tree.applications(name).next();
+    let repo_url = run.found.repo_url(first.map(|first| &**first)).to_owned();
+    let is_as_made = match run.branches.get(name) {
+        Some(branch) => branch.holds_what_was_made() && !run.found.settings_changed(branch.settings)?,
+        None => false,
+    };
+    Ok(Ok(Hydration {
+        removals,
+        limits_losses: !tree.allows_removal(name),
+        before: before.filter(|_| is_as_made),
+        ..Hydration::of(repo_url, Vec::new(), 0)
+    }))
+}
+
+fn removals(
+    name: &BranchName,
+    tree: &DryTree,
+    before: Option<&DryTree>,
+    found: &Snapshot<'_>,
+) -> Result<Vec<Removal>, Diagnostic> {
+    let Some(before) = before else { return Ok(Vec::new()) };
+    let limit = found.rules.settings.removal_limit;
+    let allowed = tree.allows_removal(name);
+    let (before, now) = (before.destinations(name), tree.destinations(name));
+    plan::removals(name, &before, &now, (limit.share, limit.at_least), allowed)
+        .map_err(|(mistake, removals)| mistake.diagnostic(&removals.iter().map(|it| &it.path).collect::<Vec<_>>()))
+}
+
+/// A branch that another dry branch writes is its alone: what this one asks of it is a mistake here, not there.
+fn of_another_dry_branch(
+    name: &BranchName,
+    run: &Run<'_>,
+    head: &DryHead,
+    heads: &[DryHead],
+    tree: &DryTree,
+) -> Option<Diagnostic> {
+    let opened = run.branches.get(name).map(|branch| &branch.dry_branch);
+    let owner = opened.or(run.found.environments.get(name)).filter(|owner| **owner != head.branch)?;
+    let is_shared = !run.found.rules.settings.active_paths(name).is_empty();
+    if is_shared || !heads.iter().any(|other| other.branch == *owner) {
+        return None;
+    }
+    let place = tree.applications(name).next()?.places.environment_branch().clone();
+    Some(written_from(name, owner, &head.branch).at(place))
+}
+
+/// What the repository knows of an environment branch, and whether we may write it.
+fn open(name: &BranchName, run: &mut Run<'_>, head: &DryHead, tree: &DryTree) -> Result<Branch, Stopped> {
+    let sync = tree.applications(name).next().map_or(name, |application| &application.sync_branch);
+    let mut branch = run.open(name, sync, head)?;
+    branch.applications = tree.applications(name).count();
+    branch.judge(head, tree.applications(name).map(|application| &**application), &run.found);
+    Ok(branch)
+}
+
+/// The dry commits of a backlog that were tried in vain and are passed over without a word: the record of failures has
+/// no room for all of them, and of those that reached a limit this machine keeps the last.
+fn passed(branch: &Branch, commits: &[ObjectId], earlier: Option<&State>, run: &Run<'_>) -> BTreeSet<ObjectId> {
+    let is_known = |dry: &ObjectId| run.ledger.known_failure(&branch.name, *dry, run.found.rules.id).is_some();
+    let oldest = commits.iter().position(is_known).filter(|_| run.ledger.failures.is_full(&branch.name));
+    let limited = earlier.filter(|_| !run.memory.retry).and_then(|state| recalled_limit(state, branch));
+    let limited = limited.and_then(|(last, _)| commits.iter().position(|dry| *dry == last));
+    let tried = &commits[..oldest.max(limited).unwrap_or(0)];
+    tried.iter().filter(|dry| !is_known(dry)).copied().collect()
+}
+
+/// Notes that a push to a dry branch asks for nothing to be hydrated, where nothing else would be said.
+fn note_silence(run: &mut Run<'_>, tree: &DryTree, head: &DryHead) {
+    let Wake::Pushed(pushed) = &run.found.setup.wake else { return };
+    let is_pushed = pushed.iter().any(|branch| branch == head.branch.as_str());
+    let asks = !tree.is_empty() || tree.has_sets() || run.found.hydrated_from(&head.branch).next().is_some();
+    if is_pushed && !asks {
+        let text = format!("nothing to hydrate: `{}` has no Application with `spec.sourceHydrator`", head.branch);
+        run.report.notes.push(text);
+    }
+}
+
+/// What is wrong or odd at the tip and belongs to no environment branch that can be told. Answers what is odd.
+fn report_problems(
+    run: &mut Run<'_>,
+    tree: &DryTree,
+    backlog: &BTreeMap<BranchName, Vec<ObjectId>>,
+) -> Vec<Diagnostic> {
+    let before = |name: &BranchName| run.trees.known(run.branches.get(name)?.dry?);
+    let fed = |feeds: &dyn Fn(&DryTree, &BranchName) -> bool| {
+        backlog.keys().any(|name| before(name).is_some_and(|before| feeds(before, name)))
+    };
+    let (mut problems, warnings) = tree.problems(|name| backlog.contains_key(name), fed);
+    run.report.problems.append(&mut problems);
+    run.report.warnings.extend(warnings.iter().cloned());
+    warnings
+}
+
+/// Warnings of keys of the setting `activePaths` that no Application writes to.
+fn unused_active_paths(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
+    let mut unused: BTreeSet<BranchName> = run.found.rules.settings.active_paths.keys().cloned().collect();
+    for head in heads {
+        if unused.is_empty() {
+            break;
+        }
+        for application in run.tree(head.tip, head, heads)?.hydrated() {
+            unused.remove(&application.sync_branch);
+        }
+    }
+    Ok(unused.iter().map(unused_active_path).collect())
+}
+
+fn unused_active_path(branch: &BranchName) -> Diagnostic {
+    let text =
+        format!("the setting `activePaths` names `{branch}`, which no Application has as `syncSource.targetBranch`");
+    let key = shell_word(&format!("activePaths.{branch}"));
+    Diagnostic::warning(text).hint(format!("on the server: git hydrate config unset {key}"))
+}

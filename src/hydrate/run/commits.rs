@@ -1,0 +1,141 @@
+//! What was rendered of a dry commit, made into hydrated commits: objects in memory, and no ref moves.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::branch::{Branch, Made, PathOutput};
+use super::failed_render::FailedBranch;
+use super::losses;
+use super::plan::{Done, Failing, Hydration, Rendered, Step};
+use super::untouched::Untouched;
+use crate::application::BranchName;
+use crate::diag::Diagnostic;
+use crate::git::ObjectId;
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::heads::DryHead;
+use crate::hydrate::snapshot::Snapshot;
+use crate::hydrate::takeover;
+use crate::metadata::DryCommit;
+use crate::render;
+
+/// What became of each branch.
+#[derive(Debug)]
+pub struct Commits {
+    /// The dry branch, and its tip.
+    pub head: DryHead,
+    /// The dry commit.
+    pub dry: DryCommit,
+    /// By branch.
+    pub branches: BTreeMap<BranchName, Becomes>,
+    /// What is odd on branches that were taken over.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// What became of one branch.
+#[derive(Debug)]
+pub enum Becomes {
+    /// It shows the dry commit.
+    Hydrated(Made),
+    /// It stays where it is.
+    Failed(Failing),
+}
+
+impl Commits {
+    /// Makes the commits. `branches` has those of `rendered`, as they are before it.
+    ///
+    /// Errors: the repository, or a template of the settings.
+    pub fn of(
+        rendered: &Rendered,
+        found: &Snapshot<'_>,
+        branches: &BTreeMap<BranchName, Branch>,
+    ) -> Result<Self, HydrateError> {
+        let (head, dry) = (rendered.head.clone(), rendered.dry.clone());
+        let mut commits = Self { head, dry, branches: BTreeMap::new(), warnings: Vec::new() };
+        for (name, step) in &rendered.branches {
+            let becomes = match (step, branches.get(name)) {
+                (Step::Fail(failing), _) => Becomes::Failed(failing.clone()),
+                (Step::Hydrate(hydration), Some(branch)) => {
+                    let sync = if branch.lacks_sync() { commits.started(&branch.sync, branches) } else { None };
+                    commits.hydrate(branch, sync, hydration, found)?
+                }
+                (Step::Hydrate(_), None) => continue,
+            };
+            commits.branches.insert(name.clone(), becomes);
+        }
+        found.buffer.release();
+        Ok(commits)
+    }
+
+    /// The empty commit that another branch started a sync branch with in this run.
+    fn started(&self, sync: &BranchName, branches: &BTreeMap<BranchName, Branch>) -> Option<ObjectId> {
+        let earlier = branches.values().find_map(|other| other.started(sync));
+        earlier.or_else(|| self.started_now(sync, branches))
+    }
+
+    fn started_now(&self, sync: &BranchName, branches: &BTreeMap<BranchName, Branch>) -> Option<ObjectId> {
+        self.branches.iter().find_map(|(name, becomes)| match becomes {
+            Becomes::Hydrated(made) if branches.get(name).is_some_and(|branch| branch.sync == *sync) => made.new_sync,
+            Becomes::Hydrated(_) | Becomes::Failed(_) => None,
+        })
+    }
+
+    fn hydrate(
+        &mut self,
+        branch: &Branch,
+        sync: Option<ObjectId>,
+        hydration: &Hydration<Done>,
+        found: &Snapshot<'_>,
+    ) -> Result<Becomes, HydrateError> {
+        if let Some(failed) = failed(hydration) {
+            return Ok(Becomes::Failed(Failing::Renders(failed)));
+        }
+        let paths: Vec<PathOutput<'_>> =
+            hydration.outputs().map(|(application, output)| output.at(application)).collect();
+        let untouched = Untouched::since(hydration.before.as_deref(), &branch.name, found.setup.repository);
+        let keeps = |path: &PathOutput<'_>| untouched.is(path);
+        let removals = &hydration.removals;
+        if hydration.limits_losses
+            && let Some(lost) = losses::too_many(branch, &paths, removals, &keeps, found)?
+        {
+            return Ok(Becomes::Failed(Failing::Mistakes(vec![lost])));
+        }
+        let made = branch.make(found, &self.dry, &hydration.repo_url, &paths, removals, &keeps, sync)?;
+        if let (true, Some(tip)) = (branch.is_taken_over(), made.tip(branch)) {
+            let dirs = paths.iter().map(|path| path.dir).collect();
+            let left = takeover::left_alone(tip.tree, &dirs, &found.buffer)?;
+            self.warnings.extend(takeover::warning(&branch.name, &left));
+        }
+        Ok(Becomes::Hydrated(made))
+    }
+}
+
+/// Why a branch fails by what its Applications render to; none when it does not.
+fn failed(hydration: &Hydration<Done>) -> Option<FailedBranch> {
+    FailedBranch::of(hydration.failed().cloned().collect()).or_else(|| {
+        let mistakes = conflicts(hydration);
+        (!mistakes.is_empty()).then(|| FailedBranch { mistakes, ..FailedBranch::default() })
+    })
+}
+
+/// The objects that two Applications of a branch render.
+pub fn conflicts(hydration: &Hydration<Done>) -> Vec<Diagnostic> {
+    let objects = hydration.outputs().map(|(application, output)| (application, &*output.objects));
+    render::conflicts(&objects.collect::<Vec<_>>())
+}
+
+impl fmt::Display for Commits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} {}", self.head.branch, self.dry.id)?;
+        for (name, becomes) in &self.branches {
+            match becomes {
+                Becomes::Hydrated(Made { commit: Some(commit), .. }) => writeln!(f, "  {name}: {}", commit.id)?,
+                Becomes::Hydrated(Made { commit: None, .. }) => writeln!(f, "  {name}: unchanged")?,
+                Becomes::Failed(failing) => {
+                    let why = failing.diagnostics().into_iter().next().map(|first| first.message);
+                    writeln!(f, "  {name}: failed: {}", why.unwrap_or_default())?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! What is known of Applications before any of them is rendered.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::branch::Branch;
+use super::failed_render::FailedRender;
+use super::memory::Memory;
+use super::output::Output;
+use super::plan::{Task, Why, Work};
+use crate::application::{Application, BranchName};
+use crate::cache::{Record, State};
+use crate::hydrate::files::MANIFEST;
+use crate::hydrate::snapshot::Snapshot;
+use crate::metadata::ENGINE_REVISION;
+use crate::publish::HydratedTree;
+use crate::shares::in_shares;
+use crate::view::{TreeFiles, View};
+
+/// What there is to do for each of these Applications, whose dry tree is `files`: nothing where a record of `earlier` is
+/// confirmed by the tree, and its manifest is on its branch.
+pub fn work(
+    applications: Vec<Arc<Application>>,
+    files: &TreeFiles<'_>,
+    earlier: Option<&State>,
+    memory: &Memory,
+    found: &Snapshot<'_>,
+    branches: &BTreeMap<BranchName, Branch>,
+) -> Vec<Work> {
+    let recalled: Vec<Recalled> = match earlier {
+        Some(state) => {
+            let tips = branches.iter().filter_map(|(name, branch)| Some((name, branch.tip.as_ref()?.tree)));
+            let trees: Trees<'_, '_> =
+                tips.map(|(name, tree)| (name, HydratedTree::new(&found.buffer, tree))).collect();
+            in_shares(&applications, |application| recall(application, state, &trees, files))
+        }
+        None => applications
+            .iter()
+            .map(|application| forgotten(branches.get(application.environment_branch()), found))
+            .collect(),
+    };
+    let view = View::new(files);
+    let work = |(application, recalled): (Arc<Application>, Recalled)| {
+        let task = match recalled {
+            Recalled::Output(output) => Task::Known(output),
+            Recalled::Nothing(why, record) => match failure(&application, record, memory, &view) {
+                Some(failed) => Task::Fails(failed),
+                None => Task::Render(why),
+            },
+        };
+        Work { application, task }
+    };
+    applications.into_iter().zip(recalled).map(work).collect()
+}
+
+type Trees<'t, 'b> = BTreeMap<&'t BranchName, HydratedTree<'b>>;
+
+/// What the cache knows of an Application.
+enum Recalled {
+    /// What it renders to.
+    Output(Box<Output>),
+    /// Nothing that counts, and why; with the record of a render that failed.
+    Nothing(Why, Option<Box<Record>>),
+}
+
+fn recall(application: &Application, state: &State, trees: &Trees<'_, '_>, files: &TreeFiles<'_>) -> Recalled {
+    let nothing = |why| Recalled::Nothing(why, None);
+    let Ok(Some(record)) = state.one(&application.file, application.index) else { return nothing(Why::New) };
+    let is_same = record.is_of(application)
+        && record.fingerprint == application.fingerprint()
+        && record.branch == *application.environment_branch();
+    if !is_same {
+        return nothing(Why::Document);
+    }
+    if record.failure.is_some() {
+        return Recalled::Nothing(Why::Again, Some(Box::new(record)));
+    }
+    if record.names_the_commit {
+        return nothing(Why::NamesTheCommit);
+    }
+    let path = application.sync_path.child(MANIFEST).ok();
+    let there = path.and_then(|path| trees.get(&record.branch)?.entry(&path).ok().flatten());
+    let Some((_, manifest)) = there.filter(|(_, manifest)| record.manifest.as_bytes() == manifest.as_bytes()) else {
+        return nothing(Why::NotThere);
+    };
+    match View::new(files).first_difference(&record.reads) {
+        Ok(Some(path)) => nothing(Why::Read(path.clone())),
+        Ok(None) => Recalled::Output(Box::new(Output::known(record, manifest))),
+        Err(_) => nothing(Why::Read(application.dry.path.clone())),
+    }
+}
+
+/// Why nothing at all is known of the Applications of a branch.
+fn forgotten(branch: Option<&Branch>, found: &Snapshot<'_>) -> Recalled {
+    let why = match branch {
+        None => Why::New,
+        Some(branch) if branch.dry.is_none() => Why::New,
+        Some(branch) if branch.settings != found.rules.id => Why::Settings,
+        Some(branch) => match branch.recorded_engine() {
+            Some(engine) if engine != ENGINE_REVISION => Why::Engine(engine),
+            Some(_) | None => Why::Forgotten,
+        },
+    };
+    Recalled::Nothing(why, None)
+}
+
+/// The failure that an Application had before, in this run or an earlier one, and would have again.
+pub fn failure(
+    application: &Application,
+    record: Option<Box<Record>>,
+    memory: &Memory,
+    view: &View<'_>,
+) -> Option<FailedRender> {
+    let recorded = || FailedRender::recall(*record.filter(|_| !memory.retry)?, view);
+    memory.failed.find(application, view).or_else(recorded)
+}

@@ -1,0 +1,257 @@
+//! What a run takes over from the one before, and what it leaves for the next.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use sha2::{Digest, Sha256};
+
+use super::branch::Branch;
+use super::failed_render::FailedRenders;
+use crate::application::{Application, BranchName, Context};
+use crate::cache::{self, Cache, Encoded, Head, Record, State, Stuck};
+use crate::diag::Diagnostic;
+use crate::git::{ObjectId, Repository, object_id};
+use crate::hydrate::dry_tree::DryTree;
+use crate::hydrate::heads::DryHead;
+use crate::hydrate::snapshot::Snapshot;
+use crate::metadata::ENGINE_REVISION;
+use crate::path::RepoPath;
+use crate::plan::Expanded;
+
+/// An Application of a dry tree: its file, and which of the file it is.
+pub type Identity = (RepoPath, usize);
+
+/// What a try goes by beside the repository.
+#[derive(Debug, Clone, Default)]
+pub struct Attempt {
+    /// What did not render in an earlier try.
+    pub failed: Rc<FailedRenders>,
+    /// Whether the branches are taken to be where the cache says.
+    pub trusts_cache: bool,
+    /// Whether what reached a limit of this machine in an earlier run is tried again.
+    pub retry: bool,
+    /// Dry trees: what differs from them is rendered first.
+    pub urgent_since: Vec<ObjectId>,
+}
+
+/// The cache of a repository, and what this run will leave there.
+#[derive(Debug, Default)]
+pub struct Memory {
+    /// None when nothing is taken over and nothing is left.
+    cache: Option<Cache>,
+    /// Whether what it says of branches may be started from.
+    trusted: bool,
+    /// Whether what reached a limit of this machine in an earlier run is tried again.
+    pub retry: bool,
+    /// What did not render in this run.
+    pub failed: Rc<FailedRenders>,
+    /// Whether an Application was not rendered because somebody had no time to wait for it.
+    pub is_cut_off: bool,
+    kept: Vec<(String, Kept)>,
+}
+
+#[derive(Debug)]
+enum Kept {
+    /// A state that was loaded and goes on.
+    Advanced(Box<State>),
+    /// One that was found out without the cache, with the files that are patches.
+    New(Box<Head>, Vec<Encoded>, BTreeSet<RepoPath>),
+}
+
+impl Memory {
+    /// The cache of the repository, unless git config `hydrate.cache` is false.
+    pub fn new(repository: &Repository, attempt: &Attempt) -> Self {
+        let wanted = repository.config_bool("hydrate.cache").unwrap_or(true);
+        let dir = repository.common_dir().join("hydrate").join("cache");
+        Self {
+            cache: wanted.then(|| Cache::new(dir, repository.shared())),
+            trusted: attempt.trusts_cache,
+            retry: attempt.retry,
+            failed: attempt.failed.clone(),
+            is_cut_off: false,
+            kept: Vec::new(),
+        }
+    }
+
+    /// Leaves for the next run what this one found out. Only when all refs have moved, it is true.
+    pub fn write(self) {
+        let Some(cache) = self.cache else { return };
+        for (name, kept) in self.kept {
+            // Whoever finds nothing finds it out again.
+            drop(match kept {
+                Kept::Advanced(state) => cache.save(&name, &state),
+                Kept::New(head, records, patches) => cache.save_all(&name, &head, records, &patches),
+            });
+        }
+    }
+
+    /// What is known of a dry branch, as far as results go.
+    pub fn recall(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
+        let state = self.cache.as_ref()?.load(&state_name(head, found))?;
+        (state.head.context == state_context(found)).then_some(state)
+    }
+
+    /// Whether a state tells of the branches as well: whoever starts there needs to look only at what changed since.
+    pub fn is_start(&self, state: &State, head: &DryHead, heads: &[DryHead], found: &Snapshot<'_>) -> bool {
+        let Head { facts, revisions, destinations, branches, .. } = &state.head;
+        self.trusted && branches.is_some() && *facts == state_facts(head, heads, found, revisions, destinations)
+    }
+
+    /// Keeps a state that was brought up to `dry`, and the tips that its branches have now.
+    pub fn keep(
+        &mut self,
+        mut state: State,
+        head: &DryHead,
+        dry: ObjectId,
+        found: &Snapshot<'_>,
+        branches: &BTreeMap<BranchName, Branch>,
+    ) {
+        if self.is_cut_off || self.cache.is_none() {
+            return;
+        }
+        state.head.dry_commit = dry.to_string();
+        for branch in state.head.branches.iter_mut().flatten() {
+            let now = BranchName::new(&branch.name).ok().and_then(|name| branches.get(&name)?.tip.as_ref());
+            branch.tip = now.map(|tip| tip.id.to_string()).unwrap_or_default();
+        }
+        self.kept.push((state_name(head, found), Kept::Advanced(Box::new(state))));
+    }
+
+    /// Keeps what is known of the tip of a dry branch after a look at everything.
+    pub fn keep_all(&mut self, known: Known<'_>, found: &Snapshot<'_>, branches: &BTreeMap<BranchName, Branch>) {
+        let Known { head, heads, tree, names, mut rendered, earlier, warnings } = known;
+        let count = tree.hydrated().count();
+        if self.cache.is_none() || self.is_cut_off || (rendered.is_empty() && count > 0) {
+            return;
+        }
+        let is_whole = tree.is_sound() && rendered.len() == count;
+        let stuck: Vec<Stuck> = names.iter().filter_map(|name| stuck(branches.get(*name)?, head.tip)).collect();
+        let moving = names.iter().filter(|name| stuck.iter().all(|stuck| stuck.name != name.as_str()));
+        let known: Option<Vec<_>> = moving.map(|name| known_branch(branches.get(*name)?, head, tree, found)).collect();
+        // What was not tried now, because something else is wrong, may serve again.
+        for application in tree.hydrated().filter(|_| !is_whole) {
+            if let Entry::Vacant(vacant) = rendered.entry((application.file.clone(), application.index)) {
+                let known = earlier.as_ref().and_then(|state| known_record(state, application));
+                known.map(|record| vacant.insert(record.encode()));
+            }
+        }
+        let (revisions, destinations) = tree.branch_names();
+        let state = Head {
+            dry_commit: head.tip.to_string(),
+            context: state_context(found),
+            facts: state_facts(head, heads, found, &revisions, &destinations),
+            branches: known.filter(|_| is_whole),
+            stuck,
+            revisions,
+            destinations,
+            warnings,
+        };
+        let makers = tree.expanded().iter().cloned();
+        let makers =
+            makers.map(|Expanded { file, ordinal, reads }| Record::of_maker(file, ordinal, (*reads).clone()).encode());
+        let records = rendered.into_values().chain(makers).collect();
+        let patches = tree.patches().clone();
+        self.kept.push((state_name(head, found), Kept::New(Box::new(state), records, patches)));
+    }
+}
+
+/// What a look at everything found out.
+pub struct Known<'k> {
+    pub head: &'k DryHead,
+    pub heads: &'k [DryHead],
+    /// The tip of the dry branch.
+    pub tree: &'k DryTree,
+    /// Its environment branches.
+    pub names: Vec<&'k BranchName>,
+    /// What was rendered of the tip.
+    pub rendered: BTreeMap<Identity, Encoded>,
+    /// What earlier runs knew.
+    pub earlier: Option<State>,
+    /// What is odd.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// A branch as a state has it; none when it is not just what hydration makes of the tip.
+fn known_branch(branch: &Branch, head: &DryHead, tree: &DryTree, found: &Snapshot<'_>) -> Option<cache::Branch> {
+    let branch = Some(branch).filter(|branch| branch.has_reached(head.tip))?;
+    let first = tree.applications(&branch.name).next();
+    Some(cache::Branch {
+        name: branch.name.to_string(),
+        sync: branch.sync.to_string(),
+        tip: branch.tip.as_ref()?.id.to_string(),
+        applications: branch.applications,
+        repo_url: found.repo_url(first.map(|first| &**first)).to_owned(),
+    })
+}
+
+/// What an earlier run left behind, as `head` of the state says, is what it was.
+pub fn is_as_left(stuck: &Stuck, branch: &Branch) -> bool {
+    let text = |id: Option<ObjectId>| id.map(|id| id.to_string());
+    stuck.name == branch.name.as_str()
+        && stuck.tip == text(branch.tip.as_ref().map(|tip| tip.id))
+        && stuck.dry == text(branch.dry)
+}
+
+/// The dry commit at which a branch reached a limit of this machine in an earlier run, and how; all dry commits before
+/// it were tried as well.
+pub fn recalled_limit<'s>(state: &'s State, branch: &Branch) -> Option<(ObjectId, &'s Stuck)> {
+    let stuck = state.head.stuck.iter().find(|stuck| is_as_left(stuck, branch))?;
+    let last = object_id(&state.head.dry_commit)?;
+    (!stuck.limits.is_empty()).then_some((last, stuck))
+}
+
+/// The name of the state of a dry branch: a clone has one for each place that it writes to.
+fn state_name(head: &DryHead, found: &Snapshot<'_>) -> String {
+    let refs = &found.setup.refs;
+    let text = [&refs.read, &refs.write, head.branch.as_str()].join("\n");
+    hex(&Sha256::digest(text)[..16])
+}
+
+/// An id of all that results depend on beside Applications and dry trees.
+fn state_context(found: &Snapshot<'_>) -> String {
+    let settings = found.rules.id.map(|id| id.to_string());
+    let (version, bounds) = (env!("CARGO_PKG_VERSION"), found.setup.renderers.bounds());
+    hex(&Sha256::digest(format!("{version} {ENGINE_REVISION} {settings:?} {bounds}"))[..16])
+}
+
+fn state_facts(
+    head: &DryHead,
+    heads: &[DryHead],
+    found: &Snapshot<'_>,
+    revisions: &BTreeSet<String>,
+    destinations: &BTreeSet<String>,
+) -> String {
+    found.with_context(head, heads, &|_| false, |context: &Context<'_>| {
+        context.fingerprint(revisions, destinations).to_string()
+    })
+}
+
+/// A branch that a render keeps from being hydrated from `dry`, as a state has it.
+pub fn stuck(branch: &Branch, dry: ObjectId) -> Option<Stuck> {
+    let failed = branch.failed_at(dry)?;
+    Some(Stuck {
+        name: branch.name.to_string(),
+        sync: branch.sync.to_string(),
+        tip: branch.tip.as_ref().map(|tip| tip.id.to_string()),
+        dry: branch.dry.map(|dry| dry.to_string()),
+        applications: branch.applications,
+        mistakes: failed.mistakes.clone(),
+        limits: failed.limits.clone(),
+        of_commit: failed.of_commit,
+    })
+}
+
+/// What is known of an Application, when its document still says the same.
+pub fn known_record(state: &State, application: &Application) -> Option<Record> {
+    let record = state.one(&application.file, application.index).ok()?;
+    record.filter(|record| {
+        record.is_of(application)
+            && record.fingerprint == application.fingerprint()
+            && record.branch == *application.environment_branch()
+    })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

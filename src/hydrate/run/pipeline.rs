@@ -1,0 +1,271 @@
+//! The way from what a repository says to the refs that move: plan, render, make commits, dry commit by dry commit.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::branch::Branch;
+use super::by_changes::ByChanges;
+use super::by_everything::{self, ByEverything};
+use super::commits::{Becomes, Commits};
+use super::failed_render::FailedBranch;
+use super::learn::learn;
+use super::moves::{Moves, Start};
+use super::other_branches::warn_of_other_branches;
+use super::plan::{Failing, Hydration, Plan, Rendered, Step, Task, Work};
+use super::rendered::render;
+use super::state::Run;
+use super::stopped::Stopped;
+use crate::application::BranchName;
+use crate::diag::Diagnostic;
+use crate::git::ObjectId;
+use crate::hydrate::branch_records::RECORDS_REF;
+use crate::hydrate::heads::DryHead;
+use crate::hydrate::report::Report;
+use crate::metadata::ENGINE_REVISION;
+use crate::settings::History;
+
+/// How a dry branch is planned.
+enum Planner {
+    /// By what changed since the cache was written.
+    Changes(Box<ByChanges>),
+    /// By a look at everything.
+    Everything(Box<ByEverything>),
+}
+
+impl Planner {
+    fn open(run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) -> Result<Self, Stopped> {
+        let earlier = match run.memory.recall(head, &run.found) {
+            Some(state) => match ByChanges::open(state, run, head, heads)? {
+                Ok(by_changes) => return Ok(Self::Changes(Box::new(by_changes))),
+                Err(state) => Some(state),
+            },
+            None => None,
+        };
+        Ok(Self::Everything(Box::new(ByEverything::open(earlier, run, head, heads)?)))
+    }
+
+    /// The dry commits to plan, oldest first.
+    fn commits(&self) -> Vec<ObjectId> {
+        match self {
+            Self::Changes(planner) => planner.commits.clone(),
+            Self::Everything(planner) => planner.commits(),
+        }
+    }
+
+    /// Plans one of them, of which there are `left` with itself; none when there is nothing to do.
+    fn plan(
+        &mut self,
+        dry: ObjectId,
+        left: usize,
+        run: &mut Run<'_>,
+        head: &DryHead,
+        heads: &[DryHead],
+    ) -> Result<Option<Plan>, Stopped> {
+        match self {
+            Self::Changes(planner) => planner.plan(dry, run, head).map(Some),
+            Self::Everything(planner) => planner.plan(dry, left, run, head, heads),
+        }
+    }
+
+    /// Whether what was rendered may go on to be commits. Errors: the plan was made of too little.
+    fn check(&mut self, rendered: &Rendered, run: &Run<'_>) -> Result<(), Stopped> {
+        match self {
+            Self::Changes(planner) => planner.check(rendered, run),
+            Self::Everything(_) => Ok(()),
+        }
+    }
+
+    /// Takes in what was rendered, once the branches of `run` show it.
+    fn take(&mut self, rendered: Rendered, run: &Run<'_>) -> Result<(), Stopped> {
+        match self {
+            Self::Changes(planner) => planner.take(rendered, run),
+            Self::Everything(planner) => {
+                planner.take(rendered);
+                Ok(())
+            }
+        }
+    }
+
+    /// The same where nothing is rendered.
+    fn presume(&mut self, dry: ObjectId, run: &Run<'_>) {
+        match self {
+            Self::Changes(planner) => planner.sort_out(&run.branches, dry),
+            Self::Everything(_) => {}
+        }
+    }
+
+    fn finish(self, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) {
+        match self {
+            Self::Changes(planner) => planner.finish(run, head),
+            Self::Everything(planner) => planner.finish(run, head, heads),
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Hydrates all dry branches that the wake-up asks for, in memory.
+    pub fn hydrate(&mut self) -> Result<(), Stopped> {
+        let heads = self.prepare()?;
+        for head in &heads {
+            self.hydrate_head(head, &heads)?;
+        }
+        Ok(())
+    }
+
+    /// The same for the tips alone, whatever the setting `history` says.
+    pub fn hydrate_tips(&mut self) -> Result<(), Stopped> {
+        self.found.rules.settings.history = History::Tip;
+        self.hydrate()
+    }
+
+    /// Plans what hydrating would do, and renders nothing.
+    ///
+    /// Where a dry branch has several commits to hydrate, all but the first plan rest on what is only presumed: that the
+    /// commits before it hydrate, and that their renders look at what they looked at before.
+    pub fn plans(&mut self) -> Result<Vec<Plan>, Stopped> {
+        let heads = self.prepare()?;
+        let mut plans = Vec::new();
+        for head in &heads {
+            let mut planner = Planner::open(self, head, &heads)?;
+            let commits = planner.commits();
+            for (index, dry) in commits.iter().enumerate() {
+                let Some(plan) = planner.plan(*dry, commits.len() - index, self, head, &heads)? else { continue };
+                self.take(presumed(&plan));
+                planner.presume(*dry, self);
+                plans.push(plan);
+            }
+            planner.finish(self, head, &heads);
+        }
+        Ok(plans)
+    }
+
+    /// The dry branches to hydrate, with what has to be found out before.
+    fn prepare(&mut self) -> Result<Vec<DryHead>, Stopped> {
+        let heads = self.readable_heads();
+        learn(self, &heads)?;
+        warn_of_other_branches(self, &heads)?;
+        Ok(heads)
+    }
+
+    fn hydrate_head(&mut self, head: &DryHead, heads: &[DryHead]) -> Result<(), Stopped> {
+        let mut planner = Planner::open(self, head, heads)?;
+        let commits = planner.commits();
+        for (index, dry) in commits.iter().enumerate() {
+            if index > 0 && (self.found.setup.out_of_time)() {
+                self.report.unfinished = true;
+                break;
+            }
+            self.expect_moves()?;
+            let Some(plan) = planner.plan(*dry, commits.len() - index, self, head, heads)? else { continue };
+            let rendered = self.render(plan)?;
+            planner.check(&rendered, self)?;
+            self.commit(&rendered)?;
+            planner.take(rendered, self)?;
+        }
+        planner.finish(self, head, heads);
+        Ok(())
+    }
+
+    fn render(&self, plan: Plan) -> Result<Rendered, Stopped> {
+        Ok(render(plan, &self.found, &self.memory, &self.urgent_since)?)
+    }
+
+    fn commit(&mut self, rendered: &Rendered) -> Result<(), Stopped> {
+        let commits = Commits::of(rendered, &self.found, &self.branches)?;
+        self.take(commits);
+        Ok(())
+    }
+
+    /// Hydrates one dry commit onto a branch as it once was; only the buffer knows.
+    pub fn replay(&mut self, branch: Branch, dry: ObjectId) -> Result<Branch, Stopped> {
+        let head = DryHead { branch: branch.dry_branch.clone(), tip: dry };
+        let name = branch.name.clone();
+        self.branches.insert(name.clone(), branch);
+        let plan = by_everything::plan(dry, vec![name.clone()], None, self, &head, std::slice::from_ref(&head))?;
+        let rendered = self.render(plan)?;
+        self.commit(&rendered)?;
+        Ok(self.branches.remove(&name).expect("a dry commit takes no branch away"))
+    }
+
+    /// The dry branches that the wake-up asks for. One that nobody can read is told, and holds back no other.
+    fn readable_heads(&mut self) -> Vec<DryHead> {
+        let found = &self.found;
+        let (heads, unreadable): (Vec<_>, Vec<_>) =
+            found.heads().into_iter().partition(|head| found.buffer.commit(head.tip).is_ok());
+        let unreadable = unreadable.into_iter().map(|head| head.branch);
+        let known = found.environments.values().chain(&found.dry_branches).cloned();
+        let broken = known.filter(|branch| found.refs.is_broken(&format!("{}{branch}", found.setup.refs.read)));
+        let branches: BTreeSet<BranchName> = unreadable.chain(broken).collect();
+        self.report.problems.extend(branches.into_iter().map(|branch| {
+            Diagnostic::error(format!(
+                "`{}{branch}` cannot be read, so nothing is hydrated from it",
+                found.setup.refs.read
+            ))
+            .hint("`git hydrate doctor` on the server tells how to mend it")
+        }));
+        heads
+    }
+
+    /// The refs that shall move.
+    pub fn moves(&mut self) -> Result<Moves, Stopped> {
+        Ok(Moves::of(&self.found, &mut self.ledger, &self.branches, self.learnt)?)
+    }
+
+    /// Moves the refs and tells what became of the branches.
+    pub fn finish(mut self) -> Result<Report, Stopped> {
+        let moves = self.moves()?;
+        // Packing takes memory of its own, and nobody asks for what was read any more.
+        self.trees = Default::default();
+        moves.carry_out(&self.found, std::mem::replace(&mut self.start, Start::Never))?;
+        self.report.warnings.extend(self.ledger.faults.warnings());
+        self.note_changes();
+        let Self { mut report, branches, memory, .. } = self;
+        memory.write();
+        report.branches = branches.into_values().map(Branch::into_report).collect();
+        Ok(report)
+    }
+
+    /// Notes what the run did beside hydrating.
+    pub fn note_changes(&mut self) {
+        let found = &self.found;
+        let starts_records = !found.has_records() && self.ledger.faults.allows(RECORDS_REF);
+        let older = found.records.iter().count();
+        if starts_records && older > 0 && found.setup.refs.records {
+            let what = if older == 1 { "1 branch".to_owned() } else { format!("{older} branches") };
+            let note = format!("{what} hydrated by an earlier version now recorded in {RECORDS_REF}");
+            self.report.notes.push(note);
+        }
+        let mut upgraded: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
+        for branch in self.branches.values() {
+            if let Some(before) = branch.engine_before() {
+                upgraded.entry(before).or_default().push(branch.name.as_str());
+            }
+        }
+        for (before, branches) in upgraded {
+            let branches = branches.join(", ");
+            self.report.notes.push(format!(
+                "engine revision {ENGINE_REVISION} renders what changes from now on, in place of {before}: {branches}"
+            ));
+        }
+    }
+}
+
+/// What becomes of the branches when every render goes well that is not known to fail.
+fn presumed(plan: &Plan) -> Commits {
+    let becomes = |step: &Step<Work>| match step {
+        Step::Fail(failing) => Becomes::Failed(failing.clone()),
+        Step::Hydrate(hydration) => match known_to_fail(hydration) {
+            Some(failed) => Becomes::Failed(Failing::Renders(failed)),
+            None => Becomes::Hydrated(Default::default()),
+        },
+    };
+    let branches = plan.branches.iter().map(|(name, step)| (name.clone(), becomes(step))).collect();
+    Commits { head: plan.head.clone(), dry: plan.dry.clone(), branches, warnings: Vec::new() }
+}
+
+fn known_to_fail(hydration: &Hydration<Work>) -> Option<FailedBranch> {
+    let failed = hydration.work.iter().filter_map(|work| match &work.task {
+        Task::Fails(failed) => Some(failed.clone()),
+        Task::Render(_) | Task::Known(_) => None,
+    });
+    FailedBranch::of(failed.collect())
+}

@@ -1,0 +1,250 @@
+//! What a dry commit asks for, decided before anything is rendered or written; and the same with what was rendered.
+//!
+//! A [`Plan`] becomes a [`Rendered`], that becomes [`Commits`](super::commits::Commits), and those of all dry commits
+//! together [`Moves`](super::moves::Moves). Each is a value that can be printed, and whoever has one needs none of those
+//! before it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::failed_render::{FailedBranch, FailedRender};
+use super::output::Output;
+use crate::application::{Application, BranchName};
+use crate::diag::Diagnostic;
+use crate::git::ObjectId;
+use crate::hydrate::dry_tree::DryTree;
+use crate::hydrate::heads::DryHead;
+use crate::metadata::DryCommit;
+use crate::path::RepoPath;
+use crate::plan::Removal;
+
+/// One dry commit, and for each environment branch that lacks it what is done there.
+#[derive(Debug, Clone)]
+pub struct Stage<W> {
+    /// The dry branch, and its tip.
+    pub head: DryHead,
+    /// The dry commit.
+    pub dry: DryCommit,
+    /// Its tree.
+    pub tree: ObjectId,
+    /// What becomes of the branches. Others stay at an earlier dry commit, or do not lack this one.
+    pub branches: BTreeMap<BranchName, Step<W>>,
+}
+
+/// What is to be done.
+pub type Plan = Stage<Work>;
+
+/// The same, rendered.
+pub type Rendered = Stage<Done>;
+
+/// What is done on one branch.
+#[derive(Debug, Clone)]
+pub enum Step<W> {
+    /// It is hydrated, unless an Application does not render.
+    Hydrate(Hydration<W>),
+    /// It stays where it is, and no render can change that.
+    Fail(Failing),
+}
+
+/// What a branch is hydrated with.
+#[derive(Debug, Clone)]
+pub struct Hydration<W> {
+    /// The repository, as the metadata names it.
+    pub repo_url: String,
+    /// The Applications that may be other than what is on the branch; all of them after a look at everything.
+    pub work: Vec<W>,
+    /// How many others there are, whose files stay as they are.
+    pub untouched: usize,
+    /// What an Application wrote and no one writes any more.
+    pub removals: Vec<Removal>,
+    /// Whether it is an error when too many objects would be lost.
+    pub limits_losses: bool,
+    /// The dry commit that the branch shows, when what is there is just what these settings make of it: an Application
+    /// that is the same as there keeps its files.
+    pub before: Option<Rc<DryTree>>,
+}
+
+/// Why a branch is not hydrated from a dry commit.
+#[derive(Debug, Clone)]
+pub enum Failing {
+    /// Something is wrong with its Applications, found before they are rendered or after.
+    Mistakes(Vec<Diagnostic>),
+    /// An earlier run recorded what is wrong.
+    Recorded(Vec<Diagnostic>),
+    /// An earlier run reached a limit of this machine at this very commit.
+    Limited(FailedBranch),
+    /// Applications do not render: they were rendered now, or nothing changed since that they rest on.
+    Renders(FailedBranch),
+}
+
+/// One Application, and what there is to do for it.
+#[derive(Debug, Clone)]
+pub struct Work {
+    /// The Application.
+    pub application: Arc<Application>,
+    /// What to do.
+    pub task: Task,
+}
+
+/// What there is to do for an Application.
+#[derive(Debug, Clone)]
+pub enum Task {
+    /// It is rendered.
+    Render(Why),
+    /// An earlier render would give the same again, and its manifest is on the branch.
+    Known(Box<Output>),
+    /// An earlier render failed, and would fail again in the same way.
+    Fails(FailedRender),
+}
+
+/// Why an Application is rendered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// It was not rendered before.
+    New,
+    /// Its document says something else.
+    Document,
+    /// What its render looked at is not what it was; the first such path.
+    Read(RepoPath),
+    /// Its manifests name the dry commit.
+    NamesTheCommit,
+    /// The settings are others than those that the branch was hydrated with.
+    Settings,
+    /// Another revision of the engine hydrated the branch.
+    Engine(u32),
+    /// Its manifest is not on the branch as it was rendered.
+    NotThere,
+    /// It did not render before, and shall be tried again.
+    Again,
+    /// Nothing is remembered of earlier renders.
+    Forgotten,
+}
+
+/// One Application, and what it renders to.
+#[derive(Debug, Clone)]
+pub struct Done {
+    /// The Application.
+    pub application: Arc<Application>,
+    /// Its manifests, or why it has none.
+    pub result: Result<Output, FailedRender>,
+}
+
+impl<W> Stage<W> {
+    /// The branches that are hydrated, unless an Application does not render.
+    pub fn hydrations(&self) -> impl Iterator<Item = (&BranchName, &Hydration<W>)> {
+        self.branches.iter().filter_map(|(name, step)| match step {
+            Step::Hydrate(hydration) => Some((name, hydration)),
+            Step::Fail(_) => None,
+        })
+    }
+
+    /// The same commit and branches with other work.
+    pub fn map<V>(self, mut become_other: impl FnMut(W) -> V) -> Stage<V> {
+        let Self { head, dry, tree, branches } = self;
+        let branches = branches.into_iter().map(|(name, step)| {
+            let step = match step {
+                Step::Hydrate(Hydration { repo_url, work, untouched, removals, limits_losses, before }) => {
+                    let work = work.into_iter().map(&mut become_other).collect();
+                    Step::Hydrate(Hydration { repo_url, work, untouched, removals, limits_losses, before })
+                }
+                Step::Fail(failing) => Step::Fail(failing),
+            };
+            (name, step)
+        });
+        Stage { head, dry, tree, branches: branches.collect() }
+    }
+}
+
+impl<W> Hydration<W> {
+    /// One with nothing but work.
+    pub fn of(repo_url: String, work: Vec<W>, untouched: usize) -> Self {
+        Self { repo_url, work, untouched, removals: Vec::new(), limits_losses: false, before: None }
+    }
+}
+
+impl Hydration<Done> {
+    /// The Applications that did not render.
+    pub fn failed(&self) -> impl Iterator<Item = &FailedRender> {
+        self.work.iter().filter_map(|done| done.result.as_ref().err())
+    }
+
+    /// The others, with what they render to.
+    pub fn outputs(&self) -> impl Iterator<Item = (&Application, &Output)> {
+        self.work.iter().filter_map(|done| Some((&*done.application, done.result.as_ref().ok()?)))
+    }
+}
+
+impl Failing {
+    /// What is said of it.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        match self {
+            Self::Mistakes(diagnostics) | Self::Recorded(diagnostics) => diagnostics.clone(),
+            Self::Limited(failed) | Self::Renders(failed) => failed.diagnostics(),
+        }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::New => f.write_str("new"),
+            Self::Document => f.write_str("its Application changed"),
+            Self::Read(path) if path.is_root() => f.write_str("the root directory changed"),
+            Self::Read(path) => write!(f, "{path} changed"),
+            Self::NamesTheCommit => f.write_str("its manifests name the dry commit"),
+            Self::Settings => f.write_str("the settings changed"),
+            Self::Engine(before) => write!(f, "engine revision {before} hydrated the branch"),
+            Self::NotThere => f.write_str("its manifest is not on the branch"),
+            Self::Again => f.write_str("it failed before and is tried again"),
+            Self::Forgotten => f.write_str("no earlier render is known here"),
+        }
+    }
+}
+
+impl fmt::Display for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Render(why) => write!(f, "render: {why}"),
+            Self::Known(_) => f.write_str("known"),
+            Self::Fails(_) => f.write_str("known to fail"),
+        }
+    }
+}
+
+impl fmt::Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.application.name, self.task)
+    }
+}
+
+impl fmt::Display for Done {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.result {
+            Ok(output) => write!(f, "{}: {}", self.application.name, output.manifest),
+            Err(failed) => write!(f, "{}: failed: {}", self.application.name, first(&failed.diagnostics)),
+        }
+    }
+}
+
+impl<W: fmt::Display> fmt::Display for Stage<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} {}", self.head.branch, self.dry.id)?;
+        for (name, step) in &self.branches {
+            match step {
+                Step::Fail(failing) => writeln!(f, "  {name}: fails: {}", first(&failing.diagnostics()))?,
+                Step::Hydrate(hydration) => {
+                    writeln!(f, "  {name}: {} untouched", hydration.untouched)?;
+                    hydration.work.iter().try_for_each(|work| writeln!(f, "    {work}"))?;
+                    hydration.removals.iter().try_for_each(|removal| writeln!(f, "    remove {}", removal.path))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn first(diagnostics: &[Diagnostic]) -> &str {
+    diagnostics.first().map_or("", |diagnostic| &diagnostic.message)
+}

@@ -1,0 +1,67 @@
+//! A plan, rendered.
+
+use super::failed_render::FailedRender;
+use super::memory::Memory;
+use super::output::Output;
+use super::plan::{Done, Plan, Rendered, Task};
+use crate::application::Application;
+use crate::git::ObjectId;
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::rules::render_context;
+use crate::hydrate::snapshot::Snapshot;
+use crate::view::{TreeFiles, View};
+
+/// Renders what a plan asks for on all cores. What does not render is kept in `memory` for the dry commits that follow.
+///
+/// Applications that differ from what one of the trees `urgent_since` has are rendered first. Errors: the world failed.
+pub fn render(
+    plan: Plan,
+    found: &Snapshot<'_>,
+    memory: &Memory,
+    urgent_since: &[ObjectId],
+) -> Result<Rendered, HydrateError> {
+    let repository = found.setup.repository;
+    let files = TreeFiles::new(repository, plan.tree);
+    let view = View::new(&files);
+    let work = plan.hydrations().flat_map(|(_, hydration)| &hydration.work);
+    let wanted = work.filter(|work| matches!(work.task, Task::Render(_))).map(|work| &*work.application);
+    let wanted: Vec<&Application> = wanted.collect();
+    let dry = plan.dry.id;
+    found.setup.observer.rendering(&dry.to_hex_with_len(7).to_string(), wanted.len());
+    let done = |count| found.setup.observer.rendered(count);
+    let id = dry.to_string();
+    let context = render_context(&found.rules.settings, &files, &id);
+    let (writer, buffer) = (&found.rules.writer, &found.buffer);
+    let take = |application: &Application, rendered| Output::new(application, rendered, writer, buffer);
+    let urgent = |application: &Application| {
+        urgent_since.iter().any(|tree| differs(application, &TreeFiles::new(repository, *tree), &view))
+    };
+    let rendered = found.setup.renderers.render_into(&wanted, &context, &urgent, &take, &done);
+    let mut results = Vec::with_capacity(rendered.len());
+    for (application, result) in wanted.into_iter().zip(rendered) {
+        results.push(match result {
+            Ok(output) => Ok(output),
+            Err(failed) => {
+                let failed = FailedRender::new(application, failed, &view)?;
+                memory.failed.add(application, &failed);
+                Err(failed)
+            }
+        });
+    }
+    let mut results = results.into_iter();
+    Ok(plan.map(|work| Done {
+        application: work.application,
+        result: match work.task {
+            Task::Render(_) => results.next().expect("there is a result for each that is rendered"),
+            Task::Known(output) => Ok(*output),
+            Task::Fails(failed) => Err(failed),
+        },
+    }))
+}
+
+/// Whether the document of an Application or its sources differ from what they were.
+fn differs(application: &Application, before: &TreeFiles<'_>, now: &View<'_>) -> bool {
+    let before = View::new(before);
+    let same = |path| before.content_id(path).ok() == now.content_id(path).ok();
+    !same(&application.file) || !same(&application.dry.path)
+}

@@ -1,0 +1,169 @@
+//! What a repository says when an operation begins: read once, so that all that follows rests on one moment.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::branch_records::{BranchRecords, Engines, RECORDS_REF};
+use super::dry_branches::DryBranches;
+use super::error::HydrateError;
+use super::failures::{FAILURES_REF, Failures};
+use super::heads::{self, DryHead};
+use super::ledger::{Faults, Ledger};
+use super::rules::Rules;
+use super::setup::{Setup, Wake};
+use super::standing::Standing;
+use crate::application::{Application, BranchName, Context};
+use crate::git::{self, Notes, ObjectBuffer, ObjectId, Refs};
+use crate::metadata::NOTES_REF;
+use crate::path::RepoPath;
+
+/// A repository as it was found, and a buffer over it that takes what is made.
+pub(super) struct Snapshot<'a> {
+    pub setup: &'a Setup<'a>,
+    pub buffer: ObjectBuffer<'a>,
+    pub refs: Refs,
+    pub rules: Rules,
+    /// The branches that hydration writes and that exist, each with its dry branch.
+    pub environments: BTreeMap<BranchName, BranchName>,
+    /// The dry branches, the default one first.
+    pub dry_branches: Vec<BranchName>,
+    /// Whether the setting `dryBranches` names them.
+    pub has_dry_branches: bool,
+    /// The records of the branches that hydration made.
+    pub records: BranchRecords,
+    /// Whether nothing was hydrated before there was the setting `madeApplications`.
+    pub is_new: bool,
+}
+
+impl<'a> Snapshot<'a> {
+    /// Reads a repository, and beside it what hydration keeps in refs that are no branches. The buffer may hold objects
+    /// of another run already.
+    ///
+    /// Errors: what hydration cannot do without. Notes, failures and records that cannot be read are faults of the ledger.
+    pub fn read(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<(Self, Ledger), HydrateError> {
+        let refs = setup.repository.refs()?;
+        let rules = Rules::read(&refs, &buffer)?;
+        let mut faults = Faults::default();
+        let notes = faults.read(NOTES_REF, &refs, |tip| {
+            let tree = tip.map(|tip| buffer.commit(tip)).transpose()?.map(|commit| commit.tree);
+            Notes::open(tree, &buffer)
+        });
+        let mut notes = notes.map_or_else(|| Notes::open(None, &buffer), Ok)?;
+        let (records, fault) = heads::records(&setup.refs, &refs, &mut notes, &buffer)?;
+        if let Some(fault) = fault {
+            faults.give_up(RECORDS_REF, &fault);
+        }
+        let environments = heads::environments(&setup.refs, &refs, &records);
+        let is_new = records.is_empty() || (!setup.refs.is_in_place() && began_here(&records, &buffer));
+        let rules = rules.in_repository(is_new);
+        let (dry_branches, has_dry_branches) =
+            DryBranches::find(&setup.wake, &setup.refs, &refs, &rules.settings, &records);
+        let failures = faults.read(FAILURES_REF, &refs, |tip| Failures::read(&buffer, tip)).unwrap_or_default();
+        let found = Self { setup, buffer, refs, rules, environments, dry_branches, has_dry_branches, records, is_new };
+        Ok((found, Ledger::new(notes, failures, faults)))
+    }
+
+    /// The tip of a branch.
+    pub fn tip(&self, branch: &BranchName) -> Option<ObjectId> {
+        self.setup.refs.tip(&self.refs, branch)
+    }
+
+    /// How a branch is whose tip is `tip`.
+    pub fn standing(
+        &self,
+        branch: &BranchName,
+        tip: ObjectId,
+        dry_branch: &BranchName,
+        notes: &mut Notes,
+    ) -> Result<Standing, git::Error> {
+        Standing::read(branch, tip, dry_branch, &self.rules.settings, &self.records, notes, &self.buffer)
+    }
+
+    /// The branch that `HEAD` means in an Application: the first dry branch that exists.
+    pub fn default_branch(&self) -> Option<&BranchName> {
+        let exists = |branch: &&BranchName| self.tip(branch).is_some();
+        self.dry_branches.iter().find(exists).or(self.dry_branches.first())
+    }
+
+    /// The dry branches that the wake-up asks for, with their tips.
+    pub fn heads(&self) -> Vec<DryHead> {
+        self.heads_of(&self.setup.wake)
+    }
+
+    /// The dry branches that are looked at whatever is pushed.
+    pub fn every_dry_branch(&self) -> BTreeSet<BranchName> {
+        self.heads_of(&Wake::Pushed(Vec::new())).into_iter().map(|head| head.branch).collect()
+    }
+
+    fn heads_of(&self, wake: &Wake) -> Vec<DryHead> {
+        heads::heads(wake, &self.setup.refs, &self.refs, &self.dry_branches, &self.environments)
+    }
+
+    /// Whether something was pushed to a branch that others are hydrated from.
+    pub fn was_pushed_to(&self) -> bool {
+        let Wake::Pushed(pushed) = &self.setup.wake else { return false };
+        let is_known = |branch: &String| self.dry_branches.iter().any(|dry_branch| dry_branch.as_str() == branch);
+        !self.environments.is_empty() && pushed.iter().any(is_known)
+    }
+
+    /// The environment branches that were hydrated from a dry branch.
+    pub fn hydrated_from(&self, dry_branch: &BranchName) -> impl Iterator<Item = &BranchName> {
+        self.environments.iter().filter(move |(_, from)| *from == dry_branch).map(|(branch, _)| branch)
+    }
+
+    /// The notes as they are in the repository; none when there are none at all.
+    pub fn recorded_notes(&self) -> Result<Option<Notes>, git::Error> {
+        let Some(tip) = self.refs.get(NOTES_REF) else { return Ok(None) };
+        Notes::open(Some(self.buffer.commit(tip)?.tree), &self.buffer).map(Some)
+    }
+
+    /// Whether the repository has records of branches, and is not told by notes or commits alone.
+    pub fn has_records(&self) -> bool {
+        self.refs.get(RECORDS_REF).is_some()
+    }
+
+    /// Which revision of the engine made which commit.
+    pub fn engines(&self) -> Result<Engines, git::Error> {
+        Engines::read(self.refs.get(RECORDS_REF), &self.buffer)
+    }
+
+    /// Whether other settings than `before` hold now, as far as they can change what is hydrated.
+    pub fn settings_changed(&self, before: Option<ObjectId>) -> Result<bool, HydrateError> {
+        if before == self.rules.id {
+            return Ok(false);
+        }
+        let before = Rules::at(before, &self.buffer)?.settings;
+        Ok(!before.makes_the_same_as(&self.rules.settings))
+    }
+
+    /// The URL of this repository, as the first Application of a branch names it.
+    pub fn repo_url<'u>(&'u self, first: Option<&'u Application>) -> &'u str {
+        let first = first.map(|application| application.dry.repo_url.as_str());
+        first.or(self.rules.settings.repo_urls.first().map(String::as_str)).unwrap_or_default()
+    }
+
+    /// What the rules over all Applications need to know beside them.
+    pub fn with_context<T>(
+        &self,
+        head: &DryHead,
+        heads: &[DryHead],
+        is_directory: &dyn Fn(&RepoPath) -> bool,
+        judge: impl FnOnce(&Context<'_>) -> T,
+    ) -> T {
+        let branches = self.refs.below(&self.setup.refs.read).filter_map(|(name, _)| BranchName::new(name).ok());
+        judge(&Context {
+            dry_branch: &head.branch,
+            head_branch: self.default_branch(),
+            dry_branches: &heads.iter().map(|head| head.branch.clone()).collect(),
+            branches: &branches.collect(),
+            repo_urls: &self.rules.settings.repo_urls,
+            allowed: &self.rules.allowed,
+            is_directory,
+        })
+    }
+}
+
+/// Whether the branches of a place that keeps no settings were hydrated with those that its first hydration found.
+fn began_here(records: &BranchRecords, buffer: &ObjectBuffer<'_>) -> bool {
+    let settings = records.iter().find_map(|(_, record)| record.settings);
+    settings.is_some_and(|id| Rules::at(Some(id), buffer).is_ok_and(|rules| rules.makes == Some(true)))
+}
