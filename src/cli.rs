@@ -24,6 +24,7 @@ mod log;
 mod machine;
 mod man;
 mod output;
+mod plan;
 mod remote_helper;
 mod render;
 mod screen;
@@ -73,6 +74,8 @@ enum Command {
     Clusters(clusters::Arguments),
     /// Show what would change in each environment.
     Diff(diff::Arguments),
+    /// Show what a push would render, and why.
+    Plan(plan::Arguments),
     /// Print manifests: of an Application, or of a kustomization or directory on disk.
     Render(render::Arguments),
     /// Show how each environment branch stands, and what failed.
@@ -176,6 +179,7 @@ fn renders(arguments: &Arguments) -> bool {
         Some(
             Command::Check(_)
             | Command::Diff(_)
+            | Command::Plan(_)
             | Command::Render(_)
             | Command::Explain(_)
             | Command::Verify(_)
@@ -251,6 +255,7 @@ fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Command::Clusters(arguments)) => clusters::run(&arguments),
         Some(Command::Help(arguments)) => help::run(&arguments),
         Some(Command::Diff(arguments)) => diff::run(&arguments, json),
+        Some(Command::Plan(arguments)) => plan::run(&arguments, json),
         Some(Command::Config(arguments)) => config::run(&arguments, json),
         Some(Command::Install(arguments)) => install::install(&arguments, json),
         Some(Command::Uninstall(arguments)) => install::uninstall(&arguments, json),

@@ -17,7 +17,7 @@ enum Place {
 use Place::{Here, Server};
 
 /// Every command, done or the same (0), with findings (1), and after an error (2).
-const ROWS: [Row; 61] = [
+const ROWS: [Row; 63] = [
     (&["HEAD"], Here, 0),
     (&["no-such-commit"], Here, 2),
     (&["--no-such-option"], Here, 2),
@@ -29,6 +29,8 @@ const ROWS: [Row; 61] = [
     (&["diff"], Here, 0),
     (&["diff", "HEAD~"], Here, 1),
     (&["diff", "no-such-commit"], Here, 2),
+    (&["plan"], Here, 0),
+    (&["plan", "no-such-commit"], Here, 2),
     (&["render", "web-dev"], Here, 0),
     (&["render", "no-such-application"], Here, 2),
     (&["apps"], Here, 0),

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use git_hydrate::git::{
     Expected, Location, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TreeEdit, update_refs,
 };
-use git_hydrate::hydrate::{Observer, Outcome, RefNames, Report, Setup, Wake, hydrate};
+use git_hydrate::hydrate::{Observer, Outcome, Planned, RefNames, Report, Setup, Wake, hydrate, plan};
 use git_hydrate::render::{Isolation, Machine, Renderers};
 
 use super::support::{BINARY, Lab};
@@ -75,6 +75,14 @@ impl Server {
     }
 
     fn hydrate(&self, pushed: &str) -> Report {
+        self.with_setup(pushed, |setup| hydrate(setup).expect("the world is fine"))
+    }
+
+    fn plan(&self, pushed: &str) -> Planned {
+        self.with_setup(pushed, |setup| plan(setup).expect("the world is fine"))
+    }
+
+    fn with_setup<T>(&self, pushed: &str, work: impl FnOnce(&Setup<'_>) -> T) -> T {
         let repository = self.open();
         let machine = Machine {
             program: BINARY.into(),
@@ -93,7 +101,7 @@ impl Server {
             out_of_time: &|| false,
             observer: &self.rendered,
         };
-        hydrate(&setup).expect("the world is fine")
+        work(&setup)
     }
 
     fn refs(&self) -> BTreeMap<String, ObjectId> {
@@ -379,6 +387,40 @@ fn slips_are_told_alike_with_a_cache_and_without() {
         assert!(round < 25 || fields.is_empty(), "round {round}: {fields:?}");
     }
     assert!(near > 10 && other > 3, "{near} slips and {other} other fields were told");
+}
+
+/// What a plan names is what is rendered then. A run that finds objects in two Applications, or too many gone, renders
+/// again to judge all of them; no plan can know that.
+#[test]
+fn a_plan_names_what_is_rendered() {
+    let lab = Lab::new();
+    let server = Server::new(&lab, "warm.git", "");
+    let mut random = Random(54);
+    let mut dry = Dry::start();
+    let (mut seconds, mut tip, mut same) = (1_700_000_000, None, 0);
+    let rounds = 60;
+    for round in 0..rounds {
+        if round > 0 {
+            dry.edit(&mut random);
+        }
+        seconds += 60;
+        tip = Some(server.commit("refs/heads/main", tip, &dry.0, seconds));
+        if random.below(10) == 0 {
+            damage(&server.path.join("hydrate/cache"), &mut random);
+        }
+        let refs = server.refs();
+        let planned = server.plan("main");
+        assert_eq!(server.refs(), refs, "round {round}: a plan moved a ref");
+        let planned: usize =
+            planned.commits.iter().flat_map(|commit| &commit.branches).map(|branch| branch.render.len()).sum();
+        let before = server.rendered.0.load(Ordering::Relaxed);
+        let report = server.hydrate("main");
+        let rendered = server.rendered.0.load(Ordering::Relaxed) - before;
+        assert!(planned <= rendered, "round {round}: {planned} planned, {rendered} rendered: {report:?}");
+        assert_eq!(planned == 0, rendered == 0, "round {round}: {report:?}");
+        same += usize::from(planned == rendered);
+    }
+    assert!(same * 10 > rounds * 8, "{same} plans of {rounds} named just what was rendered");
 }
 
 const URL: &str = "https://git.example.com/dry.git";

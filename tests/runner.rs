@@ -36,6 +36,7 @@ mod objects;
 mod odd_files;
 mod odd_text;
 mod ownership;
+mod plan;
 mod plugin;
 mod pre_push;
 mod push;

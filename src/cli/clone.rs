@@ -72,6 +72,11 @@ impl Clone {
         Ok(Self { repository, refs, remote, branch, is_branch_named: arguments.branch.is_some() })
     }
 
+    /// Whether it is a clone of another repository, and not the one that is pushed to.
+    pub fn has_remote(&self) -> bool {
+        self.remote.is_some()
+    }
+
     /// The dry branch that is meant: the one that was named, else the one that is checked out, by its name at the remote.
     pub fn dry_branch(&self) -> anyhow::Result<BranchName> {
         let Some(branch) = &self.branch else {

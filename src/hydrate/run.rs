@@ -37,7 +37,7 @@ pub(super) use branch::{Branch, PathOutput, initial};
 pub(super) use commits::{Becomes, Commits};
 pub(super) use failed_render::{FailedBranch, FailedRender, FailureKind};
 pub(super) use memory::{Attempt, Memory};
-pub(super) use plan::{Failing, Plan, Step, Task, Why};
+pub(super) use plan::{Plan, Step, Task, Why, Work};
 pub(super) use state::Run;
 pub(super) use stopped::Stopped;
 

@@ -1,0 +1,140 @@
+//! `git hydrate plan`: what a push would render and why, before anything is rendered.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::clone::{self, Clone};
+use super::screen::Screen;
+use super::{Outcome, output};
+use crate::application::BranchName;
+use crate::diag::printable;
+use crate::git::ObjectId;
+use crate::hydrate::{self, Planned, PlannedBranch, PlannedRender, PlannedWhy, RefNames, Setup, Silent, Wake};
+use crate::render::Renderers;
+
+/// Show what a push of a dry commit would render, and why. Nothing is rendered or written.
+///
+/// For each dry commit that is not hydrated yet, and each environment branch that lacks it: the Applications to render, with
+/// what changed that they read, and how many need no render, since what they render to is known.
+///
+/// What is known comes from the cache of this repository: in a clone from the last `git hydrate` that rendered something, on
+/// a server from the last push. Where a push brings several commits, those after the first are planned as if the ones before them hydrate and read
+/// what they read before.
+///
+/// Exit code: 0, or 1 when a branch is known to stay where it is.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = SCHEMA)]
+pub(super) struct Arguments {
+    /// The dry commit.
+    #[arg(default_value = "HEAD")]
+    rev: String,
+    /// Use the working tree, including edits and unignored untracked files.
+    #[arg(long, conflicts_with = "rev")]
+    worktree: bool,
+    #[command(flatten)]
+    clone: clone::Arguments,
+}
+
+/// What `--json` prints.
+const SCHEMA: &str = "\
+JSON:
+  format                    1; another number when a field changes its meaning
+  commits                   the dry commits to hydrate, oldest first:
+    dryBranch, drySha, subject
+    branches                the environment branches that lack it:
+      branch
+      known                 how many Applications need no render
+      render                those that are rendered: application, source, path, reason (new, application, file,
+                            commit, settings, engine, missing, retry, unknown); changed: the path, of a file;
+                            before: the revision, of an engine
+      removes               paths that are removed
+      mistakes              why the branch is known to stay: severity, message, span, application, hint
+  problems, warnings        what belongs to no dry commit to hydrate";
+
+/// What to say where earlier renders are not known.
+const HINT: &str = "hint: run `git hydrate` here once, and later plans know what it rendered\n";
+
+/// How many Applications of one reason are named.
+const NAMED_MAX: usize = 20;
+
+pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
+    let clone = Clone::open(&arguments.clone)?;
+    let tip = match arguments.worktree {
+        true => clone.repository.snapshot()?,
+        false => super::commit_of(&clone.repository, &arguments.rev)?,
+    };
+    let (branch, main) = clone.dry_branches_to_try()?;
+    let mut planned = plan(&clone, branch, tip)?;
+    if let Some(main) = main.filter(|_| planned.commits.is_empty() && planned.problems.is_empty()) {
+        planned = plan(&clone, main, tip)?;
+    }
+    if json {
+        output::print_json(&planned)?;
+    } else {
+        Screen::new(Some(&clone.repository)).show(&text(&planned))?;
+    }
+    Ok(if planned.is_success() { Outcome::Done } else { Outcome::Found })
+}
+
+fn plan(clone: &Clone, branch: BranchName, tip: ObjectId) -> anyhow::Result<Planned> {
+    let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
+    let setup = Setup {
+        repository: &clone.repository,
+        // Where pushes go in, by what they left.
+        refs: if clone.has_remote() { clone.refs.clone() } else { RefNames::server() },
+        wake: Wake::Commit { branch, tip },
+        renderers: &renderers,
+        out_of_time: &|| false,
+        observer: &Silent,
+    };
+    clone.explain(hydrate::plan(&setup))
+}
+
+fn text(planned: &Planned) -> String {
+    let mut text = String::new();
+    for commit in &planned.commits {
+        let short = commit.dry_sha.get(..7).unwrap_or(&commit.dry_sha);
+        let _ = writeln!(text, "{short} {}", printable(&commit.subject));
+        commit.branches.iter().for_each(|branch| add_branch(&mut text, branch));
+    }
+    for problem in planned.problems.iter().chain(&planned.warnings) {
+        let _ = writeln!(text, "{problem}");
+    }
+    let branches = || planned.commits.iter().flat_map(|commit| &commit.branches);
+    if branches().next().is_none() && planned.problems.is_empty() {
+        return text + "nothing to hydrate: no environment branch lacks this commit\n";
+    }
+    let renders: usize = branches().map(|branch| branch.render.len()).sum();
+    let known: usize = branches().map(|branch| branch.known).sum();
+    let _ = writeln!(text, "{renders} to render, {known} known");
+    let is_unknown = |render: &PlannedRender| render.why == PlannedWhy::Unknown;
+    if branches().flat_map(|branch| &branch.render).any(is_unknown) {
+        text += HINT;
+    }
+    text
+}
+
+fn add_branch(text: &mut String, branch: &PlannedBranch) {
+    let name = printable(&branch.branch);
+    if !branch.mistakes.is_empty() {
+        let _ = writeln!(text, "  {name}  stays where it is");
+        branch.mistakes.iter().for_each(|mistake| {
+            let _ = writeln!(text, "{mistake}");
+        });
+        return;
+    }
+    let _ = writeln!(text, "  {name}  {} to render, {} known", branch.render.len(), branch.known);
+    let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for render in &branch.render {
+        reasons.entry(render.why.to_string()).or_default().push(&render.application);
+    }
+    for (why, names) in reasons {
+        let more = names.len().saturating_sub(NAMED_MAX);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let names = names.into_iter().take(NAMED_MAX).collect::<Vec<_>>().join(", ");
+        let _ = writeln!(text, "    {}", printable(&format!("{why}: {names}{more}")));
+    }
+    for path in &branch.removes {
+        let _ = writeln!(text, "    removes {}", printable(path));
+    }
+}

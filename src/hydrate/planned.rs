@@ -1,0 +1,200 @@
+//! What a push would render and why, found without rendering anything.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::error::HydrateError;
+use super::report::Outcome;
+use super::run::{Attempt, Plan, Run, Step, Task, Why, Work, planned};
+use super::setup::Setup;
+use crate::application::BranchName;
+use crate::diag::Diagnostic;
+
+/// What hydrating would do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+pub struct Planned {
+    /// The dry commits to hydrate, those of one dry branch oldest first.
+    pub commits: Vec<PlannedCommit>,
+    /// What is wrong and belongs to none of them: branches that must not be written, and what an earlier run found.
+    pub problems: Vec<Diagnostic>,
+    /// What is odd.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// One dry commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedCommit {
+    /// The dry branch.
+    pub dry_branch: String,
+    /// The full id.
+    pub dry_sha: String,
+    /// The first paragraph of its message in one line.
+    pub subject: String,
+    /// The environment branches that lack it, by name.
+    pub branches: Vec<PlannedBranch>,
+}
+
+/// One environment branch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedBranch {
+    /// The branch.
+    pub branch: String,
+    /// How many Applications need no render: what they render to is known.
+    pub known: usize,
+    /// The Applications that are rendered, in the order of their files.
+    pub render: Vec<PlannedRender>,
+    /// Destination paths that are removed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub removes: Vec<String>,
+    /// Why the branch is known to stay where it is; empty when it is not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mistakes: Vec<Diagnostic>,
+}
+
+/// One Application that is rendered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedRender {
+    /// Its name.
+    pub application: String,
+    /// The directory of its sources.
+    pub source: String,
+    /// The directory of its manifests on the branch.
+    pub path: String,
+    /// Why.
+    #[serde(flatten)]
+    pub why: PlannedWhy,
+}
+
+/// Why an Application is rendered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", tag = "reason")]
+pub enum PlannedWhy {
+    /// It was not rendered before.
+    New,
+    /// Its document changed.
+    Application,
+    /// Something changed that its render reads.
+    File {
+        /// The first such path: a file, or a directory whose entries changed.
+        changed: String,
+    },
+    /// Its manifests name the dry commit.
+    Commit,
+    /// The settings changed.
+    Settings,
+    /// Another revision of the engine hydrated the branch.
+    Engine {
+        /// That revision.
+        before: u32,
+    },
+    /// Its manifest is not on the branch as it was rendered.
+    Missing,
+    /// It did not render before, and would be tried again.
+    Retry,
+    /// No earlier render is known in this repository.
+    Unknown,
+}
+
+impl Planned {
+    /// Whether no branch is known to stay where it is, and nothing else is wrong.
+    pub fn is_success(&self) -> bool {
+        let mut branches = self.commits.iter().flat_map(|commit| &commit.branches);
+        self.problems.is_empty() && branches.all(|branch| branch.mistakes.is_empty())
+    }
+}
+
+/// Plans what hydrating would do. Neither a ref nor an object nor the cache is written.
+///
+/// All but the first commit of a dry branch are planned on what is presumed: that the commits before it hydrate, and that
+/// renders read what they read before. Errors: the world failed.
+pub fn plan(setup: &Setup<'_>) -> Result<Planned, HydrateError> {
+    planned(Attempt::default(), |attempt| {
+        let mut run = Run::new(setup)?.recalling(attempt);
+        let plans = run.plans()?;
+        let told: BTreeSet<&BranchName> = plans.iter().flat_map(|plan| plan.branches.keys()).collect();
+        let mut problems = std::mem::take(&mut run.report.problems);
+        for branch in run.branches.values().filter(|branch| !told.contains(&branch.name)) {
+            if let Some(Outcome::Failed { diagnostics, .. }) = branch.failure() {
+                problems.extend(diagnostics.iter().cloned());
+            }
+        }
+        let commits = plans.iter().map(commit).collect();
+        Ok(Planned { commits, problems, warnings: run.report.warnings })
+    })
+}
+
+fn commit(plan: &Plan) -> PlannedCommit {
+    PlannedCommit {
+        dry_branch: plan.head.branch.to_string(),
+        dry_sha: plan.dry.id.to_string(),
+        subject: plan.dry.subject.clone(),
+        branches: plan.branches.iter().map(|(name, step)| branch(name, step)).collect(),
+    }
+}
+
+fn branch(name: &BranchName, step: &Step<Work>) -> PlannedBranch {
+    let mut branch = PlannedBranch {
+        branch: name.to_string(),
+        known: 0,
+        render: Vec::new(),
+        removes: Vec::new(),
+        mistakes: Vec::new(),
+    };
+    let hydration = match step {
+        Step::Hydrate(hydration) => hydration,
+        Step::Fail(failing) => return PlannedBranch { mistakes: failing.diagnostics(), ..branch },
+    };
+    branch.known = hydration.untouched;
+    branch.removes = hydration.removals.iter().map(|removal| removal.path.to_string()).collect();
+    for Work { application, task } in &hydration.work {
+        match task {
+            Task::Known(_) => branch.known += 1,
+            Task::Fails(failed) => branch.mistakes.extend(failed.diagnostics.iter().cloned()),
+            Task::Render(why) => branch.render.push(PlannedRender {
+                application: application.name.to_string(),
+                source: application.dry.path.to_string(),
+                path: application.sync_path.to_string(),
+                why: why.into(),
+            }),
+        }
+    }
+    branch
+}
+
+impl From<&Why> for PlannedWhy {
+    fn from(why: &Why) -> Self {
+        match why {
+            Why::New => Self::New,
+            Why::Document => Self::Application,
+            Why::Read(path) => Self::File { changed: path.to_string() },
+            Why::NamesTheCommit => Self::Commit,
+            Why::Settings => Self::Settings,
+            Why::Engine(before) => Self::Engine { before: *before },
+            Why::NotThere => Self::Missing,
+            Why::Again => Self::Retry,
+            Why::Forgotten => Self::Unknown,
+        }
+    }
+}
+
+impl std::fmt::Display for PlannedWhy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::New => f.write_str("new"),
+            Self::Application => f.write_str("Application changed"),
+            Self::File { changed } if changed.is_empty() => f.write_str("top directory changed"),
+            Self::File { changed } => write!(f, "{changed} changed"),
+            Self::Commit => f.write_str("names the dry commit"),
+            Self::Settings => f.write_str("settings changed"),
+            Self::Engine { before } => write!(f, "hydrated by engine revision {before} before"),
+            Self::Missing => f.write_str("manifest not on the branch"),
+            Self::Retry => f.write_str("failed before, tried again"),
+            Self::Unknown => f.write_str("no earlier render known here"),
+        }
+    }
+}
