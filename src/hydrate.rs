@@ -25,6 +25,7 @@ mod history;
 mod memory;
 mod output;
 mod preview;
+mod recomputed;
 mod report;
 mod request;
 mod rules;
@@ -61,6 +62,7 @@ pub use guard::{Access, RefUpdate, guard, stale};
 pub use heads::{REMOTE, RefNames, dry_branches, dry_remote, hydrated_branches};
 pub use history::{Dry, Entry, History, ObjectCounts, PathChange, Selection, SkippedDry, is_hydrated};
 pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
+pub use recomputed::{recompute, record_branches};
 pub use report::{BranchReport, HydratedCommit, Outcome, Report, Skipped};
 pub use request::{CommitRequest, PathDetails, commit};
 pub use rules::{check_settings, settings_files, unusable_settings};
@@ -69,7 +71,7 @@ pub use single::{Single, render_named};
 pub use standing::{Origin, Standing};
 pub use status::{BranchState, BranchStatus, status};
 pub use strict::{DAY, Judgement, Push, Strictness, judge};
-pub use takeover::foreign;
+pub use takeover::{ForeignBranch, foreign};
 pub use verify::{Fault, Finding, Line, Verified, lines, strayed, verify};
 
 /// Which dry commits shall be looked at.
