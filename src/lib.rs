@@ -54,7 +54,7 @@
 //!             settings -> application metadata
 //! format      git shares stack template yaml      git -> shares, template -> yaml
 //!             diag path      diag -> path
-//! ground      go
+//! ground      go versions
 //! ```
 //!
 //! # Never
@@ -103,6 +103,7 @@ pub mod settings;
 mod shares;
 mod stack;
 pub mod template;
+mod versions;
 pub mod view;
 pub mod wall;
 pub mod yaml;
