@@ -224,10 +224,11 @@ fn check_schemas(
                 warnings.extend(
                     urns.map(|urn| format!("unresolved URN reference ignored; using permissive schema: {urn}")),
                 );
-                schema.validate(&thaw::freeze(&values.clone().into()))
+                schema.validate(&thaw::freeze(&values.clone().into()), tree.stop())
             }
             Err(error) => Err(error.to_string()),
         };
+        tree.go_on()?;
         if let Err(problem) = checked {
             span.get_or_insert_with(|| Span::file(file.origin.clone()));
             problems.push_str(&format!("{}:\n{problem}", tree.name(chart)));

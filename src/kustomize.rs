@@ -44,6 +44,7 @@ mod transform;
 mod tree;
 
 use crate::path::RepoPath;
+use crate::versions::KUSTOMIZE;
 use crate::view::View;
 use crate::yaml::{self, Value};
 
@@ -59,9 +60,6 @@ pub use generate::helm::{ChartRequest, RenderChart, ValuesFile};
 pub use options::{LoadRestrictor, Options, Reorder};
 pub(crate) use remote::{is_repository, is_url, names_yaml};
 pub use tree::Limits;
-
-/// The version that is followed.
-pub const VERSION: &str = "v5.8.1";
 
 /// What a build gives.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,7 +127,7 @@ fn finish(
     let wants = |option: &str| kustomization.build_metadata.iter().flatten().any(|wanted| wanted == option);
     if session.options.managed_by_label || wants("managedByLabel") {
         let labels = Labels {
-            labels: [("app.kubernetes.io/managed-by".to_owned(), format!("kustomize-{VERSION}"))].into(),
+            labels: [("app.kubernetes.io/managed-by".to_owned(), format!("kustomize-v{KUSTOMIZE}"))].into(),
             specs: vec![accumulate::metadata_labels()],
         };
         Transformer::Labels(labels).run(session, &mut gathered.resources)?;

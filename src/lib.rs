@@ -39,10 +39,23 @@
 //!
 //! # Layers
 //!
-//! Arrows point down only, which `tests/layers.rs` checks: `main`; `cli`, `hook`, `report`; [`wall`]; [`hydrate`]; [`plan`],
-//! [`render`], [`publish`]; the engines; [`application`], [`cache`], [`manifest`], [`metadata`], [`settings`], [`view`]; [`yaml`],
-//! [`template`], [`git`], `shares`, `stack`; [`path`], [`diag`]; and as the ground [`go`], what Go's standard
-//! library does.
+//! A module uses what stands in lines below its own, and in its own line what the arrows show. `tests/layers.rs` reads this
+//! map, and finds circles of files inside modules too.
+//!
+//! ```text
+//! edge        bin main
+//!             cli hook remote report      cli -> hook remote report, hook -> report, remote -> report
+//! operation   install wall
+//!             hydrate
+//! stage       plan publish render
+//! engine      directory helm jsonnet kustomize plugin      kustomize -> helm
+//! domain      application cache diff manifest metadata settings view      cache -> application manifest view,
+//!             application -> manifest view, diff -> manifest, manifest -> view, metadata -> application manifest,
+//!             settings -> application metadata
+//! format      git shares stack template yaml      git -> shares, template -> yaml
+//!             diag path      diag -> path
+//! ground      go versions
+//! ```
 //!
 //! # Never
 //!
@@ -90,6 +103,7 @@ pub mod settings;
 mod shares;
 mod stack;
 pub mod template;
+mod versions;
 pub mod view;
 pub mod wall;
 pub mod yaml;

@@ -49,7 +49,7 @@ use exec::Exec;
 use failure::{COMMIT_TIME_LIMIT, RUN_TIME_LIMIT};
 
 pub use apart::{ARGUMENT, main};
-pub use exec::{HELM_VERSION, KUSTOMIZE_VERSION, Tools};
+pub use exec::Tools;
 pub use failure::{Error, Failure, Unrendered};
 pub use machine::{Isolation, Limits, Machine};
 pub use watch::Watch;

@@ -156,7 +156,7 @@ impl Server {
         let told = if left.is_empty() { String::new() } else { self.repo.hydrate(&["doctor"]).stdout };
         for lock in &left {
             let lock = lock.canonicalize().expect("is there").display().to_string();
-            let command = format!("rm '{lock}'");
+            let command = format!("rm {lock}\n");
             assert!(told.contains(&command), "{lock} is not reported: {told}\n{what}");
             self.repo.run("sh", &["-c", &command]).success();
         }

@@ -1,50 +1,40 @@
-//! Charts as `helm template` 4.2.3 renders them: a folder a rule, see `tests/cases/helm`.
+//! Charts as `helm template` renders them: a folder a rule, see `tests/cases/helm`.
 //!
-//! A case has `case.json` (what it is about, release, namespace, flags), the chart in `in/c`, and what the real Helm
-//! printed: `expected.yaml`, or `expected_error.txt` from `Error: ` on. Refusals of our own have our text.
+//! A case has `case.json` (what it is about, release, namespace, chart, flags), `in/`, where the command runs, and what the
+//! real Helm printed: `expected.yaml`, or `expected_error.txt` from `Error: ` on. `tests/cases/helm/record` writes those anew;
+//! where `case.json` says `own_text`, the text is ours.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
 
-use git_hydrate::helm::{self, Effects, Options, ValuesSource};
+use git_hydrate::helm::{self, Effects, Options};
 use git_hydrate::path::RepoPath;
 use git_hydrate::view::{DiskFiles, MemoryFiles, View};
+
+use crate::support::BINARY;
 
 #[derive(serde::Deserialize)]
 struct Case {
     release: String,
     namespace: String,
+    chart: String,
     flags: Vec<String>,
 }
 
-fn options(case: &Case) -> Options {
-    let mut options =
-        Options { release_name: case.release.clone(), namespace: case.namespace.clone(), ..Options::default() };
-    let mut flags = case.flags.iter();
-    while let Some(flag) = flags.next() {
-        let mut value = || flags.next().expect("the flag has a value").clone();
-        match flag.as_str() {
-            "--set" => options.set.push(value()),
-            "--set-json" => options.set_json.push(value()),
-            "--values" => options.values.push(ValuesSource::File(RepoPath::new(&value()).expect("plain"))),
-            "--include-crds" => options.include_crds = true,
-            "--skip-tests" => options.skip_tests = true,
-            other => panic!("unknown flag {other}"),
-        }
-    }
-    options
-}
-
-/// What the case prints: its output, or its error.
+/// What `git-hydrate render helm` prints for the case: its output, or its error.
 fn printed(dir: &Path) -> String {
     let case = fs::read_to_string(dir.join("case.json")).expect("readable");
-    let case: Case = serde_json::from_str(&case).expect("a case");
-    let files = DiskFiles::new(dir.join("in"));
-    let chart = RepoPath::new("c").expect("plain");
-    match helm::render(&View::new(&files), &chart, &options(&case)) {
-        Ok(rendered) => rendered.text,
-        Err(error) => format!("Error: {}\n", error.helm_text()),
+    let Case { release, namespace, chart, flags } = serde_json::from_str(&case).expect("a case");
+    let mut command = Command::new(BINARY);
+    command.args(["render", "helm", &release, &chart, "--namespace", &namespace]).args(flags);
+    let output = command.current_dir(dir.join("in")).env("TZ", "UTC").output().expect("git-hydrate runs");
+    if output.status.success() {
+        return String::from_utf8(output.stdout).expect("UTF-8");
     }
+    let error = String::from_utf8(output.stderr).expect("UTF-8");
+    error.find("Error: ").map_or(error.clone(), |start| error[start..].to_owned())
 }
 
 fn cases() -> Vec<PathBuf> {
@@ -56,16 +46,31 @@ fn cases() -> Vec<PathBuf> {
     cases
 }
 
+/// How a case differs from what is expected; none when it does not.
+fn difference(dir: &Path) -> Option<String> {
+    let [output, error] = ["expected.yaml", "expected_error.txt"].map(|name| fs::read_to_string(dir.join(name)).ok());
+    let printed = printed(dir);
+    let is_equal = match (output, error) {
+        (Some(output), None) => printed == output,
+        (None, Some(error)) => printed.trim_end() == error.trim_end(),
+        _ => false,
+    };
+    (!is_equal).then(|| format!("{}:\n{printed}", dir.display()))
+}
+
 #[test]
 fn charts_render_as_helm_renders_them() {
     let cases = cases();
-    assert!(cases.len() >= 14, "the cases are gone");
-    for dir in cases {
-        let output = dir.join("expected.yaml");
-        let expected = if output.exists() { output } else { dir.join("expected_error.txt") };
-        let expected = fs::read_to_string(expected).expect("readable");
-        assert_eq!(printed(&dir).trim_end(), expected.trim_end(), "{}", dir.display());
-    }
+    assert!(cases.len() >= 151, "cases are gone: {} are left", cases.len());
+    let (left, differences) = (Mutex::new(cases), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some(dir) = { left.lock().expect("no panic").pop() } {
+            differences.lock().expect("no panic").extend(difference(&dir));
+        }
+    };
+    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
+    let differences = differences.into_inner().expect("no panic");
+    assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
 }
 
 #[test]

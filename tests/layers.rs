@@ -1,46 +1,59 @@
 //! Arrows between modules point down only, and every test file is part of the runner.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The layers from the bottom up. A module may use whatever stands in a lower layer.
-const LAYERS: &[&[&str]] = &[
-    &["go"],
-    &["diag", "path"],
-    &["git", "shares", "stack", "template", "yaml"],
-    &["application", "cache", "diff", "manifest", "metadata", "settings", "view"],
-    &["directory", "helm", "jsonnet", "kustomize", "plugin"],
-    &["plan", "publish", "render"],
-    &["hydrate"],
-    &["install", "wall"],
-    &["cli", "hook", "remote", "report"],
-    &["bin", "main"],
-];
+/// The map of modules as the documentation of the crate draws it.
+struct Map {
+    /// The line of each module, counted from the top.
+    rank: BTreeMap<String, usize>,
+    /// Arrows that are allowed inside a line.
+    sideways: BTreeSet<(String, String)>,
+}
 
-/// The arrows that are allowed inside a layer.
-const SIDEWAYS: &[(&str, &str)] = &[
-    ("diag", "path"),
-    ("git", "shares"),
-    ("template", "yaml"),
-    ("kustomize", "helm"),
-    ("diff", "manifest"),
-    ("cache", "application"),
-    ("cache", "manifest"),
-    ("cache", "view"),
-    ("manifest", "view"),
-    ("metadata", "application"),
-    ("metadata", "manifest"),
-    ("settings", "application"),
-    ("settings", "metadata"),
-    ("application", "view"),
-    ("application", "manifest"),
-    ("cli", "hook"),
-    ("cli", "report"),
-    ("cli", "remote"),
-    ("hook", "report"),
-    ("remote", "report"),
-];
+/// What a line of the map may begin with.
+const AREAS: &[&str] = &["edge", "operation", "stage", "engine", "domain", "format", "ground"];
+
+impl Map {
+    fn read() -> Self {
+        let lib = include_str!("../src/lib.rs");
+        let (_, map) = lib.split_once("//! # Layers").expect("a map");
+        let map = map.split("```").nth(1).expect("a block").trim_start_matches("text");
+        let (mut rank, mut sideways) = (BTreeMap::new(), BTreeSet::new());
+        for (number, line) in map.lines().map(|line| line.trim_start_matches("//!").trim()).enumerate() {
+            let area = AREAS.iter().find_map(|area| line.strip_prefix(area)).unwrap_or(line).trim();
+            // An arrow may begin a line that goes on with those of the line before.
+            let begins_with_arrow = area.split_whitespace().nth(1) == Some("->");
+            let (names, arrows) =
+                if begins_with_arrow { ("", area) } else { area.split_once("      ").unwrap_or((area, "")) };
+            rank.extend(names.split_whitespace().map(|name| (name.to_owned(), number)));
+            for arrow in arrows.split(',').filter(|arrow| !arrow.trim().is_empty()) {
+                let (from, to) = arrow.split_once("->").expect("an arrow");
+                sideways.extend(to.split_whitespace().map(|to| (from.trim().to_owned(), to.to_owned())));
+            }
+        }
+        Self { rank, sideways }
+    }
+
+    fn allows(&self, from: &str, to: &str) -> bool {
+        let (Some(here), Some(there)) = (self.rank.get(from), self.rank.get(to)) else { return true };
+        from == to || there > here || (there == here && self.sideways.contains(&(from.to_owned(), to.to_owned())))
+    }
+}
+
+#[test]
+fn the_map_is_read_as_it_is_drawn() {
+    let map = Map::read();
+    assert!(map.allows("cli", "git") && map.allows("kustomize", "helm") && map.allows("settings", "metadata"));
+    assert!(!map.allows("git", "cli") && !map.allows("helm", "kustomize") && !map.allows("plan", "render"));
+    let drawn: BTreeSet<String> = map.rank.keys().cloned().collect();
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&src, &mut files);
+    let there = files.iter().map(|file| module_of(file.strip_prefix(&src).expect("below src")));
+    assert_eq!(drawn, there.filter(|name| name != "lib").collect());
+}
 
 fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).expect("src is readable") {
@@ -81,8 +94,7 @@ fn uses(text: &str) -> Vec<String> {
 
 #[test]
 fn arrows_between_layers_point_down() {
-    let rank: BTreeMap<&str, usize> =
-        LAYERS.iter().enumerate().flat_map(|(rank, names)| names.iter().map(move |name| (*name, rank))).collect();
+    let map = Map::read();
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     sources(&src, &mut files);
@@ -94,14 +106,8 @@ fn arrows_between_layers_point_down() {
         if module == "lib" {
             continue;
         }
-        let Some(here) = rank.get(module.as_str()) else {
-            wrong.push(format!("{}: `{module}` stands in no layer", path.display()));
-            continue;
-        };
         for used in uses(&fs::read_to_string(&file).expect("readable")) {
-            let Some(there) = rank.get(used.as_str()) else { continue };
-            let sideways = SIDEWAYS.contains(&(module.as_str(), used.as_str()));
-            if used != module && there >= here && !(there == here && sideways) {
+            if !map.allows(&module, &used) {
                 wrong.push(format!("{}: `{module}` must not use `{used}`", path.display()));
             }
         }

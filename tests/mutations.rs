@@ -8,6 +8,7 @@ mod inputs;
 
 mod cost;
 mod git;
+mod memory;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;

@@ -8,6 +8,7 @@ use crate::support::{Lab, Repo};
 const DEV: &str = "environments/dev";
 const PROD: &str = "environments/prod";
 const RECORDS: &str = "refs/hydrate/branches";
+const NOTES: &str = "refs/notes/hydrator.metadata";
 
 fn record(server: &Repo, branch: &str) -> Value {
     let text = server.git(&["show", &format!("{RECORDS}:{}.json", branch.replace('/', "%2F"))]);
@@ -30,6 +31,13 @@ fn seed(clone: &Repo, branch: &str, messages: &[&str], files: &[(&str, &str)]) {
     clone.git(&["push", "-q", "origin", &format!("seed:refs/heads/{branch}")]);
     clone.git(&["checkout", "-q", "--force", "main"]);
     clone.git(&["branch", "-q", "-D", "seed"]);
+}
+
+/// As it comes out of a move that left records and notes behind.
+fn lose_records(server: &Repo) {
+    server.git(&["update-ref", "-d", RECORDS]);
+    server.git(&["update-ref", "-d", NOTES]);
+    std::fs::remove_dir_all(server.path.join("hydrate")).expect("a cache");
 }
 
 /// As a version without records left the repository.
@@ -113,7 +121,7 @@ fn a_branch_that_a_pusher_seeded_is_not_taken_over_and_others_hydrate() {
     assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")), "other branches hydrate");
     // The admin sees what is on it, and decides.
     let listed = server.hydrate(&["adopt"]).success().stdout;
-    assert!(listed.contains("environments/t1  1 file that no Application makes\n  evil/manifest.yaml\n"), "{listed}");
+    assert!(listed.contains("environments/t1  not made by hydration here: it has a file that no Application makes\n  evil/manifest.yaml\n"), "{listed}");
     let told = server.hydrate(&["adopt", "environments/t1"]).exits(1).stdout;
     assert!(
         told.contains(
@@ -376,4 +384,72 @@ fn branches_that_are_named_or_reserved_are_closed_before_they_exist() {
     refused(&["--force", "main:refs/heads/stage/qa"]);
     refused(&["main:refs/heads/stage/prod"]);
     clone.git(&["push", "-q", "origin", "mine:refs/heads/topic"]);
+}
+
+#[test]
+fn branches_of_a_repository_that_was_moved_without_its_records_are_recognized_by_their_ids() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    clone.commit(
+        "both",
+        &[
+            ("apps/web/dev/config.yaml", &config_map("web", "2")),
+            ("apps/web/prod/config.yaml", &config_map("web", "2")),
+        ],
+    );
+    clone.push().success();
+    lose_records(&server);
+    let at = (tip(&server, DEV), tip(&server, PROD));
+    // What a person put on a branch is no work of hydration.
+    let other = server.clone_to("other");
+    other.git(&["checkout", "-q", PROD]);
+    other.commit("by hand", &[("web/manifest.yaml", "kind: Pod\n")]);
+    server.git(&["fetch", "-q", other.path.to_str().expect("a path"), &format!("+{PROD}:refs/heads/{PROD}")]);
+    let told = server.hydrate(&["adopt"]).success().stdout;
+    assert!(
+        told.contains("environments/dev  made by hydration: its 3 commits have the same ids when made again"),
+        "{told}"
+    );
+    let by_hand = tip(&server, PROD);
+    assert!(
+        told.contains(&format!(
+            "environments/prod  not made by hydration here: commit {by_hand} was not made by hydration"
+        )),
+        "{told}"
+    );
+    // Only what differs needs the admin's word in the settings.
+    server.git(&["update-ref", "refs/heads/environments/prod", &at.1]);
+    let told = server.hydrate(&["adopt", "--all"]).success().stdout;
+    assert_eq!(told.matches("made by hydration: its 3 commits").count(), 2, "{told}");
+    server.hydrate(&["config", "get", "adopt"]).exits(1);
+    assert_eq!((tip(&server, DEV), tip(&server, PROD)), at, "nothing that is deployed changes");
+    assert_eq!(record(&server, DEV)["tip"], at.0.as_str());
+    clone.commit("third", &[("apps/web/dev/config.yaml", &config_map("web", "3"))]);
+    clone.push().success();
+    assert_eq!(server.git(&["rev-parse", "environments/dev^"]), at.0);
+    assert_eq!(server.git(&["fsck", "--strict", "--no-dangling"]), "");
+}
+
+#[test]
+fn a_branch_hydrated_from_a_commit_that_no_dry_branch_has_is_not_recognized() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["checkout", "-q", "-b", "topic"]);
+    clone.commit("never merged", &[("apps/web/dev/config.yaml", &config_map("web", "evil"))]);
+    clone.hydrate(&["--branch", "main"]).success();
+    let forged = clone.git(&["rev-parse", "refs/remotes/hydrate/environments/dev"]);
+    clone.git(&["push", "-q", "origin", "topic"]);
+    lose_records(&server);
+    let path = clone.path.to_str().expect("a path").to_owned();
+    server.git(&["fetch", "-q", &path, "+refs/remotes/hydrate/environments/dev:refs/heads/environments/dev"]);
+    let told = server.hydrate(&["adopt"]).success().stdout;
+    let why = format!(
+        "environments/dev  not made by hydration here: commit {forged} names a dry commit that is on no dry branch"
+    );
+    assert!(told.contains(&why), "{told}");
 }

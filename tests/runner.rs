@@ -7,6 +7,7 @@ mod completions;
 mod config;
 mod contract;
 mod crashes;
+mod dependencies;
 mod diff;
 mod doctor;
 mod explain;

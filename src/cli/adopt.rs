@@ -3,8 +3,7 @@
 use super::{Outcome, WrongUse, catch_up, config, output};
 use crate::application::BranchName;
 use crate::diag::printable;
-use crate::git::Repository;
-use crate::hydrate::{self, RefNames, Setup, Silent, Wake};
+use crate::hydrate::{self, ForeignBranch, RefNames, Setup, Silent, Wake};
 use crate::render::Renderers;
 use crate::report::{Wording, summary};
 
@@ -12,8 +11,9 @@ use crate::report::{Wording, summary};
 ///
 /// Hydration never writes a branch that it did not make itself: one that Argo CD's hydrator wrote, that a person made, or
 /// that came from another server. This names branches that it may continue, in the setting `adopt`, and hydrates them.
-/// Files on them that no Application makes stay as they are, and are listed. Without a branch, lists what could be handed
-/// over. Runs on the server, in the bare repository.
+/// Files on them that no Application makes stay as they are, and are listed. A branch whose commits hydration makes
+/// again with the same ids, as after a move that left `refs/hydrate/branches` behind, is recorded as hydrated and needs no setting.
+/// Without a branch, lists what could be handed over. Runs on the server, in the bare repository.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The branches.
@@ -30,33 +30,29 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         let hint = "in a clone, a pusher of settings runs: git hydrate config add adopt BRANCH";
         return Err(WrongUse(format!("branches are handed over on the server\nhint: {hint}")).into());
     }
-    let foreign = foreign(&repository)?;
+    let renderers = Renderers::from_config(&repository, &super::machine()?)?.without_run_limit();
+    let setup = Setup {
+        repository: &repository,
+        refs: RefNames::server(),
+        wake: Wake::Everything,
+        renderers: &renderers,
+        out_of_time: &|| false,
+        observer: &Silent,
+    };
+    let foreign = hydrate::foreign(&setup)?;
     if arguments.branches.is_empty() && !arguments.all {
-        return list(&foreign, json);
+        return list(&setup, &foreign, json);
     }
-    let mut names = Vec::new();
-    for branch in &arguments.branches {
-        let name =
-            BranchName::new(branch).map_err(|error| WrongUse(format!("not a branch name: `{branch}`: {error}")))?;
-        if !foreign.iter().any(|(found, _)| *found == name) {
-            let text = format!(
-                "`{branch}` cannot be handed over: it does not exist, no Application names it, or it is hydrated already"
-            );
-            return Err(WrongUse(text).into());
-        }
-        names.push(name);
-    }
-    if arguments.all {
-        names = foreign.into_iter().map(|(branch, _)| branch).collect();
-    }
+    let chosen = if arguments.all { foreign.iter().collect() } else { named(&arguments.branches, &foreign)? };
     super::check_owner(&repository, "adopt …")?;
-    if !config::adopt(&repository, &names)? {
+    if chosen.is_empty() {
         match json {
             true => output::print_json(&hydrate::Report::default())?,
             false => output::print("nothing to hand over\n")?,
         }
         return Ok(Outcome::Done);
     }
+    hand_over(&setup, &chosen, json)?;
     let report = catch_up::all(&repository)?;
     if json {
         output::print_json(&report)?;
@@ -66,32 +62,71 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     Ok(if report.is_success() { Outcome::Done } else { Outcome::Found })
 }
 
-fn foreign(repository: &Repository) -> anyhow::Result<Vec<(BranchName, Vec<String>)>> {
-    let renderers = Renderers::from_config(repository, &super::machine()?)?;
-    let setup = Setup {
-        repository,
-        refs: RefNames::server(),
-        wake: Wake::Everything,
-        renderers: &renderers,
-        out_of_time: &|| false,
-        observer: &Silent,
+/// Those of the branches that were asked for.
+fn named<'f>(branches: &[String], foreign: &'f [ForeignBranch]) -> anyhow::Result<Vec<&'f ForeignBranch>> {
+    let find = |branch: &String| {
+        let name =
+            BranchName::new(branch).map_err(|error| WrongUse(format!("not a branch name: `{branch}`: {error}")))?;
+        let found = foreign.iter().find(|found| found.name == name).ok_or_else(|| {
+            WrongUse(format!(
+                "`{branch}` cannot be handed over: it does not exist, no Application names it, or it is hydrated already"
+            ))
+        });
+        Ok(found?)
     };
-    Ok(hydrate::foreign(&setup)?)
+    branches.iter().map(find).collect()
 }
 
-fn list(foreign: &[(BranchName, Vec<String>)], json: bool) -> anyhow::Result<Outcome> {
+/// Records the branches that hydration made, as equal ids show, and names the others in the setting `adopt`.
+fn hand_over(setup: &Setup<'_>, branches: &[&ForeignBranch], json: bool) -> anyhow::Result<()> {
+    let _lock = hydrate::lock(setup.repository, |_| true)?;
+    let (mut recorded, mut adopted) = (Vec::new(), Vec::new());
+    for branch in branches {
+        let found = hydrate::recompute(setup, branch)?;
+        if !json {
+            output::print(format!("{}  {}\n", printable(branch.name.as_str()), describe(&found)))?;
+        }
+        match found {
+            Ok(_) => recorded.push(*branch),
+            Err(_) => adopted.push(branch.name.clone()),
+        }
+    }
+    hydrate::record_branches(setup.repository, &recorded)?;
+    if !adopted.is_empty() {
+        config::adopt(setup.repository, &adopted)?;
+    }
+    Ok(())
+}
+
+fn describe(recomputed: &Result<usize, String>) -> String {
+    match recomputed {
+        Ok(1) => "made by hydration: its commit has the same id when made again".to_owned(),
+        Ok(commits) => format!("made by hydration: its {commits} commits have the same ids when made again"),
+        Err(why) => format!("not made by hydration here: {}", printable(why)),
+    }
+}
+
+fn list(setup: &Setup<'_>, foreign: &[ForeignBranch], json: bool) -> anyhow::Result<Outcome> {
+    let found = foreign.iter().map(|branch| Ok((branch, hydrate::recompute(setup, branch)?)));
+    let found = found.collect::<anyhow::Result<Vec<_>>>()?;
     if json {
-        let branch = |(branch, files): &(BranchName, Vec<String>)| serde_json::json!({"branch": branch.as_str(), "filesNoApplicationMakes": files});
-        output::print_json_list("branches", &foreign.iter().map(branch).collect::<Vec<_>>())?;
+        let branches = found.iter().map(|(branch, recomputed)| {
+            serde_json::json!({
+                "branch": branch.name.as_str(),
+                "filesNoApplicationMakes": branch.files,
+                "madeByHydration": recomputed.is_ok(),
+                "difference": recomputed.as_ref().err(),
+            })
+        });
+        output::print_json_list("branches", &branches.collect::<Vec<_>>())?;
         return Ok(Outcome::Done);
     }
     let mut text = String::new();
-    for (branch, files) in foreign {
-        let count = if files.len() == 1 { "1 file".to_owned() } else { format!("{} files", files.len()) };
-        text.push_str(&format!("{}  {count} that no Application makes\n", printable(branch.as_str())));
-        text.extend(files.iter().map(|file| format!("  {}\n", printable(file))));
+    for (branch, recomputed) in &found {
+        text.push_str(&format!("{}  {}\n", printable(branch.name.as_str()), describe(recomputed)));
+        text.extend(branch.files.iter().map(|file| format!("  {}\n", printable(file))));
     }
-    if foreign.is_empty() {
+    if found.is_empty() {
         text.push_str("no branch to hand over: hydration made every branch that Applications name and that exists\n");
     } else {
         text.push_str("hint: to hand one over: git hydrate adopt BRANCH; all of them: git hydrate adopt --all\n");

@@ -17,23 +17,33 @@ use crate::kustomize;
 use crate::manifest;
 use crate::path::RepoPath;
 use crate::render::Renderers;
+use crate::versions::{ARGO_CD, HELM, KUSTOMIZE};
 use crate::view::{DiskFiles, View};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-git hydrate render web                     the Application `web` of HEAD, as its manifest.yaml
-git hydrate render web --rev main~3        … of another commit
-git hydrate render helm [NAME] CHART [FLAGS]  what `helm template` prints
-git hydrate render kustomize DIR [FLAGS]   what `kustomize build DIR` prints
-git hydrate render directory DIR           the plain manifests of a directory
-git hydrate render applicationset FILE [FLAGS]  the Applications that the ApplicationSets of a file make,
-                                           the flags: `git hydrate render applicationset - --help`")]
+#[command(after_help = forms())]
 pub(super) struct Arguments {
     /// The name of an Application, or `helm`, `kustomize`, `directory` or `applicationset` for files on disk.
     what: String,
     /// For an Application: `--rev REV`; else the arguments of the tool.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
+}
+
+/// How each form is called, and what it does the same as.
+fn forms() -> String {
+    format!(
+        "\
+git hydrate render web                     the Application `web` of HEAD, as its manifest.yaml
+git hydrate render web --rev main~3        … of another commit
+git hydrate render helm [NAME] CHART [FLAGS]  what `helm template` prints
+git hydrate render kustomize DIR [FLAGS]   what `kustomize build DIR` prints
+git hydrate render directory DIR           the plain manifests of a directory
+git hydrate render applicationset FILE [FLAGS]  the Applications that the ApplicationSets of a file make,
+                                           the flags: `git hydrate render applicationset - --help`
+
+Renders as Helm {HELM}, Kustomize {KUSTOMIZE} and Argo CD {ARGO_CD} do."
+    )
 }
 
 /// The forms that print what a tool prints, for files on disk.

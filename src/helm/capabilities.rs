@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use super::error::ErrorKind;
 use crate::template::{Element, Field, Functions, List, ListType, Methods, Stringer, Struct, StructType, Text, Value};
+use crate::versions;
 use crate::yaml::quote;
 
 /// The group versions that Helm's Kubernetes client knows, in its order.
@@ -81,7 +82,8 @@ pub struct KubeVersion {
 
 impl Default for KubeVersion {
     fn default() -> Self {
-        Self { full: "v1.36.0".into(), plain: "v1.36.0".into(), major: "1".into(), minor: "36".into() }
+        let full = format!("v1.{}.0", versions::KUBERNETES_MINOR);
+        Self { full: full.clone(), plain: full, major: "1".into(), minor: versions::KUBERNETES_MINOR.into() }
     }
 }
 
@@ -236,7 +238,9 @@ fn field(version: &Struct, name: &str) -> Text {
 pub fn capabilities(version: &KubeVersion, more: &[String]) -> Value {
     let known = API_VERSIONS.iter().copied().chain(more.iter().map(String::as_str));
     let versions = List::of(&VERSION_SET, known.map(Value::from).collect());
-    let build = ["v4.2.3", "43e8b7feece8beb0fcba47059ec9b522fd929a64", "clean", "go1.26.5", "v1.36"].map(Value::from);
+    let (helm, go) = (format!("v{}", versions::HELM), format!("go{}", versions::GO));
+    let kubernetes = format!("v1.{}", versions::KUBERNETES_MINOR);
+    let build = [&helm, versions::HELM_COMMIT, "clean", &go, &kubernetes].map(Value::from);
     let fields = vec![version.value(), versions.into(), Struct::new(&BUILD_INFO, build.into()).into()];
     Value::Struct(Rc::new(Struct::new(&CAPABILITIES, fields)))
 }

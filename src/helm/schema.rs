@@ -21,6 +21,7 @@ use decimal::Decimal;
 use draft::Draft;
 use report::Problem;
 
+use crate::view::Stop;
 use crate::yaml::Value;
 
 /// How many schemas one file may hold or refer to.
@@ -76,9 +77,10 @@ impl Schema {
         &self.0.unresolved
     }
 
-    /// What the schema says against the values, a line for each problem; `Ok` when nothing.
-    pub fn validate(&self, values: &Value) -> Result<(), String> {
-        validate::validate(&self.0, values).map_err(|problems| {
+    /// What the schema says against the values, a line for each problem; `Ok` when nothing. It ends early once `stop` is
+    /// set, and what it answers counts for nothing then.
+    pub fn validate(&self, values: &Value, stop: &Stop) -> Result<(), String> {
+        validate::validate(&self.0, values, stop).map_err(|problems| {
             let lines = shown(&problems);
             format!("{}\n", lines.strip_prefix('\n').unwrap_or(&lines))
         })
@@ -101,7 +103,7 @@ fn check_against_metaschema(draft: Draft, schema: &Value, url: &str) -> Result<(
         Draft::V2019 => v2019,
         Draft::V2020 => v2020,
     };
-    validate::validate(metaschema, schema).map_err(|problems| CompileError::Metaschema {
+    validate::validate(metaschema, schema, &Stop::default()).map_err(|problems| CompileError::Metaschema {
         url: url.to_owned(),
         metaschema: draft.url(),
         problems: shown(&problems),

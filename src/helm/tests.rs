@@ -77,11 +77,35 @@ fn preparing_stops_at_each_chart() {
     };
     let (text, asked) = rendered(usize::MAX);
     text.expect("a chart");
-    // To bring values together, for its schema, and for its template.
-    assert_eq!(asked, 3 * CHARTS);
+    // To bring values together, before and after its schema, and for its template.
+    assert_eq!(asked, 4 * CHARTS);
     for times in 0..asked {
         let (text, asked) = rendered(times);
         assert_eq!(text.expect_err("no time").to_string(), template::Limit::Time.to_string(), "after {times}");
         assert_eq!(asked, times + 1);
     }
+}
+
+#[test]
+fn a_schema_that_takes_long_stops_in_between() {
+    // 2^20 applications of schemas.
+    let steps: Vec<String> = (0..20)
+        .map(|n| format!(r##""s{n}":{{"allOf":[{{"$ref":"#/$defs/s{0}"}},{{"$ref":"#/$defs/s{0}"}}]}}"##, n + 1))
+        .collect();
+    let schema = format!(r##"{{"$ref":"#/$defs/s0","$defs":{{{},"s20":{{}}}}}}"##, steps.join(","));
+    let files = MemoryFiles::new()
+        .file("c0/Chart.yaml", "apiVersion: v2\nname: c0\nversion: 1.0.0\n")
+        .file("c0/values.schema.json", schema);
+    let rendered = |times| {
+        let (stop, asked) = after(times);
+        let options = Options { stop, ..Options::default() };
+        let text = render(&View::new(&files), &root(), &options);
+        (text.map(drop).map_err(|error| error.to_string()), asked.load(Ordering::Relaxed))
+    };
+    let (text, asked) = rendered(usize::MAX);
+    assert_eq!(text, Ok(()));
+    assert!(asked > 100, "it is asked while the schema is checked: {asked} times");
+    // What stops it in the middle ends it there: only who goes on after the schema asks once more.
+    let (text, asked) = rendered(50);
+    assert_eq!((text, asked), (Err(template::Limit::Time.to_string()), 52));
 }

@@ -57,7 +57,8 @@ impl BranchRecord {
         }
     }
 
-    fn of(commit: &Commit, trailers: Trailers) -> Self {
+    /// The record of a branch that ends with a commit of hydration, as the commit says.
+    pub(super) fn of(commit: &Commit, trailers: Trailers) -> Self {
         Self {
             tip: commit.id,
             dry_branch: trailers.dry_branch,

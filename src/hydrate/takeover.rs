@@ -42,8 +42,19 @@ pub(super) fn warning(branch: &BranchName, files: &[String]) -> Option<Diagnosti
     (!files.is_empty()).then(|| Diagnostic::warning(text).hint(hint))
 }
 
-/// Branches that Applications name and that somebody else made, each with the files on it that no Application makes.
-pub fn foreign(setup: &Setup<'_>) -> Result<Vec<(BranchName, Vec<String>)>, HydrateError> {
+/// A branch that Applications name, and that hydration did not make as far as its records say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForeignBranch {
+    /// The branch.
+    pub name: BranchName,
+    /// Its newest commit.
+    pub tip: ObjectId,
+    /// The files on it that no Application makes.
+    pub files: Vec<String>,
+}
+
+/// The branches that Applications name and that somebody else made.
+pub fn foreign(setup: &Setup<'_>) -> Result<Vec<ForeignBranch>, HydrateError> {
     let survey = survey(setup)?;
     let buffer = ObjectBuffer::new(setup.repository);
     let refs = setup.repository.refs()?;
@@ -61,7 +72,7 @@ pub fn foreign(setup: &Setup<'_>) -> Result<Vec<(BranchName, Vec<String>)>, Hydr
         }
         let applications = survey.applications.iter().map(|(_, application)| application);
         let paths = applications.filter(|app| app.environment_branch() == branch).map(|app| &app.sync_path).collect();
-        found.push((branch.clone(), left_alone(tree, &paths, &buffer)?));
+        found.push(ForeignBranch { name: branch.clone(), tip, files: left_alone(tree, &paths, &buffer)? });
     }
     Ok(found)
 }

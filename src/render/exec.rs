@@ -19,14 +19,9 @@ use crate::diag::{Diagnostic, Span};
 use crate::jsonnet::{self, evaluate};
 use crate::path::RepoPath;
 use crate::plugin::{Call, Output, Runner};
+use crate::versions;
 use crate::view::View;
 use crate::yaml::{self, Value};
-
-/// The version of Helm that renders are defined by.
-pub const HELM_VERSION: &str = "4.2.3";
-
-/// The version of Kustomize that renders are defined by.
-pub const KUSTOMIZE_VERSION: &str = "5.8.1";
 
 /// How the tools are called on this machine: words, of which the first is found on `PATH`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -254,8 +249,8 @@ impl Exec {
     pub fn check(&self, cancel: &AtomicBool) -> Vec<Result<String, Error>> {
         let told = |words: &[String], version: &str| format!("`{}` is version {version}", words.join(" "));
         vec![
-            self.check_helm(cancel).map(|_| told(&self.tools.helm, HELM_VERSION)),
-            self.check_kustomize(cancel).map(|_| told(&self.tools.kustomize, KUSTOMIZE_VERSION)),
+            self.check_helm(cancel).map(|_| told(&self.tools.helm, versions::HELM)),
+            self.check_kustomize(cancel).map(|_| told(&self.tools.kustomize, versions::KUSTOMIZE)),
         ]
     }
 
@@ -264,7 +259,7 @@ impl Exec {
         let said = self.ask(&helm, &["version", "--short"], cancel)?;
         // v4.2.3+g43e8b7f
         let found = said.trim().split('+').next().unwrap_or_default().to_owned();
-        self.judge(helm, "Helm", &self.tools.helm, HELM_VERSION, found)
+        self.judge(helm, "Helm", &self.tools.helm, versions::HELM, found)
     }
 
     fn check_kustomize(&self, cancel: &AtomicBool) -> Result<Checked, Error> {
@@ -277,7 +272,7 @@ impl Exec {
         } else {
             self.ask(&kustomize, &["version"], cancel)?.trim().to_owned()
         };
-        self.judge(kustomize, "Kustomize", &self.tools.kustomize, KUSTOMIZE_VERSION, found)
+        self.judge(kustomize, "Kustomize", &self.tools.kustomize, versions::KUSTOMIZE, found)
     }
 
     fn ask(&self, tool: &Checked, args: &[&str], cancel: &AtomicBool) -> Result<String, Error> {

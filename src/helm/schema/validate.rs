@@ -17,11 +17,12 @@ use super::draft::Draft;
 use super::report::{Problem, Role, push_pointer};
 use super::{DEPTH_MAX, PROBLEMS_MAX, STEPS_MAX};
 use crate::go::regexp::Regex;
+use crate::view::Stop;
 use crate::yaml::Value;
 
-/// The problems of `value`; `Ok` when there are none.
-pub fn validate(compiled: &Compiled, value: &Value) -> Result<(), Vec<Problem>> {
-    let run = Run { compiled, steps: Cell::new(0), problems: Cell::new(0) };
+/// The problems of `value`; `Ok` when there are none. Once `stop` is set, what it answers counts for nothing.
+pub fn validate(compiled: &Compiled, value: &Value, stop: &Stop) -> Result<(), Vec<Problem>> {
+    let run = Run { compiled, stop, steps: Cell::new(0), problems: Cell::new(0) };
     let scope = Scope { schema: compiled.root, keyword: "", value_number: 0, depth: 0, parent: None };
     let unseen = Unseen::new(value, compiled.get(compiled.root), false);
     let target = Target { value, at: "", quiet: false };
@@ -38,6 +39,9 @@ const BYTES_PER_STEP: usize = 16;
 /// How many steps of templates, by which regular expressions count, take as long as one of ours.
 const TEMPLATE_STEPS_PER_STEP: usize = 4;
 
+/// After how many steps the time is looked at.
+const STEPS_PER_LOOK: u64 = 4096;
+
 /// How much of a value each schema looks at that is applied to it.
 fn width(value: &Value) -> usize {
     match value {
@@ -53,6 +57,7 @@ const EXHAUSTED: &str = "the schema is too deep or takes too long to check";
 
 struct Run<'a> {
     compiled: &'a Compiled,
+    stop: &'a Stop,
     steps: Cell<u64>,
     /// How many problems were made, those that lead nowhere with them.
     problems: Cell<u64>,
@@ -141,7 +146,9 @@ impl<'a> Run<'a> {
     }
 
     fn take(&self, steps: usize) {
-        self.steps.set(self.steps.get().saturating_add(steps as u64));
+        let (before, now) = (self.steps.get(), self.steps.get().saturating_add(steps as u64));
+        let is_over = before / STEPS_PER_LOOK != now / STEPS_PER_LOOK && self.stop.is_set();
+        self.steps.set(if is_over { u64::MAX } else { now });
     }
 
     /// Whether a text matches; none when finding out takes longer than the limits.
