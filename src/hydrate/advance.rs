@@ -20,6 +20,7 @@ use super::memory::stuck;
 use super::output::Output;
 use super::run::{BACKLOG_MAX, Run};
 use super::{HydrateError, Stopped};
+use crate::application::parent::Reach;
 use crate::application::{self, Application, BranchName};
 use crate::cache::{self, About, Record, State, Stuck};
 use crate::diag::Diagnostic;
@@ -289,7 +290,7 @@ impl Run<'_> {
             }
             let confirmed = view.confirms(&record.reads).map_err(|_| Stopped::Unknown)?;
             if record.about == About::Maker {
-                if confirmed {
+                if confirmed && !record.names_the_commit {
                     continue;
                 }
                 return Err(Stopped::Unknown);
@@ -304,6 +305,12 @@ impl Run<'_> {
             }
         }
         if touched.values().any(|application| is_stuck(state, application.environment_branch())) {
+            return Err(Stopped::Unknown);
+        }
+        // What was touched may make others now.
+        let mut reach = Reach::default();
+        let mut may_make = |application: &Application| reach.may_make(application, new);
+        if self.rules.makes == Some(true) && touched.values().any(&mut may_make) {
             return Err(Stopped::Unknown);
         }
         Ok(touched.into_values().collect())
@@ -367,13 +374,20 @@ impl Run<'_> {
 
 /// The Application of a record whose file did not change.
 fn application_of(record: &Record, view: &View<'_>) -> Result<Application, Stopped> {
-    let content = view.read(&record.file).map_err(|_| Stopped::Unknown)?;
-    let file = application::read(&record.file, &content.data);
-    let found = match &record.about {
-        About::Written => file.applications().find(|application| record.is_of(application)).cloned(),
-        About::Made(text) => Application::remade(&file, text).map(|made| (*made).clone()),
-        About::Maker => None,
+    let rendered = match &record.about {
+        About::Made(text) => Application::remade(None, text),
+        About::Written | About::Maker => None,
     };
+    let read = || {
+        let content = view.read(&record.file).ok()?;
+        let file = application::read(&record.file, &content.data);
+        match &record.about {
+            About::Written => file.applications().find(|application| record.is_of(application)).cloned(),
+            About::Made(text) => Application::remade(Some(&file), text).map(|made| (*made).clone()),
+            About::Maker => None,
+        }
+    };
+    let found = rendered.map(|made| (*made).clone()).or_else(read);
     found.filter(|found| found.placement() == record.placement).ok_or(Stopped::Unknown)
 }
 

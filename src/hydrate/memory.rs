@@ -131,8 +131,10 @@ impl Run<'_> {
         };
         let (name, patches) = (self.state_name(head), tree.patches().clone());
         let makers = tree.expanded().iter().cloned();
-        let makers =
-            makers.map(|Expanded { file, ordinal, reads }| Record::of_maker(file, ordinal, (*reads).clone()).encode());
+        let makers = makers.map(|Expanded { file, ordinal, reads, repeats }| {
+            let record = Record::of_maker(file, ordinal, (*reads).clone());
+            Record { names_the_commit: !repeats, ..record }.encode()
+        });
         let records = rendered.into_values().chain(makers).collect();
         if let Some(memory) = &mut self.memory {
             memory.kept.push((name, Kept::New(Box::new(state), records, patches)));

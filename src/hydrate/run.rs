@@ -30,6 +30,7 @@ mod other_branches;
 mod records;
 mod refs;
 mod rendering;
+mod unproven;
 mod untouched;
 
 pub(super) use dry_tree::DryTree;
@@ -535,7 +536,7 @@ impl<'a> Run<'a> {
         let is_pushed = pushed.iter().any(|branch| branch == head.branch.as_str());
         if is_pushed
             && tree.is_empty()
-            && !tree.has_sets()
+            && !tree.has_makers()
             && !self.environments.values().any(|dry_branch| *dry_branch == head.branch)
         {
             let text = format!("nothing to hydrate: `{}` has no Application with `spec.sourceHydrator`", head.branch);

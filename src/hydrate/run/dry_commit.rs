@@ -52,6 +52,15 @@ impl Run<'_> {
         for name in wanting {
             let before = self.before(name, head, heads)?;
             let mut diagnostics = tree.mistakes(name, before.as_deref());
+            let limits = tree.limits(name, before.as_deref());
+            let unknown = match limits.is_empty() {
+                true => self.unproven(name, tree, before.as_deref(), dry)?,
+                false => Some(FailedBranch { limits, ..FailedBranch::default() }),
+            };
+            if let Some(unknown) = unknown.filter(|_| diagnostics.is_empty()) {
+                self.fail_by_renders(name, head, dry, unknown);
+                continue;
+            }
             if diagnostics.is_empty() {
                 let found = self.removals(name, tree, before.as_deref());
                 let is_nothing = found.as_ref().is_ok_and(Vec::is_empty);

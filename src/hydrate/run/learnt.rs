@@ -45,7 +45,7 @@ impl Run<'_> {
             }
             let tree = self.dry_tree(head.tip, head, heads)?;
             is_hydrated |= tree.hydrated().next().is_some();
-            is_needed |= self.is_to_make() && tree.has_sets();
+            is_needed |= self.is_to_make() && tree.has_makers();
         }
         if is_hydrated && is_needed { self.set(url) } else { Ok(()) }
     }
