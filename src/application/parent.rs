@@ -197,3 +197,6 @@ impl Parent {
         self.index_of("") >> 1
     }
 }
+
+#[cfg(test)]
+mod tests;
