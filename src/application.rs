@@ -22,6 +22,7 @@ mod name;
 mod near;
 mod object;
 mod options;
+pub mod parent;
 mod read;
 mod repository;
 mod search;
@@ -36,8 +37,10 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use crate::diag::{Diagnostic, Span};
+use crate::manifest::Manifest;
 use crate::path::RepoPath;
 use crate::view::ContentId;
+use crate::yaml::Value;
 
 use field::Field;
 use set::Cluster;
@@ -108,6 +111,14 @@ impl Application {
             Some(maker) => diagnostic.made_by(maker),
             None => diagnostic,
         }
+    }
+
+    /// Whether both say the same, wherever they stand.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let settled = |application: &Self| settled(application.dry.fields.to_value());
+        (&self.project, &self.destination_namespace) == (&other.project, &other.destination_namespace)
+            && self.placement() == other.placement()
+            && settled(self) == settled(other)
     }
 
     /// Whether one of its fields that rules point at stands there.
@@ -188,6 +199,12 @@ impl Application {
         let revision = self.dry.target_revision.as_str();
         revision.strip_prefix("refs/heads/").unwrap_or(revision)
     }
+}
+
+/// A value with its numbers as they are once it was rendered.
+fn settled(value: Value) -> Option<Manifest> {
+    let kind = ("kind".to_owned(), Value::from("any"));
+    Manifest::new(Value::Mapping([kind, ("value".to_owned(), value)].into())).ok()
 }
 
 /// Where the sources of an Application are, and how they are rendered.

@@ -23,6 +23,7 @@ mod guard;
 mod heads;
 mod history;
 mod ledger;
+mod making;
 mod planned;
 mod preview;
 mod recomputed;
@@ -41,7 +42,7 @@ mod takeover;
 mod verify;
 
 pub use adopt::{Adoption, Seen, adopt};
-pub use apps::{Listed, ListedApplication, MadeBy, application_sets, list};
+pub use apps::{AboveMaker, Listed, ListedApplication, MadeBy, application_sets, list};
 pub use branch_records::{BranchRecord, BranchRecords, RECORDS_REF};
 pub use check::{CheckFinding, Checked, Rule, Tree, check};
 pub use error::HydrateError;

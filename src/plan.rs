@@ -9,5 +9,5 @@ mod removal;
 
 pub use changes::Changes;
 pub use discover::{Broken, Discovered, Discovery};
-pub use make::{Expanded, FoundSet, Lists, Makers, Unanswered};
+pub use make::{Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders, Unanswered, Unrendered};
 pub use removal::{Counts, Destination, Losses, Objects, Removal, RemovalMistake, removals};

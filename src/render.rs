@@ -63,6 +63,8 @@ pub struct Renderers {
     /// Those of all commits: most Applications of a chart see the same one.
     charts: Arc<helm::Charts>,
     isolation: Isolation,
+    /// Started for the first work that is no render.
+    watch: OnceLock<Watch>,
     /// When the run began; none when it may take any time.
     started: Option<Instant>,
     /// How Applications are to fail, by their names: for tests of what happens then.
@@ -114,6 +116,7 @@ impl Renderers {
             cancel: Arc::default(),
             charts: Arc::default(),
             isolation: Isolation::Alone,
+            watch: OnceLock::new(),
             started: Some(Instant::now()),
             #[cfg(debug_assertions)]
             rehearsed: Rehearsed::new(),
@@ -198,6 +201,26 @@ impl Renderers {
             result.unwrap_or_else(|panic| Err(bug(application, &panic).into()))
         };
         results.into_iter().map(result).collect()
+    }
+
+    /// Does `work` that is no render but may take as long as one; it asks now and then whether to stop.
+    ///
+    /// Errors: the limit that it reached, or nobody wants it any more.
+    pub fn within_time(&self, what: &str, work: &mut dyn FnMut(Stop)) -> Result<(), Error> {
+        let over = Arc::new(AtomicBool::new(false));
+        let flags = [over.clone(), self.cancel.clone()];
+        let stop = Stop::when(move || flags.iter().any(|flag| flag.load(Ordering::Relaxed)));
+        self.watch.get_or_init(|| Watch::start(self.isolation)).within(self.limits.time, &over, || work(stop));
+        if self.cancel.load(Ordering::Relaxed) {
+            return Err(Error::Cancelled);
+        }
+        match over.load(Ordering::Relaxed) {
+            false => Ok(()),
+            true => {
+                let what = format!("{what} takes more than {} seconds to expand", self.limits.time.as_secs());
+                Err(Error::TooMuch { what, setting: "hydrate.renderTimeLimit" })
+            }
+        }
     }
 
     /// The same for a run that goes through any number of dry commits, each of which has a limit of its own.

@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::application::{BranchName, Profile};
+use crate::application::parent::Root;
+use crate::application::{AppName, BranchName, Profile};
 use crate::metadata;
 use crate::path::RepoPath;
 
@@ -54,6 +55,12 @@ pub struct Settings {
     /// Files of the dry tree with lists of the clusters that Argo CD knows.
     #[serde(deserialize_with = "paths", skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<RepoPath>,
+    /// Applications that live in the cluster only and render others: "app of apps".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub roots: Vec<Root>,
+    /// The namespace of Argo CD, where the Secrets of its clusters are; `argocd` while it is not set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub argocd_namespace: Option<String>,
     /// What is said of ApplicationSets by their names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub application_sets: BTreeMap<String, ApplicationSetSettings>,
@@ -192,6 +199,8 @@ impl Default for RemovalLimit {
 pub struct Limits {
     /// The Applications of one dry tree.
     pub applications: usize,
+    /// How many Applications may render one another in a row.
+    pub made_depth: usize,
     /// What the templates of one chart execute: nodes and iterations.
     pub template_steps: u64,
     /// What they make in total, in bytes.
@@ -206,6 +215,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             applications: 100_000,
+            made_depth: 8,
             template_steps: 200_000_000,
             template_bytes: 128 << 20,
             kustomization_nodes: 3_000_000,
@@ -276,9 +286,23 @@ impl Settings {
                 return Err(SettingsError::Wrong(format!("removalLimit.{key}: must lie between 0 and 1")));
             }
         }
+        settings.check_made()?;
         settings.readme_template = texts.remove(FILES[1]);
         settings.commit_message_template = texts.remove(FILES[2]);
         Ok(settings)
+    }
+
+    /// Roots have names of their own, and the namespace of Argo CD is one.
+    fn check_made(&self) -> Result<(), SettingsError> {
+        let mut names: Vec<&AppName> = self.roots.iter().map(|root| &root.name).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(SettingsError::Wrong(format!("roots: there are two of the name `{}`", twice[0])));
+        }
+        match self.argocd_namespace.as_deref().map(AppName::new) {
+            Some(Err(error)) => Err(SettingsError::Wrong(format!("argocdNamespace: {error}"))),
+            _ => Ok(()),
+        }
     }
 
     /// The part that the bytes of hydrated files depend on.
@@ -304,6 +328,8 @@ impl Settings {
             applications: Vec::new(),
             dry_branches: Vec::new(),
             made_applications: None,
+            roots: Vec::new(),
+            argocd_namespace: None,
             application_sets: BTreeMap::new(),
             branches: Vec::new(),
             known_fields: Vec::new(),

@@ -10,6 +10,7 @@ mod charts;
 mod costs;
 mod documents;
 mod kustomizations;
+mod parents;
 mod records;
 mod trees;
 
@@ -101,6 +102,8 @@ const HEAVY: &[&str] = &[
     "one scalar of 1 MB, 10,000 aliases",
     "3,000 block levels in a manifest",
     "100,000 brackets in a manifest",
+    "100,000 Applications from one parent",
+    "Applications that make four more each, without end",
 ];
 
 /// What rightly holds back the Application that has nothing to do with it: two branches cannot both be, and nobody knows
@@ -394,6 +397,11 @@ fn costs() {
 #[test]
 fn kustomizations() {
     try_all(kustomizations::CASES);
+}
+
+#[test]
+fn parents() {
+    try_all(parents::CASES);
 }
 
 #[test]

@@ -555,3 +555,148 @@ fn what_sets_make_is_the_same_with_what_is_remembered_and_from_scratch() {
     let [with, without] = servers.map(|server| server.rendered.0.load(Ordering::Relaxed));
     assert!(with * 5 < without * 4, "{with} renders with what is remembered, {without} without");
 }
+
+impl Dry {
+    fn start_parents(&mut self) {
+        for name in ["api", "mail", "pay", "web"] {
+            self.plain_service(name, 0);
+        }
+        self.parent("root", "boot/chart", "");
+        self.parent("kust", "boot/kust", "");
+        self.put("boot/chart/Chart.yaml", "apiVersion: v2\nname: boot\nversion: 1.0.0\n");
+        self.put("boot/chart/values.yaml", "apps: [api, mail]\nenv: dev\n");
+        self.put("boot/chart/templates/apps.yaml", Self::template("{{ . }}", "{{ $.Values.env }}", "chart/{{ . }}"));
+        self.put("boot/base/app.yaml", Self::made("pay", "dev", "kust/pay"));
+        self.put("boot/base/kustomization.yaml", "resources: [app.yaml]\n");
+        self.put("boot/kust/kustomization.yaml", "resources: [../base]\nnameSuffix: -eu\n");
+        self.put("boot/only/Chart.yaml", "apiVersion: v2\nname: only\nversion: 1.0.0\n");
+        let set = set("dirs", "", ["{{ .path.path }}", "prod"], "").replace(
+            "  generators:\n",
+            &format!("  generators:\n  - git: {{repoURL: {URL}, revision: HEAD, directories: [{{path: 'svc/*'}}]}}\n"),
+        );
+        self.put(
+            "boot/only/templates/set.yaml",
+            set.replace("{{", "{{`{{").replace("}}", "}}`}}").replace("`}}`}}", "}}`}}"),
+        );
+        self.put(
+            "boot/only/templates/nested.yaml",
+            Self::made("boot/nested", "prod", "nested").replace("svc/boot", "boot"),
+        );
+        self.put("boot/nested/more.yaml", Self::made("web", "prod", "nested-web"));
+    }
+
+    fn plain_service(&mut self, name: &str, value: usize) {
+        self.service(name, value);
+        self.0.remove(&format!("svc/{name}/config.json"));
+    }
+
+    /// An Application that renders others.
+    fn parent(&mut self, name: &str, path: &str, options: &str) {
+        let text = format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: {name}}}\nspec:\n  sourceHydrator:\n    \
+             drySource: {{repoURL: {URL}, targetRevision: main, path: {path}{options}}}\n    syncSource: {{targetBranch: \
+             environments/dev, path: parents/{name}}}\n"
+        );
+        self.put(&format!("boot/{name}.yaml"), text);
+    }
+
+    fn made(name: &str, environment: &str, path: &str) -> String {
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata:\n  name: {}-{environment}\nspec:\n  \
+             sourceHydrator:\n    drySource:\n      repoURL: {URL}\n      targetRevision: main\n      path: svc/{name}\n    \
+             syncSource:\n      targetBranch: environments/{environment}\n      path: {path}\n",
+            name.replace('/', "-")
+        )
+    }
+
+    fn template(name: &str, environment: &str, path: &str) -> String {
+        format!("{{{{- range .Values.apps }}}}\n---\n{}{{{{- end }}}}\n", Self::made(name, environment, path))
+    }
+
+    /// One edit of a parent, or of what one makes.
+    fn edit_parents(&mut self, random: &mut Random) {
+        let (n, value) = (random.below(5), random.below(1000));
+        let name = ["api", "mail", "pay", "web", "ping"][n];
+        let other = ["api", "mail", "pay", "web", "ping"][value % 5];
+        let template = "boot/chart/templates/apps.yaml";
+        let text = self.0.get(template).cloned().unwrap_or_default();
+        match random.below(26) {
+            0..=4 => self.plain_service(name, value),
+            5 | 6 => self.put("boot/chart/values.yaml", format!("apps: [{name}, {other}]\nenv: dev\n")),
+            7 => self.put("boot/chart/values.yaml", format!("apps: [{name}]\nenv: {}\n", ["dev", "prod"][value % 2])),
+            8 => self.put(template, format!("# {value}\n{text}")),
+            9 => self.put(template, text.replace("path: chart/", "path: moved/")),
+            10 => self.put(template, "{{ fail \"not now\" }}"),
+            11 => self.put(template, text.replace("targetRevision", "targetRevisoin")),
+            12 => self.put(template, text.replace("{{ . }}", "{{ . | nothing }}")),
+            13 => self.put(template, ""),
+            14 => self.put("boot/base/app.yaml", Self::made(name, "dev", "kust/pay")),
+            15 => self.put("boot/kust/kustomization.yaml", format!("resources: [../base]\nnameSuffix: -{name}\n")),
+            16 => self.put("boot/kust/kustomization.yaml", "resources: [../base]\n"),
+            17 => self.put("boot/kust/kustomization.yaml", "resources: [../none]\n"),
+            18 => self.put("boot/twice.yaml", Self::made(name, "dev", "twice")),
+            19 => drop(self.0.remove("boot/twice.yaml")),
+            20 => drop(self.0.remove("boot/root.yaml")),
+            21 => self.parent(
+                "root",
+                "boot/chart",
+                ", helm: {parameters: [{name: rev, value: $ARGOCD_APP_REVISION_SHORT}]}",
+            ),
+            22 => self.put("boot/nested/more.yaml", Self::made(name, "prod", "nested-web")),
+            23 => self.put("boot/only/values.yaml", format!("a: {value}\n")),
+            24 => {
+                self.put(template, Self::template("{{ . }}", "{{ $.Values.env }}", "chart/{{ . }}-{{ $.Values.rev }}"))
+            }
+            _ => {
+                self.0.remove("boot/twice.yaml");
+                self.start_parents();
+            }
+        }
+    }
+}
+
+/// The same with Applications that render others, and sets, and so on.
+#[test]
+fn what_parents_make_is_the_same_with_what_is_remembered_and_from_scratch() {
+    let lab = Lab::new();
+    let warm = Server::new(&lab, "warm.git", "");
+    let cold = Server::new(&lab, "cold.git", "[hydrate]\n\tcache = false\n");
+    let servers = [&warm, &cold];
+    let mut random = Random(23);
+    let mut dry = Dry::start();
+    dry.start_parents();
+    let (mut seconds, mut tip) = (1_700_000_000, None);
+    let text = format!("repoURL: {URL}\nmadeApplications: true\nroots: [{{name: only, path: boot/only}}]\n");
+    for server in servers {
+        let files = BTreeMap::from([("settings.yaml".to_owned(), text.clone())]);
+        server.commit("refs/hydrate/config", None, &files, seconds);
+    }
+    let (mut moved, mut failed) = (0, 0);
+    for round in 0..60 {
+        for _ in 0..[1, 1, 1, 2][random.below(4)] {
+            match random.below(5) {
+                _ if round == 0 => {}
+                0 => dry.edit(&mut random),
+                _ => dry.edit_parents(&mut random),
+            }
+            seconds += 60;
+            let parent = tip;
+            tip = servers.map(|server| server.commit("refs/heads/main", parent, &dry.0, seconds)).first().copied();
+        }
+        if random.below(8) == 0 {
+            damage(&warm.path.join("hydrate/cache"), &mut random);
+        }
+        let [with, without] = servers.map(|server| server.hydrate("main"));
+        if round == 0 {
+            let moved = with.branches.iter().filter(|branch| branch.outcome == Outcome::Moved).count();
+            assert!(moved == 2 && with.problems.is_empty() && with.warnings.is_empty(), "{with:?}");
+        }
+        assert_eq!(with, without, "round {round}");
+        assert_eq!(warm.refs(), cold.refs(), "round {round}");
+        moved += with.branches.iter().filter(|branch| branch.outcome == Outcome::Moved).count();
+        failed += with.branches.iter().filter(|branch| matches!(branch.outcome, Outcome::Failed { .. })).count();
+    }
+    assert!(moved > 10 && failed > 10, "{moved} moved, {failed} failed");
+    let [with, without] = servers.map(|server| server.rendered.0.load(Ordering::Relaxed));
+    assert!(with * 5 < without * 4, "{with} renders with what is remembered, {without} without");
+}

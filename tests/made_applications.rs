@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::push::{config_map, note, note_of, tip};
 use crate::support::{Lab, Repo};
 
-const URL: &str = "https://git.example.com/dry.git";
+pub const URL: &str = "https://git.example.com/dry.git";
 
 /// A set as Argo CD users write it, nothing of it made for us: an Application for each directory `apps/NAME/ENVIRONMENT`.
 fn directories(name: &str) -> String {
@@ -43,7 +43,7 @@ spec:
 }
 
 /// What makes the Applications of a list, `NAME@ENVIRONMENT` each; further lines go into `spec`.
-fn list(name: &str, elements: &[&str], spec: &str) -> String {
+pub fn list(name: &str, elements: &[&str], spec: &str) -> String {
     let mut entries = String::new();
     for element in elements {
         let (app, environment) = element.split_once('@').expect("two words");
@@ -67,12 +67,12 @@ spec:
     )
 }
 
-fn config(app: &str, environment: &str, value: &str) -> (String, String) {
+pub fn config(app: &str, environment: &str, value: &str) -> (String, String) {
     (format!("apps/{app}/{environment}/config.yaml"), config_map(app, value))
 }
 
 /// A clone with these files, committed.
-fn dry(server: &Repo, files: &[(&str, &str)]) -> Repo {
+pub fn dry(server: &Repo, files: &[(&str, &str)]) -> Repo {
     let clone = server.clone_to("clone");
     clone.commit("begin", files);
     clone
@@ -88,16 +88,16 @@ fn with_apps(server: &Repo, files: &[(&str, &str)], apps: &[(&str, &str)]) -> Re
 
 const FOUR: [(&str, &str); 4] = [("web", "dev"), ("web", "prod"), ("api", "dev"), ("api", "prod")];
 
-fn files(server: &Repo, branch: &str) -> String {
+pub fn files(server: &Repo, branch: &str) -> String {
     server.git(&["ls-tree", "-r", "--name-only", branch]).lines().collect::<Vec<_>>().join(" ")
 }
 
-fn manifest(server: &Repo, branch: &str, path: &str) -> String {
+pub fn manifest(server: &Repo, branch: &str, path: &str) -> String {
     server.git(&["show", &format!("{branch}:{path}/manifest.yaml")])
 }
 
 /// Both ways of hydration, with what the cache knows and without, which end the same.
-fn both(test: fn(&Lab, &Repo)) {
+pub fn both(test: fn(&Lab, &Repo)) {
     let [with, without] = ["true", "false"].map(|cache| {
         let lab = Lab::new();
         let server = lab.server();

@@ -30,10 +30,15 @@ pub struct Document {
 }
 
 impl Document {
-    /// Notes what makes the Application.
+    /// Notes what makes the Application, also in what is wrong with it.
     pub(super) fn made_by(&mut self, maker: Maker) {
+        for diagnostic in &mut self.diagnostics {
+            *diagnostic = diagnostic.clone().made_by(&maker);
+        }
         if let Some(application) = &mut self.application {
-            Arc::make_mut(application).maker = Some(Arc::new(maker));
+            let application = Arc::make_mut(application);
+            application.file = maker.file.clone();
+            application.maker = Some(Arc::new(maker));
         }
     }
 }

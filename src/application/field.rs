@@ -144,6 +144,24 @@ impl Field {
         }
     }
 
+    /// A value of which every part has one place.
+    pub fn everywhere(value: &Value, place: &Place) -> Self {
+        let content = match value {
+            Value::Sequence(items) => Content::List(items.iter().map(|item| Self::everywhere(item, place)).collect()),
+            Value::Mapping(entries) => Content::Mapping(
+                entries
+                    .iter()
+                    .map(|(key, value)| {
+                        let field = Self::everywhere(value, place);
+                        Entry { key: key.clone(), key_place: place.clone(), field, twice: false }
+                    })
+                    .collect(),
+            ),
+            scalar => Content::Scalar(scalar.clone()),
+        };
+        Self { place: place.clone(), content }
+    }
+
     /// The place of what is reached through `path`, keys and indexes; where that ends early, of the last part of it.
     pub fn find(&self, path: &[&str]) -> &Place {
         let Some((step, rest)) = path.split_first() else { return &self.place };

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use super::Application;
 use super::document::{Document, document};
 use super::field::{Content, Entry, Field, Place};
+use super::parent::RenderedObject;
 use super::read::File;
 use super::set::{ApplicationSet, Expanded, Made, MadeFrom};
 use crate::diag::{Diagnostic, Origin, Span, clipped};
@@ -24,26 +25,40 @@ use crate::yaml::Value;
 pub struct Maker {
     /// What it is.
     pub by: By,
-    /// The file that it stands in.
+    /// The file that it stands in; of one that is made itself, that of the first of those that make it.
     pub file: RepoPath,
     /// Where its name stands.
     pub place: Span,
     /// What it made the Application from.
     pub element: MadeFrom,
+    /// What makes the maker, from the inside out.
+    pub above: Vec<By>,
     /// What it made, as [`Application::remade`] reads it.
-    kept: String,
+    pub(super) kept: String,
     /// What a cluster keeps of it when it is made no more.
     pub keeps: Keeps,
 }
 
 /// The kinds of makers.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum By {
     /// An ApplicationSet of this name.
     ApplicationSet {
         /// `metadata.namespace`.
         namespace: Option<String>,
         /// `metadata.name`.
+        name: String,
+    },
+    /// An Application of this name, which renders others.
+    Application {
+        /// `metadata.namespace`.
+        namespace: Option<String>,
+        /// `metadata.name`.
+        name: String,
+    },
+    /// A root of the setting `roots`, an Application that lives in the cluster only.
+    Root {
+        /// Its name.
         name: String,
     },
 }
@@ -78,13 +93,15 @@ impl By {
     pub fn kind(&self) -> &'static str {
         match self {
             By::ApplicationSet { .. } => "ApplicationSet",
+            By::Application { .. } => "Application",
+            By::Root { .. } => "root",
         }
     }
 
     /// Its name.
     pub fn name(&self) -> &str {
         match self {
-            By::ApplicationSet { name, .. } => name,
+            By::ApplicationSet { name, .. } | By::Application { name, .. } | By::Root { name } => name,
         }
     }
 }
@@ -98,7 +115,23 @@ impl fmt::Display for By {
 /// As a diagnostic says it behind "made by".
 impl fmt::Display for Maker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} from element {}", self.by, self.element.text)
+        match self.by {
+            By::ApplicationSet { .. } => write!(f, "{} from element {}", self.by, self.element.text)?,
+            By::Application { .. } | By::Root { .. } => write!(f, "{} from {}", self.by, self.element.text)?,
+        }
+        self.above.iter().try_for_each(|above| write!(f, ", which is made by {above}"))
+    }
+}
+
+impl Maker {
+    /// The Applications and roots in the row of makers.
+    pub fn parents(&self) -> impl Iterator<Item = &By> {
+        [&self.by].into_iter().chain(&self.above).filter(|by| !matches!(by, By::ApplicationSet { .. }))
+    }
+
+    /// Whether it is this one, or made by it.
+    pub fn is_below(&self, by: &By) -> bool {
+        self.by == *by || self.above.contains(by)
     }
 }
 
@@ -134,48 +167,83 @@ impl ApplicationSet {
         let field = placed(&made.object, &sources, &around, &around);
         let name = made.object.at(&["metadata", "name"]).and_then(Value::as_str).unwrap_or_default();
         let mut document = document(&field, self.index_of(name), false);
-        let maker = Maker {
+        document.made_by(Maker {
             by: self.by(),
-            file: self.span().path,
+            file: self.file(),
             place: self.span(),
             element: made.element.clone(),
+            above: self.above(),
             kept: self.kept(made),
             keeps: self.keeps(),
-        };
-        for diagnostic in &mut document.diagnostics {
-            *diagnostic = diagnostic.clone().made_by(&maker);
-        }
-        document.made_by(maker);
+        });
         document
+    }
+
+    /// The file that it stands in; of one that is rendered, that of what renders it.
+    pub fn file(&self) -> RepoPath {
+        self.of_parent().map_or_else(|| self.span().path, |rendered| rendered.parent.file.clone())
+    }
+
+    /// What makes it, from the inside out.
+    pub fn above(&self) -> Vec<By> {
+        let parent = self.of_parent().map(|rendered| &rendered.parent);
+        parent.into_iter().flat_map(|parent| [&parent.by].into_iter().chain(&parent.above).cloned()).collect()
     }
 
     fn kept(&self, made: &Made) -> String {
         let Made { object, element, generator } = made;
-        let kept =
-            Kept { by: self.by(), object: to_json(object), element: element.clone(), generator: generator.clone() };
-        serde_json::to_string(&kept).expect("texts and numbers are JSON")
+        let of_set = KeptOfSet {
+            by: self.by(),
+            object: to_json(object),
+            element: element.clone(),
+            generator: generator.clone(),
+            set: self.of_parent().cloned(),
+        };
+        Kept::OfSet(of_set).to_text()
     }
 
     /// A number for an Application of this set, which other Applications of the set do not change.
     fn index_of(&self, name: &str) -> usize {
         let mut hash = Sha256::new();
-        for text in [self.namespace().unwrap_or_default(), self.name().unwrap_or_default(), name] {
+        let above: Vec<String> = self.above().iter().map(By::to_string).collect();
+        let own = [self.namespace().unwrap_or_default(), self.name().unwrap_or_default(), name];
+        for text in own.into_iter().chain(above.iter().map(String::as_str)) {
             hash.update(text.len().to_le_bytes());
             hash.update(text);
         }
-        let bytes = hash.finalize();
-        // Never that of a document which stands in the file.
-        bytes.iter().take(size_of::<usize>()).fold(0, |index, byte| index << 8 | usize::from(*byte)) | TOP_BIT
+        top_number(&hash.finalize())
     }
 }
 
-/// A made Application as it is kept until the file of its maker changes.
+/// A number from the first bytes of a hash: never that of a document which stands in a file.
+pub(super) fn top_number(hash: &[u8]) -> usize {
+    hash.iter().take(size_of::<usize>()).fold(0, |index, byte| index << 8 | usize::from(*byte)) | TOP_BIT
+}
+
+/// A made Application as it is kept.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+pub(super) enum Kept {
+    /// One of a set, which stands in a file or is kept as well.
+    OfSet(KeptOfSet),
+    /// One that was rendered.
+    Rendered(RenderedObject),
+}
+
+/// What a set made.
+#[derive(Serialize, Deserialize)]
+pub(super) struct KeptOfSet {
     by: By,
     object: serde_json::Value,
     element: MadeFrom,
     generator: (usize, String),
+    /// The set, when it was rendered itself.
+    set: Option<RenderedObject>,
+}
+
+impl Kept {
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("texts and numbers are JSON")
+    }
 }
 
 impl Application {
@@ -184,17 +252,24 @@ impl Application {
         self.maker.as_ref().map(|maker| maker.kept.as_str())
     }
 
-    /// The Application that a maker of `file` made, when what it was made from is still the same.
+    /// The Application that a maker of `file` made, when what it was made from is still the same. What was rendered needs
+    /// no file.
     ///
     /// None when the text is none that was kept, or the file has no such maker.
-    pub fn remade(file: &File, text: &str) -> Option<Arc<Application>> {
-        let Kept { by, object, element, generator } = serde_json::from_str(text).ok()?;
-        let set = file.sets.iter().find(|set| set.by() == by)?;
-        set.document(&Made { object: of_json(object), element, generator }).application
+    pub fn remade(file: Option<&File>, text: &str) -> Option<Arc<Application>> {
+        let KeptOfSet { by, object, element, generator, set } = match serde_json::from_str(text).ok()? {
+            Kept::OfSet(of_set) => of_set,
+            Kept::Rendered(rendered) => return rendered.application(),
+        };
+        let made = Made { object: of_json(object), element, generator };
+        match set {
+            Some(rendered) => rendered.set()?.document(&made).application,
+            None => file?.sets.iter().find(|set| set.by() == by)?.document(&made).application,
+        }
     }
 }
 
-fn to_json(value: &Value) -> serde_json::Value {
+pub(super) fn to_json(value: &Value) -> serde_json::Value {
     match value {
         Value::Null => serde_json::Value::Null,
         Value::Bool(value) => (*value).into(),
@@ -207,7 +282,7 @@ fn to_json(value: &Value) -> serde_json::Value {
     }
 }
 
-fn of_json(value: serde_json::Value) -> Value {
+pub(super) fn of_json(value: serde_json::Value) -> Value {
     match value {
         serde_json::Value::Null => Value::Null,
         serde_json::Value::Bool(value) => Value::Bool(value),

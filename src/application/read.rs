@@ -14,7 +14,7 @@ use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
 
 /// The field that makes an Application ours; a file without the word has none.
-const MARK: &str = "sourceHydrator";
+pub(super) const MARK: &str = "sourceHydrator";
 
 /// The group of Argo CD's kinds.
 const GROUP: &str = "argoproj.io";
@@ -162,7 +162,7 @@ pub(super) fn single_document(path: &RepoPath, bytes: &[u8]) -> Result<Option<Fi
 }
 
 /// What an object is, by its head and by where a `sourceHydrator` is in it.
-enum Kind<'a> {
+pub(super) enum Kind<'a> {
     Application,
     /// An Application with a near miss of `sourceHydrator`.
     Misspelt(&'a Entry),
@@ -189,7 +189,7 @@ impl File {
             let text = object.get("metadata").and_then(|metadata| metadata.get(key)).and_then(Field::as_str);
             text.and_then(|text| AppName::new(text).ok())
         };
-        let diagnostic = Mistake::NotHydrated { key: entry.key.clone(), near: MARK }.at(entry.key_place.span());
+        let diagnostic = near_miss(entry);
         self.diagnostics.push(diagnostic.clone());
         self.misspelt.push(Misspelt { application: name("name").map(|of| (name("namespace"), of)), diagnostic });
     }
@@ -221,7 +221,7 @@ impl File {
     }
 }
 
-fn kind<'a>(object: &'a Field, item_kind: Option<&str>) -> Kind<'a> {
+pub(super) fn kind<'a>(object: &'a Field, item_kind: Option<&str>) -> Kind<'a> {
     let text = |key| object.get(key).and_then(|field| Some((field.as_str()?, &field.place)));
     let hydrated = |object: &Field| object.get("spec").is_some_and(|spec| spec.get(MARK).is_some());
     let group = text("apiVersion").map(|(version, _)| version.split('/').next().unwrap_or_default());
@@ -243,6 +243,11 @@ fn kind<'a>(object: &'a Field, item_kind: Option<&str>) -> Kind<'a> {
         (_, found) if group == Some(GROUP) && hydrated(object) => Kind::Unclear(found),
         _ => Kind::Other,
     }
+}
+
+/// What is said of a key that was meant to be `sourceHydrator`.
+pub(super) fn near_miss(entry: &Entry) -> Diagnostic {
+    Mistake::NotHydrated { key: entry.key.clone(), near: MARK }.at(entry.key_place.span())
 }
 
 /// The key of `spec` that was meant to be `sourceHydrator`; one without a value is none.

@@ -45,15 +45,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::field::{Content, Field};
 use super::located;
+use super::parent::RenderedObject;
 use super::url::RepoUrl;
 use crate::diag::{Diagnostic, Refusal, Span};
+use crate::manifest::Manifest;
 use crate::path::RepoPath;
 use crate::stack::on_deep_stack;
 use crate::template;
-use crate::view::View;
+use crate::view::{ContentId, View};
 use crate::yaml::{Mapping, Value};
 
 use cluster::Known;
@@ -108,6 +111,12 @@ pub struct Home {
 }
 
 impl Home {
+    /// Whether something with this URL and revision is read from the tree. Any revision is where none is known.
+    pub fn is_here(&self, repo_url: &str, revision: &str) -> bool {
+        let revision = if self.revisions.is_empty() { "HEAD" } else { revision };
+        self.check(repo_url, revision).is_ok()
+    }
+
     fn check(&self, repo_url: &str, revision: &str) -> Result<()> {
         let asked = RepoUrl::new(repo_url);
         let is_here = |url: &String| RepoUrl::new(url) == asked || RepoUrl::new(url).same_place(&asked);
@@ -225,6 +234,8 @@ impl<'a> Sources<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApplicationSet {
     field: Field,
+    /// What rendered it; none for one that stands in its file.
+    rendered: Option<Arc<RenderedObject>>,
 }
 
 /// What a set makes.
@@ -277,7 +288,7 @@ fn gather(object: Field, depth: u32, sets: &mut Vec<ApplicationSet>) {
     let text = |key: &str| object.get(key).and_then(Field::as_str).unwrap_or_default();
     let group = text("apiVersion").split('/').next().unwrap_or_default();
     if text("kind") == KIND && group == "argoproj.io" {
-        sets.push(ApplicationSet { field: object });
+        sets.push(ApplicationSet { field: object, rendered: None });
         return;
     }
     if !text("kind").ends_with("List") || depth >= LIST_DEPTH_MAX {
@@ -308,13 +319,35 @@ impl ApplicationSet {
         let spec = field.get("spec")?;
         let places = ["template", "templatePatch", "generators"];
         let is_mentioned = places.iter().filter_map(|place| spec.get(place)).any(|place| mentions(place, word));
-        is_mentioned.then(|| Self { field: field.clone() })
+        is_mentioned.then(|| Self { field: field.clone(), rendered: None })
     }
 
     /// The URL that the template names for its dry sources, when it stands there as it is.
     pub fn repo_url(&self) -> Option<&str> {
         let url = self.at(&["spec", "template", "spec", "sourceHydrator", "drySource", "repoURL"])?.as_str()?;
         Some(url).filter(|url| !url.contains("{{"))
+    }
+
+    /// The same as something that was rendered.
+    pub(super) fn rendered(self, object: RenderedObject) -> Self {
+        Self { rendered: Some(Arc::new(object)), ..self }
+    }
+
+    pub(super) fn of_parent(&self) -> Option<&RenderedObject> {
+        self.rendered.as_deref()
+    }
+
+    /// An id of what the set says.
+    pub fn id(&self) -> ContentId {
+        let mut hash = Sha256::new();
+        self.field.hash_into(&mut hash);
+        ContentId::new(&hash.finalize())
+    }
+
+    /// Whether both say the same, wherever they stand.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let settled = |set: &Self| Manifest::new(set.field.to_value()).ok();
+        settled(self) == settled(other)
     }
 
     pub(super) fn root(&self) -> &Field {

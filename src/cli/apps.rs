@@ -12,8 +12,8 @@ use crate::hydrate::{self, Listed, ListedApplication};
 
 /// List every Application of a dry commit: where it comes from, where it goes, and why it is not hydrated if it is not.
 ///
-/// Those that ApplicationSets make are among them, each with the set and the element that it was made from. Nothing is
-/// rendered. Exit code: 0, or 1 when some cannot be known.
+/// Those that ApplicationSets and other Applications make are among them, each with its maker and what it was made from. Only
+/// Applications that may make others are rendered. Exit code: 0, or 1 when some cannot be known.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// A dry commit, or a directory of files; HEAD unless given.
@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     /// List the working tree: edited files, and those that are neither tracked nor ignored.
     #[arg(long, conflicts_with = "what")]
     worktree: bool,
-    /// Only those that the ApplicationSet of this name makes.
+    /// Only those that the ApplicationSet or Application of this name makes, also by others that it makes.
     #[arg(long, value_name = "NAME")]
     made_by: Option<String>,
     #[command(flatten)]
@@ -33,9 +33,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let branch = arguments.clone.branch.as_deref().map(BranchName::new).transpose();
     let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;
     let site = Site::of(arguments.what.as_deref(), arguments.worktree, &arguments.clone)?;
-    let mut listed = site.with_tree(branch, |tree, _| hydrate::list(tree))?;
-    if let Some(set) = &arguments.made_by {
-        let is_its = |one: &ListedApplication| one.made_by.as_ref().is_some_and(|maker| maker.name == *set);
+    let mut listed = site.with_tree(branch, |tree, renderers| hydrate::list(tree, renderers))?;
+    if let Some(name) = &arguments.made_by {
+        let is_its = |one: &ListedApplication| one.made_by.as_ref().is_some_and(|maker| maker.is_below(name));
         listed.applications.retain(is_its);
     }
     if json {
@@ -51,15 +51,13 @@ fn text(listed: &Listed) -> String {
     let mut text = String::new();
     let mut branch = None;
     for application in &listed.applications {
-        let ListedApplication { name, file, line, source, path, made_by, hydrated, reason, .. } = application;
+        let ListedApplication { name, file, line, source, path, origin, hydrated, reason, .. } = application;
         if branch != Some(&application.branch) {
             branch = Some(&application.branch);
             let _ = writeln!(text, "{}", printable(&application.branch));
         }
         let _ = writeln!(text, "  {}  {} -> {}", printable(name), printable(source), printable(path));
-        let maker = made_by.as_ref().map_or(String::new(), |maker| {
-            format!(", made by {} `{}` from element {}", maker.kind, maker.name, maker.element)
-        });
+        let maker = origin.as_ref().map_or(String::new(), |maker| format!(", made by {maker}"));
         let _ = writeln!(text, "    {}", printable(&format!("{file}:{line}{maker}")));
         match (hydrated, reason) {
             (false, None) => text += "    not hydrated\n",

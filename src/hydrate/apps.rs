@@ -8,10 +8,11 @@ use super::HydrateError;
 use super::check::{Tree, judged};
 use super::rules::Rules;
 use crate::application::set::ApplicationSet;
-use crate::application::{AppName, Application, Standing};
+use crate::application::{AppName, Application, By, Maker, Standing};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectBuffer, ObjectId, Repository};
 use crate::plan::Discovery;
+use crate::render::Renderers;
 use crate::view::TreeFiles;
 
 /// One Application of a dry tree.
@@ -44,18 +45,50 @@ pub struct ListedApplication {
     /// Why it is not, or what is wrong with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The same as people read it behind "made by".
+    #[serde(skip)]
+    pub origin: Option<String>,
 }
 
 /// What makes an Application.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MadeBy {
-    /// The kind of maker: `ApplicationSet`.
+    /// The kind of maker: `ApplicationSet`, `Application`, or `root` for one of the setting `roots`.
     pub kind: &'static str,
     /// Its name.
     pub name: String,
-    /// What it made the Application from.
+    /// What it made the Application from: the element of a set; of an Application, the line of the template.
     pub element: String,
+    /// What makes the maker, from the inside out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub above: Vec<AboveMaker>,
+}
+
+/// What makes a maker.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AboveMaker {
+    /// Its kind.
+    pub kind: &'static str,
+    /// Its name.
+    pub name: String,
+}
+
+impl MadeBy {
+    fn new(maker: &Maker) -> Self {
+        let above = |by: &By| AboveMaker { kind: by.kind(), name: by.name().to_owned() };
+        Self {
+            kind: maker.by.kind(),
+            name: maker.by.name().to_owned(),
+            element: maker.element.text.clone(),
+            above: maker.above.iter().map(above).collect(),
+        }
+    }
+
+    /// Whether the Application is made by this one, or by something that it makes.
+    pub fn is_below(&self, name: &str) -> bool {
+        self.name == name || self.above.iter().any(|above| above.name == name)
+    }
 }
 
 /// The Applications of a dry tree.
@@ -68,19 +101,19 @@ pub struct Listed {
     pub dry_branch: String,
     /// By branch, then by path.
     pub applications: Vec<ListedApplication>,
-    /// What keeps from knowing others: files that cannot be read, documents with mistakes, sets without an answer.
+    /// What keeps from knowing others: files that cannot be read, documents with mistakes, makers without an answer.
     pub problems: Vec<Diagnostic>,
 }
 
-/// Lists the Applications of a tree. Nothing is rendered.
+/// Lists the Applications of a tree. Only those are rendered that may make others.
 ///
 /// Errors: the world failed.
-pub fn list(tree: &Tree<'_>) -> Result<Listed, HydrateError> {
-    let judged = judged(tree)?;
+pub fn list(tree: &Tree<'_>, renderers: &Renderers) -> Result<Listed, HydrateError> {
+    let judged = judged(tree, renderers)?;
     let (discovered, verdict) = (&judged.discovered, &judged.verdict);
     let mut problems: Vec<Diagnostic> = discovered.broken.iter().map(|broken| broken.diagnostic.clone()).collect();
     problems.extend(discovered.unlisted.clone());
-    problems.extend(discovered.unanswered.iter().map(|set| set.diagnostic.clone()));
+    problems.extend(discovered.unanswered.iter().map(|maker| maker.diagnostic.clone()));
     let mistakes = discovered.mistakes.iter().map(|(_, mistake)| mistake);
     problems.extend(mistakes.filter(|mistake| mistake.is_error()).cloned());
     let mut applications = Vec::with_capacity(discovered.applications.len());
@@ -105,17 +138,14 @@ fn listed(application: &Arc<Application>, hydrated: bool, reason: Option<String>
         namespace: application.namespace.as_ref().map(AppName::to_string),
         file: application.file.to_string(),
         line: application.places.name.line,
-        made_by: application.maker.as_ref().map(|maker| MadeBy {
-            kind: maker.by.kind(),
-            name: maker.by.name().to_owned(),
-            element: maker.element.text.clone(),
-        }),
+        made_by: application.maker.as_deref().map(MadeBy::new),
         source: application.dry.path.to_string(),
         branch: branch.to_string(),
         sync_branch: (application.sync_branch != *branch).then(|| application.sync_branch.to_string()),
         path: application.sync_path.to_string(),
         hydrated,
         reason,
+        origin: application.maker.as_ref().map(ToString::to_string),
     }
 }
 

@@ -184,7 +184,7 @@ pub(super) struct Judged {
 }
 
 /// Finds the Applications of a tree and judges them together.
-pub(super) fn judged(tree: &Tree<'_>) -> Result<Judged, HydrateError> {
+pub(super) fn judged(tree: &Tree<'_>, renderers: &Renderers) -> Result<Judged, HydrateError> {
     let refs = tree.repository.map(|(repository, _)| repository.refs()).transpose()?.unwrap_or_default();
     let rules = match tree.repository {
         Some((repository, _)) => Rules::read(&refs, &ObjectBuffer::new(repository))?,
@@ -193,7 +193,8 @@ pub(super) fn judged(tree: &Tree<'_>) -> Result<Judged, HydrateError> {
     let below = tree.repository.map(|(_, names)| names.read.as_str()).unwrap_or_default();
     let head = tree.repository.and_then(|(_, names)| names.head(&refs));
     let mut discovery = Discovery::default();
-    let discovered = rules.discover(&mut discovery, tree.files, tree.dry_branch.as_ref(), head.as_ref());
+    let with = (renderers, tree.dry_commit.as_str());
+    let discovered = rules.discover(&mut discovery, tree.files, tree.dry_branch.as_ref(), head.as_ref(), with);
     let discovered = discovered.map_err(HydrateError::tree(&tree.dry_commit))?;
     let dry_branch = tree.dry_branch.clone().unwrap_or_else(|| usual_branch(&discovered, head.as_ref()));
     let view = View::new(tree.files);
@@ -213,7 +214,7 @@ pub(super) fn judged(tree: &Tree<'_>) -> Result<Judged, HydrateError> {
 
 /// Finds everything that is wrong or odd with the Applications of a tree, and renders them. Nothing is written.
 pub fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) -> Result<Checked, HydrateError> {
-    let Judged { rules, discovered, dry_branch, verdict } = judged(tree)?;
+    let Judged { rules, discovered, dry_branch, verdict } = judged(tree, renderers)?;
     let mut found = Findings::default();
     for broken in &discovered.broken {
         found.add(Rule::UnreadableFile, broken.diagnostic.clone(), None);
@@ -222,8 +223,8 @@ pub fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) ->
         found.add(Rule::UnreadableFile, unlisted.clone(), None);
     }
     // What it fed before, if it fed any branch, is not known here.
-    for set in &discovered.unanswered {
-        found.add(Rule::ApplicationSet, set.diagnostic.as_warning(), None);
+    for maker in discovered.unanswered.iter().filter(|maker| !maker.is_told) {
+        found.add(Rule::ApplicationSet, maker.diagnostic.as_warning(), None);
     }
     for (_, mistake) in &discovered.mistakes {
         found.add(Rule::Application, mistake.clone(), None);

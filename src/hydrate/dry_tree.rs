@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::error::HydrateError;
 use super::heads::DryHead;
 use super::snapshot::Snapshot;
-use crate::application::{self, Application, BranchName, Misspelt, Verdict};
+use crate::application::parent::Parent;
+use crate::application::{self, Application, BranchName, By, Maker, Misspelt, Verdict};
 use crate::diag::Diagnostic;
 use crate::git::ObjectId;
 use crate::metadata::{DryCommit, allowed_removals};
@@ -96,17 +97,49 @@ impl DryTree {
         self.applications(branch).any(|application| file.is_root() || application.file == *file)
     }
 
-    /// Whether a set made an Application that is hydrated onto `branch`, or its file holds one.
-    pub fn feeds_by(&self, branch: &BranchName, set: &Unanswered) -> bool {
-        let is_its = |application: &Arc<Application>| {
-            application.file == set.file || application.maker.as_ref().is_some_and(|maker| maker.by == set.by)
+    /// Whether a maker that is not answered at `now` made an Application that is hydrated onto `branch`, alone or by what it
+    /// made; or, of a set, its file holds one; or, of a parent, its file held another parent that made one and is gone.
+    pub fn feeds_by(&self, branch: &BranchName, unanswered: &Unanswered, now: &DryTree) -> bool {
+        let Unanswered { by, file, .. } = unanswered;
+        let is_set = matches!(by, By::ApplicationSet { .. });
+        let is_gone = |maker: &Maker| maker.file == *file && maker.parents().all(|parent| !now.has_parent(parent));
+        let is_its = |application: &Arc<Application>| match &application.maker {
+            Some(maker) => maker.is_below(by) || if is_set { application.file == *file } else { is_gone(maker) },
+            None => is_set && application.file == *file,
         };
         self.applications(branch).any(is_its)
     }
 
-    /// Whether it has sets that make Applications for us, if that is on.
-    pub fn has_sets(&self) -> bool {
-        !self.discovered.sets.is_empty()
+    /// The makers that are answered neither here nor at `before`.
+    pub fn unanswered_as_in<'t>(&'t self, before: &'t DryTree) -> impl Iterator<Item = &'t Unanswered> {
+        let at = |by: &By| before.discovered.unanswered.iter().any(|unanswered| unanswered.by == *by);
+        self.discovered.unanswered.iter().filter(move |unanswered| at(&unanswered.by))
+    }
+
+    /// The Applications that made others of `branch` at `before` and were not looked into here.
+    pub fn silent_parents(&self, branch: &BranchName, before: &DryTree) -> Vec<&Application> {
+        let made = before.applications(branch).filter_map(|application| application.maker.as_ref());
+        let made_by: BTreeSet<&By> = made.flat_map(|maker| maker.parents()).collect();
+        if made_by.is_empty() {
+            return Vec::new();
+        }
+        let is_silent = |application: &&Application| {
+            let parent = Parent::of(application);
+            let mut expanded = self.discovered.expanded.iter();
+            made_by.contains(&parent.by)
+                && !expanded.any(|one| one.file == parent.file && one.ordinal == parent.ordinal())
+        };
+        self.discovered.applications.iter().map(|application| &**application).filter(is_silent).collect()
+    }
+
+    fn has_parent(&self, parent: &By) -> bool {
+        self.discovered.applications.iter().any(|application| Parent::of(application).by == *parent)
+    }
+
+    /// Whether it has something that makes Applications for us, if that is on.
+    pub fn has_makers(&self) -> bool {
+        let Discovered { applications, sets, unanswered, .. } = &self.discovered;
+        !sets.is_empty() || !unanswered.is_empty() || applications.iter().any(|application| application.maker.is_some())
     }
 
     /// Whether it is not known what some file or set of it makes, so that it matters what fed a branch before.
@@ -129,13 +162,30 @@ impl DryTree {
         let fed = |file: &RepoPath| before.is_some_and(|before| before.feeds(branch, file));
         let broken = self.discovered.broken.iter().filter(|broken| fed(&broken.file));
         let all = documents.map(|(_, mistake)| mistake).chain(broken.map(|broken| &broken.diagnostic));
-        let unanswered = self.discovered.unanswered.iter();
-        let unanswered = unanswered.filter(|set| before.is_some_and(|before| before.feeds_by(branch, set)));
+        let unanswered = self.holding(branch, before).filter(|unanswered| !unanswered.is_limit);
         let is_written = self.applications(branch).next().is_some();
         let unlisted = self.discovered.unlisted.iter().filter(|_| is_written);
         let all = all.chain(findings.map(|finding| &finding.diagnostic)).chain(unlisted);
-        let all = all.chain(unanswered.map(|set| &set.diagnostic));
+        let all = all.chain(unanswered.map(|unanswered| &unanswered.diagnostic));
         all.filter(|diagnostic| diagnostic.is_error()).cloned().collect()
+    }
+
+    /// The limits of this machine that keep from knowing which Applications one branch has: they say nothing about the dry
+    /// commit.
+    pub fn limits(&self, branch: &BranchName, before: Option<&DryTree>) -> Vec<Diagnostic> {
+        let limits = self.holding(branch, before).filter(|unanswered| unanswered.is_limit);
+        limits.map(|unanswered| unanswered.diagnostic.clone()).collect()
+    }
+
+    /// The makers that are not answered and fed a branch at the dry commit that it was hydrated from last.
+    fn holding<'t>(
+        &'t self,
+        branch: &'t BranchName,
+        before: Option<&'t DryTree>,
+    ) -> impl Iterator<Item = &'t Unanswered> {
+        let fed =
+            move |unanswered: &&Unanswered| before.is_some_and(|before| before.feeds_by(branch, unanswered, self));
+        self.discovered.unanswered.iter().filter(fed)
     }
 
     /// Mistakes in documents of which nobody can tell the branch, in files that held Applications of this one; and the
@@ -183,7 +233,8 @@ impl DryTree {
         let broken = self.discovered.broken.iter();
         let broken = broken.filter(|broken| !fed(&|before, branch| before.feeds(branch, &broken.file)));
         let unanswered = self.discovered.unanswered.iter();
-        let unanswered = unanswered.filter(|set| !fed(&|before, branch| before.feeds_by(branch, set)));
+        let unanswered = unanswered.filter(|maker| !maker.is_told);
+        let unanswered = unanswered.filter(|maker| !fed(&|before, branch| before.feeds_by(branch, maker, self)));
         let unanswered = unanswered.map(|set| set.diagnostic.as_warning());
         let applications = &self.discovered.applications;
         let is_of_known = |index: &usize| {
@@ -220,7 +271,9 @@ impl DryTrees {
         let repository = found.setup.repository;
         let commit = repository.commit(dry)?;
         let files = TreeFiles::new(repository, commit.tree);
-        let discovered = found.rules.discover(&mut self.discovery, &files, Some(&head.branch), found.default_branch());
+        let id = dry.to_string();
+        let (branch, with) = (Some(&head.branch), (found.setup.renderers, id.as_str()));
+        let discovered = found.rules.discover(&mut self.discovery, &files, branch, found.default_branch(), with);
         let discovered = discovered.map_err(HydrateError::tree(dry))?;
         let view = View::new(&files);
         let is_directory = |path: &RepoPath| matches!(view.kind(path), Ok(Some(Kind::Directory)));

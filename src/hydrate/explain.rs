@@ -302,7 +302,8 @@ fn origin(
     let dry = [noted, recorded, by_trailer].into_iter().flatten().find(|dry| repository.has(*dry));
     let Some(dry) = dry else { return Ok(None) };
     let files = TreeFiles::new(repository, repository.commit(dry)?.tree);
-    let discovered = rules.discover(&mut Discovery::default(), &files, None, None);
+    let id = dry.to_string();
+    let discovered = rules.discover(&mut Discovery::default(), &files, None, None, (renderers, &id));
     let discovered = discovered.map_err(HydrateError::tree(dry))?;
     if let Some(why) = discovered.unsearched() {
         return Err(HydrateError::Unsearched(why.clone()).into());
@@ -314,7 +315,6 @@ fn origin(
     };
     let application = discovered.applications.iter().filter(writes).max_by_key(|found| found.sync_path.as_str().len());
     let Some(application) = application else { return Ok(None) };
-    let id = dry.to_string();
     let context = render_context(&rules.settings, &files, &id);
     let source = application::source(&View::new(&files), application, context.profile).ok();
     let source_type = source.map(|source| source.tool.source_type());

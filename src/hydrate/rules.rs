@@ -1,13 +1,15 @@
 //! The settings of a repository, with what is made of them once.
 
 use super::branch_records::RECORDS_REF;
+use super::making::Making;
 use super::{HydrateError, RefUpdate};
+use crate::application::set::ARGOCD_NAMESPACE;
 use crate::application::{self, BranchName, Patterns};
 use crate::diag::Diagnostic;
 use crate::git::{self, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::metadata::{NOTES_REF, Writer};
-use crate::plan::{Discovered, Discovery, Lists, Makers};
-use crate::render;
+use crate::plan::{Discovered, Discovery, Lists, MadeLimits, Makers};
+use crate::render::{self, Renderers};
 use crate::settings::{FILE_BYTES_MAX, FILES, SETTINGS_REF, Settings, SettingsError, SettingsFiles};
 use crate::view::{Files, View};
 
@@ -49,15 +51,17 @@ impl Rules {
         Lists::read(view, &self.settings.clusters)
     }
 
-    /// Finds the Applications of a dry tree, those that others make included. Without a dry branch it may be any.
+    /// Finds the Applications of a dry tree, those that others make included: `renderers` render for it which Applications
+    /// make others. Without a dry branch it may be any.
     ///
-    /// Errors: a repository that cannot be read.
+    /// Errors: a repository that cannot be read, or tools that cannot be run.
     pub fn discover(
         &self,
         discovery: &mut Discovery,
         files: &dyn Files,
         dry_branch: Option<&BranchName>,
         head: Option<&BranchName>,
+        (renderers, dry_commit): (&Renderers, &str),
     ) -> Result<Discovered, String> {
         let settings = &self.settings;
         let limit = settings.limits.applications;
@@ -72,8 +76,12 @@ impl Rules {
             is_beside_head: head.is_some_and(|head| dry_branch.is_some_and(|branch| branch != head)),
             clusters: settings.clusters.clone(),
             parameters: parameters.collect(),
+            argocd_namespace: settings.argocd_namespace.clone().unwrap_or_else(|| ARGOCD_NAMESPACE.to_owned()),
+            roots: settings.roots.clone(),
+            limits: MadeLimits { applications: limit, depth: settings.limits.made_depth },
         };
-        discovery.make(&mut discovered, files, &makers, limit);
+        let making = Making { settings, renderers, dry_commit };
+        discovery.make(&mut discovered, files, &makers, &making)?;
         if let (None, Some(first)) = (self.makes, discovered.sets.first()) {
             let what = match discovered.sets.len() {
                 1 => "what an ApplicationSet makes is not hydrated".to_owned(),

@@ -24,6 +24,7 @@ mod plan;
 mod rendered;
 mod state;
 mod stopped;
+mod unproven;
 mod untouched;
 
 use std::rc::Rc;

@@ -30,7 +30,8 @@ pub fn render_named(
     let buffer = ObjectBuffer::new(repository);
     let rules = Rules::read(&repository.refs()?, &buffer)?;
     let files = TreeFiles::new(repository, repository.commit(dry_commit)?.tree);
-    let discovered = rules.discover(&mut Discovery::default(), &files, None, None);
+    let id = dry_commit.to_string();
+    let discovered = rules.discover(&mut Discovery::default(), &files, None, None, (renderers, &id));
     let discovered = discovered.map_err(HydrateError::tree(dry_commit))?;
     if let Some(why) = discovered.unsearched() {
         return Err(HydrateError::Unsearched(why.clone()));
@@ -41,7 +42,6 @@ pub fn render_named(
         .map(|app| &**app)
         .filter(|application| application.name.as_str() == name)
         .collect();
-    let id = dry_commit.to_string();
     let context = render_context(&rules.settings, &files, &id);
     let results = renderers.render(&named, &context, &|_| ());
     let mut found = Vec::new();

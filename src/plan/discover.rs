@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-use super::make::{Expanded, Expansions, FoundSet, Makers, Unanswered};
+use super::make::{Expanded, Expansions, FoundSet, Makers, Renders, Unanswered};
 use super::reader::{Found, ReadError, Reader, too_many_applications};
 use crate::application::{self, Application, BranchName, Document, Misspelt, Patterns};
 use crate::diag::Diagnostic;
@@ -112,6 +112,15 @@ impl Discovered {
         self.mistakes.extend(diagnostics.iter().map(|mistake| (environment_branch.clone(), mistake.clone())));
     }
 
+    /// Forgets what these files hold.
+    pub(super) fn leave_out(&mut self, files: &BTreeSet<RepoPath>) {
+        let is_left_out = |told: &Diagnostic| told.span.as_ref().is_some_and(|span| files.contains(&span.path));
+        self.applications.retain(|application| !files.contains(&application.file));
+        self.sets.retain(|found| !files.contains(&found.file.0));
+        self.mistakes.retain(|(_, mistake)| !is_left_out(mistake));
+        self.misspelt.retain(|misspelt| !is_left_out(&misspelt.diagnostic));
+    }
+
     /// Why the tree as a whole was not searched, if it was not.
     pub fn unsearched(&self) -> Option<&Diagnostic> {
         self.broken.iter().find(|broken| broken.file.is_root()).map(|broken| &broken.diagnostic)
@@ -135,11 +144,20 @@ const PATH_BYTES_MAX: usize = 64 << 20;
 pub(super) const ENTRY_BYTES: usize = 64;
 
 impl Discovery {
-    /// Adds the Applications that ApplicationSets make to those that were found in the same tree, up to so many in all, and
-    /// to all of them what lists say of their clusters. Where that is off, says so once.
-    pub fn make(&mut self, discovered: &mut Discovered, files: &dyn Files, makers: &Makers, applications_max: usize) {
-        if discovered.unsearched().is_none() {
-            self.expansions.make(discovered, files, makers, applications_max);
+    /// Adds the Applications that others make to those that were found in the same tree, and to all of them what lists say of
+    /// their clusters.
+    ///
+    /// Errors: a repository that cannot be read, or tools that cannot be run.
+    pub fn make(
+        &mut self,
+        discovered: &mut Discovered,
+        files: &dyn Files,
+        makers: &Makers,
+        renders: &dyn Renders,
+    ) -> Result<(), String> {
+        match discovered.unsearched() {
+            None => self.expansions.make(discovered, files, makers, renders),
+            Some(_) => Ok(()),
         }
     }
 

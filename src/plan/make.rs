@@ -1,32 +1,31 @@
-//! The Applications that ApplicationSets of a dry tree make.
+//! The Applications that others make: ApplicationSets of a dry tree, and Applications that render more of them.
 //!
-//! What a set makes is a function of its document and of what its generators read of the same tree, so a set is expanded
-//! again only where one of these is another. Each makes all of its Applications or none.
+//! What a maker makes is a function of its document and of what is read of the same tree for it, so it is expanded again
+//! only where one of these is another. Each makes all of its Applications or none.
+//!
+//! Sets are expanded here. Applications are rendered by whoever [`Renders`], and only those whose sources have the word
+//! `sourceHydrator` ([`Reach`]). What they render may make Applications again; [`MadeLimits`] ends that.
+
+mod parents;
+mod pass;
+mod sets;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::Discovered;
-use super::reader::too_many_applications;
-use crate::application::set::{ARGOCD_NAMESPACE, ApplicationSet, Cluster, Clusters, Home, Limits, Sources};
-use crate::application::{Application, By, Document};
+use crate::application::parent::{Makes, Reach, Root};
+use crate::application::set::{ApplicationSet, Cluster, Clusters, Home, Limits};
+use crate::application::{Application, By};
 use crate::diag::Diagnostic;
 use crate::path::RepoPath;
-use crate::template;
-use crate::view::{ContentId, Files, Reads, View};
+use crate::view::{ContentId, Files, Reads, Stop, View};
+use crate::yaml::Value;
 
-/// What all sets of a tree may use up together.
-const LIMITS: Limits = Limits {
-    applications: usize::MAX,
-    params: 500_000,
-    bytes: 512 << 20,
-    template: template::Limits { steps: 100_000_000, bytes: 64 << 20, depth: 10_000 },
-};
-
-/// How many expansions of one set are kept: a run looks at two trees at a time.
+/// How many expansions of one maker are kept: a run looks at two trees at a time.
 const KEPT_MAX: usize = 4;
 
-/// What sets are told beside the dry tree.
+/// What makers are told beside the dry tree.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Makers {
     /// Whether Applications that others make are looked for; none when no setting tells, and so not.
@@ -41,28 +40,80 @@ pub struct Makers {
     pub clusters: Vec<RepoPath>,
     /// The files with recorded parameters, by the name of the set.
     pub parameters: BTreeMap<String, RepoPath>,
+    /// The namespace of Argo CD.
+    pub argocd_namespace: String,
+    /// The Applications that live in the cluster only.
+    pub roots: Vec<Root>,
+    /// How much may be made.
+    pub limits: MadeLimits,
+}
+
+/// How much may be made of one dry tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MadeLimits {
+    /// Applications in all, those in files included.
+    pub applications: usize,
+    /// How many Applications may render one another in a row.
+    pub depth: usize,
+}
+
+/// Renders Applications for what they make, and keeps the time.
+pub trait Renders {
+    /// What Applications render of a tree, in their order.
+    fn render(&self, parents: &[&Application], files: &dyn Files) -> Vec<Rendered>;
+
+    /// Does `work` for a set, which is told to stop when it takes longer than one render may. Errors: that limit, with its
+    /// key.
+    fn within_time(&self, set: &By, work: &mut dyn FnMut(Stop)) -> Result<(), String>;
+}
+
+/// What rendering a parent came to.
+#[derive(Debug)]
+pub struct Rendered {
+    /// The Applications and ApplicationSets among its objects, in their order.
+    pub objects: Result<Vec<Value>, Unrendered>,
+    /// Everything of the dry tree that was looked at.
+    pub reads: Reads,
+    /// Whether it comes to the same wherever `reads` are confirmed.
+    pub repeats: bool,
+}
+
+/// Why a parent was not rendered.
+#[derive(Debug)]
+pub enum Unrendered {
+    /// Mistakes of the dry commit.
+    Mistakes(Vec<Diagnostic>),
+    /// A limit of this machine.
+    Limit(String),
+    /// The world failed.
+    World(String),
 }
 
 /// An ApplicationSet of a dry tree that mentions `sourceHydrator`.
 #[derive(Debug, Clone)]
 pub struct FoundSet {
-    /// The file that it stands in, and its content.
+    /// The file that it stands in, and its content; of one that is rendered, the file of what renders it, and an id of the
+    /// set.
     pub file: (RepoPath, ContentId),
-    /// Which set of the file it is, from 0.
+    /// Which set of the file it is, from 0; of one that is rendered, a number that follows from its name.
     pub ordinal: usize,
     /// The set.
     pub set: Arc<ApplicationSet>,
 }
 
-/// A set of which it is not known what it makes.
+/// A maker of which it is not known what it makes.
 #[derive(Debug, Clone)]
 pub struct Unanswered {
-    /// The set.
+    /// The maker.
     pub by: By,
     /// The file that it stands in.
     pub file: RepoPath,
     /// Why, as an error.
     pub diagnostic: Diagnostic,
+    /// Whether a limit of this machine is the reason, which says nothing about the dry commit.
+    pub is_limit: bool,
+    /// Whether the same is said of the maker itself, as of an Application that does not render.
+    pub is_told: bool,
 }
 
 /// What makers were expanded from.
@@ -74,6 +125,8 @@ pub struct Expanded {
     pub ordinal: usize,
     /// Everything of the dry tree that was looked at.
     pub reads: Arc<Reads>,
+    /// Whether it makes the same wherever `reads` are confirmed.
+    pub repeats: bool,
 }
 
 /// Expansions that were made, also of other dry trees.
@@ -81,142 +134,120 @@ pub struct Expanded {
 pub struct Expansions {
     /// What they were made with, beside their trees.
     makers: Makers,
-    kept: HashMap<(RepoPath, ContentId, usize), Vec<Arc<Expansion>>>,
+    kept: HashMap<Key, Vec<Arc<Expansion>>>,
+    reach: Reach,
 }
 
-/// What one set makes, or why that is not known.
+/// The file of a maker, an id of the maker, and which of the file it is.
+type Key = (RepoPath, ContentId, usize);
+
+/// What one maker makes, or why that is not known.
 #[derive(Debug)]
 struct Expansion {
-    made: Result<(Vec<Document>, Vec<Diagnostic>), Diagnostic>,
+    made: Result<Makes, Refused>,
     reads: Arc<Reads>,
+    repeats: bool,
     /// The files with Secrets of clusters, if it asked for clusters.
     clusters: Option<Vec<(RepoPath, ContentId)>>,
     /// What it used up, of all but Applications.
     used: Limits,
 }
 
+/// Why it is not known what a maker makes.
+#[derive(Debug, Clone)]
+struct Refused {
+    diagnostic: Diagnostic,
+    is_limit: bool,
+}
+
+/// The ordinal of the lists of clusters among makers.
+const LISTS: usize = usize::MAX;
+
 impl Expansions {
-    /// Adds to what was found the Applications that its sets make, up to so many in all, and what lists say of clusters.
+    /// Adds to what was found the Applications that others make, and what lists say of clusters.
     ///
-    /// Errors: a repository that cannot be read.
-    pub fn make(&mut self, discovered: &mut Discovered, files: &dyn Files, makers: &Makers, applications_max: usize) {
+    /// Errors: a repository that cannot be read, or tools that cannot be run.
+    pub fn make(
+        &mut self,
+        discovered: &mut Discovered,
+        files: &dyn Files,
+        makers: &Makers,
+        renders: &dyn Renders,
+    ) -> Result<(), String> {
         let makers = with_urls(makers, discovered);
         if self.makers != makers {
             self.kept.clear();
             self.makers = makers.clone();
         }
         let view = View::new(files);
-        let secrets = &discovered.clusters;
-        let clusters =
-            Clusters::of_files(&view, ARGOCD_NAMESPACE, secrets.iter().map(|(path, _)| path), &makers.clusters);
-        let clusters = Arc::new(clusters);
+        let secrets = discovered.clusters.iter().map(|(path, _)| path);
+        let clusters = Arc::new(Clusters::of_files(&view, &makers.argocd_namespace, secrets, &makers.clusters));
+        let lists = Lists((!makers.clusters.is_empty()).then(|| clusters.clone()));
         if makers.is_on == Some(true) {
-            self.expand(discovered, files, &makers, &clusters, applications_max);
+            let site = Site { files, makers: &makers, clusters: &clusters, lists: &lists, renders };
+            self.expand(discovered, &site)?;
         }
         if !makers.clusters.is_empty() {
             discovered.unlisted = clusters.unlisted();
             let reads = clusters.reads().iter().filter(|((path, _), _)| makers.clusters.contains(path));
             let reads = Arc::new(reads.map(|(place, seen)| (place.clone(), *seen)).collect());
-            discovered.expanded.push(Expanded { file: makers.clusters[0].clone(), ordinal: LISTS, reads });
-            let lists = Lists(Some(clusters));
+            let file = makers.clusters[0].clone();
+            discovered.expanded.push(Expanded { file, ordinal: LISTS, reads, repeats: true });
             for application in &mut discovered.applications {
                 if let Some(cluster) = lists.of(application) {
                     Arc::make_mut(application).cluster = Some(cluster);
                 }
             }
         }
+        Ok(())
     }
 
-    fn expand(
-        &mut self,
-        discovered: &mut Discovered,
-        files: &dyn Files,
-        makers: &Makers,
-        clusters: &Arc<Clusters>,
-        applications_max: usize,
-    ) {
-        let mut left = LIMITS;
-        for found in discovered.sets.clone() {
-            let applications_left = applications_max.saturating_sub(discovered.applications.len());
-            let expansion = self.expansion(&found, discovered, files, makers, clusters, &left);
-            take_off(&mut left, &expansion.used);
-            discovered.expanded.push(Expanded {
-                file: found.file.0.clone(),
-                ordinal: found.ordinal,
-                reads: expansion.reads.clone(),
-            });
-            let unanswered = |diagnostic| Unanswered { by: found.set.by(), file: found.file.0.clone(), diagnostic };
-            match &expansion.made {
-                Ok((documents, _)) if documents.len() > applications_left => {
-                    let diagnostic = Diagnostic::error(too_many_applications(applications_max)).at(found.set.span());
-                    discovered.unanswered.push(unanswered(diagnostic));
-                }
-                Ok((documents, warnings)) => {
-                    discovered.mistakes.extend(warnings.iter().map(|warning| (None, warning.clone())));
-                    for document in documents {
-                        discovered.take(document);
-                    }
-                }
-                Err(diagnostic) => discovered.unanswered.push(unanswered(diagnostic.clone())),
+    /// Where a written file turns out to be what a kustomization of a parent is made of, what it holds is no Application of
+    /// its own: everything is expanded once more without it. What was expanded is kept, so that costs little.
+    fn expand(&mut self, discovered: &mut Discovered, site: &Site<'_>) -> Result<(), String> {
+        let written = discovered.clone();
+        let mut inputs = BTreeSet::new();
+        for _ in 0..=site.makers.limits.depth {
+            let found = self.pass(discovered, site)?;
+            if found.is_empty() {
+                break;
             }
+            inputs.extend(found);
+            *discovered = written.clone();
+            discovered.leave_out(&inputs);
         }
+        Ok(())
     }
 
-    /// What one set makes of a tree.
-    fn expansion(
-        &mut self,
-        found: &FoundSet,
-        discovered: &Discovered,
-        files: &dyn Files,
-        makers: &Makers,
-        clusters: &Arc<Clusters>,
-        left: &Limits,
-    ) -> Arc<Expansion> {
-        let key = (found.file.0.clone(), found.file.1, found.ordinal);
-        let kept = self.kept.entry(key).or_default();
-        let view = View::new(files);
-        let holds = |expansion: &&Arc<Expansion>| {
-            expansion.clusters.as_ref().is_none_or(|clusters| *clusters == discovered.clusters)
-                && fits(&expansion.used, left)
-                && view.confirms(&expansion.reads).unwrap_or(false)
-        };
-        if let Some(known) = kept.iter().find(holds) {
-            return known.clone();
+    fn known(&mut self, key: &Key, holds: impl Fn(&Expansion) -> bool) -> Option<Arc<Expansion>> {
+        self.kept.get(key)?.iter().find(|expansion| holds(expansion)).cloned()
+    }
+
+    fn keep(&mut self, key: Key, expansion: &Arc<Expansion>) {
+        if expansion.repeats {
+            let kept = self.kept.entry(key).or_default();
+            kept.truncate(KEPT_MAX - 1);
+            kept.insert(0, expansion.clone());
         }
-        let home = Home {
-            repo_urls: makers.repo_urls.clone(),
-            revisions: makers.revisions.clone(),
-            is_beside_head: makers.is_beside_head,
-        };
-        let sources =
-            Sources::new(&view, home).with_recorded_files(makers.parameters.clone()).with_clusters(clusters.clone());
-        let of_set = Limits::default();
-        let mut limits = Limits {
-            applications: of_set.applications,
-            params: of_set.params.min(left.params),
-            bytes: of_set.bytes.min(left.bytes),
-            template: template::Limits { steps: of_set.template.steps.min(left.template.steps), ..of_set.template },
-        };
-        let before = limits;
-        let made = found.set.expand_within(&sources, &mut limits);
-        let made = made.map(|expanded| (found.set.documents(&expanded), expanded.warnings));
-        let expansion = Arc::new(Expansion {
-            made: made.map_err(|diagnostic| {
-                let what = format!("{} makes no Applications: {}", found.set.by(), diagnostic.message);
-                Diagnostic { message: what, ..diagnostic }
-            }),
-            reads: Arc::new(view.reads()),
-            clusters: sources.used_clusters().then(|| discovered.clusters.clone()),
-            used: Limits {
-                applications: 0,
-                params: before.params - limits.params,
-                bytes: before.bytes - limits.bytes,
-                template: template::Limits { steps: before.template.steps - limits.template.steps, ..before.template },
-            },
-        });
-        kept.truncate(KEPT_MAX - 1);
-        kept.insert(0, expansion.clone());
-        expansion
+    }
+}
+
+/// What all makers of a tree are expanded with.
+struct Site<'a> {
+    files: &'a dyn Files,
+    makers: &'a Makers,
+    clusters: &'a Arc<Clusters>,
+    lists: &'a Lists,
+    renders: &'a dyn Renders,
+}
+
+impl Site<'_> {
+    fn home(&self) -> Home {
+        Home {
+            repo_urls: self.makers.repo_urls.clone(),
+            revisions: self.makers.revisions.clone(),
+            is_beside_head: self.makers.is_beside_head,
+        }
     }
 }
 
@@ -227,7 +258,8 @@ pub struct Lists(Option<Arc<Clusters>>);
 impl Lists {
     /// Reads the lists; nothing is said where one of them cannot be read.
     pub fn read(view: &View<'_>, lists: &[RepoPath]) -> Self {
-        let read = || Arc::new(Clusters::of_files(view, ARGOCD_NAMESPACE, std::iter::empty(), lists));
+        // Only Secrets have a namespace.
+        let read = || Arc::new(Clusters::of_files(view, "", std::iter::empty(), lists));
         Self((!lists.is_empty()).then(read))
     }
 
@@ -241,19 +273,6 @@ impl Lists {
         let cluster = self.0.as_ref()?.listed(application.destination_cluster.as_deref()?)?;
         (cluster.kube_version.is_some() || !cluster.api_versions.is_empty()).then(|| Arc::new(cluster.clone()))
     }
-}
-
-/// The ordinal of the lists of clusters among makers.
-const LISTS: usize = usize::MAX;
-
-fn fits(used: &Limits, left: &Limits) -> bool {
-    used.params <= left.params && used.bytes <= left.bytes && used.template.steps <= left.template.steps
-}
-
-fn take_off(left: &mut Limits, used: &Limits) {
-    left.params = left.params.saturating_sub(used.params);
-    left.bytes = left.bytes.saturating_sub(used.bytes);
-    left.template.steps = left.template.steps.saturating_sub(used.template.steps);
 }
 
 /// The same with the URLs that Applications and templates of sets have for this repository, when no setting names any. Whether

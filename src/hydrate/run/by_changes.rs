@@ -24,6 +24,7 @@ use super::memory::{Identity, is_as_left, stuck};
 use super::plan::{Done, Failing, Hydration, Plan, Rendered, Stage, Step, Task, Why, Work};
 use super::state::Run;
 use super::stopped::Stopped;
+use crate::application::parent::Reach;
 use crate::application::{self, Application, BranchName};
 use crate::cache::{self, About, Encoded, Record, State, Stuck};
 use crate::diag::Diagnostic;
@@ -232,7 +233,7 @@ impl ByChanges {
             }
             let difference = view.first_difference(&record.reads).map_err(|_| Stopped::Unknown)?;
             if record.about == About::Maker {
-                if difference.is_none() {
+                if difference.is_none() && !record.names_the_commit {
                     continue;
                 }
                 return Err(Stopped::Unknown);
@@ -250,6 +251,12 @@ impl ByChanges {
             touched.insert(identity, (Arc::new(clusters.known(&application_of(&record, &view)?)), why));
         }
         if touched.values().any(|(application, _)| is_stuck(state, application.environment_branch())) {
+            return Err(Stopped::Unknown);
+        }
+        // What was touched may make others now.
+        let mut reach = Reach::default();
+        let mut may_make = |application: &Application| reach.may_make(application, new);
+        if found.rules.makes == Some(true) && touched.values().any(|(application, _)| may_make(application)) {
             return Err(Stopped::Unknown);
         }
         Ok(touched)
@@ -413,13 +420,20 @@ fn check_patches(state: &mut State, changes: &Changes, view: &View<'_>) -> Resul
 
 /// The Application of a record whose file did not change.
 fn application_of(record: &Record, view: &View<'_>) -> Result<Application, Stopped> {
-    let content = view.read(&record.file).map_err(|_| Stopped::Unknown)?;
-    let file = application::read(&record.file, &content.data);
-    let found = match &record.about {
-        About::Written => file.applications().find(|application| record.is_of(application)).cloned(),
-        About::Made(text) => Application::remade(&file, text).map(|made| (*made).clone()),
-        About::Maker => None,
+    let rendered = match &record.about {
+        About::Made(text) => Application::remade(None, text),
+        About::Written | About::Maker => None,
     };
+    let read = || {
+        let content = view.read(&record.file).ok()?;
+        let file = application::read(&record.file, &content.data);
+        match &record.about {
+            About::Written => file.applications().find(|application| record.is_of(application)).cloned(),
+            About::Made(text) => Application::remade(Some(&file), text).map(|made| (*made).clone()),
+            About::Maker => None,
+        }
+    };
+    let found = rendered.map(|made| (*made).clone()).or_else(read);
     found.filter(|found| found.placement() == record.placement).ok_or(Stopped::Unknown)
 }
 

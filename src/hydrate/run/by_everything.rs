@@ -13,6 +13,7 @@ use super::memory::{Identity, Known, recalled_limit};
 use super::plan::{Failing, Hydration, Plan, Rendered, Stage, Step, Work};
 use super::state::Run;
 use super::stopped::Stopped;
+use super::unproven::unproven;
 use crate::application::{Application, BranchName};
 use crate::cache::{Encoded, State};
 use crate::diag::{Diagnostic, shell_word};
@@ -158,7 +159,7 @@ pub fn plan(
                 applications.extend(tree.applications(&name).cloned());
                 hydrations.insert(name, hydration);
             }
-            Err(mistakes) => drop(failing.insert(name, Failing::Mistakes(mistakes))),
+            Err(why) => drop(failing.insert(name, why)),
         }
     }
     let files = TreeFiles::new(run.found.setup.repository, tree.tree);
@@ -189,19 +190,27 @@ fn asked(
     tree: &DryTree,
     before: Option<Rc<DryTree>>,
     run: &Run<'_>,
-) -> Result<Result<Hydration<Work>, Vec<Diagnostic>>, Stopped> {
+) -> Result<Result<Hydration<Work>, Failing>, Stopped> {
     let mistakes = tree.mistakes(name, before.as_deref());
     if !mistakes.is_empty() {
-        return Ok(Err(mistakes));
+        return Ok(Err(Failing::Mistakes(mistakes)));
+    }
+    let limits = tree.limits(name, before.as_deref());
+    let unknown = match limits.is_empty() {
+        true => unproven(name, tree, before.as_deref(), run)?,
+        false => Some(FailedBranch { limits, ..FailedBranch::default() }),
+    };
+    if let Some(unknown) = unknown {
+        return Ok(Err(Failing::Renders(unknown)));
     }
     let removals = removals(name, tree, before.as_deref(), &run.found);
     let is_nothing = removals.as_ref().is_ok_and(Vec::is_empty);
     let unread = if is_nothing { Vec::new() } else { tree.unread(name, before.as_deref()) };
     let removals = match removals {
         // What is wrong there may be the very Application that seems to have left.
-        _ if !unread.is_empty() => return Ok(Err(unread)),
+        _ if !unread.is_empty() => return Ok(Err(Failing::Mistakes(unread))),
         Ok(removals) => removals,
-        Err(diagnostic) => return Ok(Err(vec![diagnostic])),
+        Err(diagnostic) => return Ok(Err(Failing::Mistakes(vec![diagnostic]))),
     };
     let first = tree.applications(name).next();
     let repo_url = run.found.repo_url(first.map(|first| &**first)).to_owned();
@@ -273,7 +282,7 @@ fn passed(branch: &Branch, commits: &[ObjectId], earlier: Option<&State>, run: &
 fn note_silence(run: &mut Run<'_>, tree: &DryTree, head: &DryHead) {
     let Wake::Pushed(pushed) = &run.found.setup.wake else { return };
     let is_pushed = pushed.iter().any(|branch| branch == head.branch.as_str());
-    let asks = !tree.is_empty() || tree.has_sets() || run.found.hydrated_from(&head.branch).next().is_some();
+    let asks = !tree.is_empty() || tree.has_makers() || run.found.hydrated_from(&head.branch).next().is_some();
     if is_pushed && !asks {
         let text = format!("nothing to hydrate: `{}` has no Application with `spec.sourceHydrator`", head.branch);
         run.report.notes.push(text);

@@ -30,7 +30,7 @@ pub fn learn(run: &mut Run<'_>, heads: &[DryHead]) -> Result<(), Stopped> {
         }
         let tree = run.tree(head.tip, head, heads)?;
         is_hydrated |= tree.hydrated().next().is_some();
-        is_needed |= is_to_make(&run.found) && tree.has_sets();
+        is_needed |= is_to_make(&run.found) && tree.has_makers();
     }
     if is_hydrated && is_needed { set(run, url) } else { Ok(()) }
 }

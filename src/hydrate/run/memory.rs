@@ -148,8 +148,10 @@ impl Memory {
             warnings,
         };
         let makers = tree.expanded().iter().cloned();
-        let makers =
-            makers.map(|Expanded { file, ordinal, reads }| Record::of_maker(file, ordinal, (*reads).clone()).encode());
+        let makers = makers.map(|Expanded { file, ordinal, reads, repeats }| {
+            let record = Record::of_maker(file, ordinal, (*reads).clone());
+            Record { names_the_commit: !repeats, ..record }.encode()
+        });
         let records = rendered.into_values().chain(makers).collect();
         let patches = tree.patches().clone();
         self.kept.push((state_name(head, found), Kept::New(Box::new(state), records, patches)));

@@ -98,18 +98,24 @@ struct Documents(RefCell<Option<(RepoPath, ContentId, Arc<application::File>)>>)
 
 impl Documents {
     fn render(&self, commit: &Commit<'_>, asked: &Asked) -> Answer {
-        let found = self.find(commit, asked).map(|file| {
-            let is_asked = |application: &&Application| application.fingerprint() == asked.fingerprint;
-            match &asked.made {
-                Some(made) => {
-                    Application::remade(&file, made).filter(|made| is_asked(&&**made)).map(|made| (*made).clone())
-                }
-                None => {
-                    let mut found = file.applications().filter(|application| application.index == asked.index);
-                    found.find(is_asked).cloned()
-                }
-            }
-        });
+        let is_asked = |application: &&Application| application.fingerprint() == asked.fingerprint;
+        let remade = |file: Option<&application::File>, made: &String| {
+            Application::remade(file, made).filter(|made| is_asked(&&**made)).map(|made| (*made).clone())
+        };
+        // What was rendered stands in no file.
+        let rendered = asked.made.as_ref().and_then(|made| remade(None, made));
+        let found = rendered.map_or_else(
+            || {
+                self.find(commit, asked).map(|file| match &asked.made {
+                    Some(made) => remade(Some(&file), made),
+                    None => {
+                        let mut found = file.applications().filter(|application| application.index == asked.index);
+                        found.find(is_asked).cloned()
+                    }
+                })
+            },
+            |made| Ok(Some(made)),
+        );
         let rendered = |application: Application| commit.render(&application);
         match found.map(|application| application.map(rendered)) {
             Ok(Some(Ok(rendered))) => Answer::Rendered(rendered),

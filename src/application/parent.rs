@@ -1,0 +1,202 @@
+//! Applications that other Applications render: "app of apps".
+//!
+//! A [`Parent`] is an Application that is hydrated itself, or a root that lives in the cluster only. What it renders may
+//! hold Applications and ApplicationSets with `sourceHydrator`, which are hydrated as those that stand in files. Rendered
+//! text has no place in the dry tree, so their fields have that of the template or file that they seem to come from
+//! ([`Excerpt`]), else that of the parent.
+//!
+//! Leaves to others: rendering (the engines), and which Applications are asked (`plan`, with [`reach::Reach`]).
+
+mod excerpt;
+mod origins;
+mod reach;
+mod root;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::document::document;
+use super::field::{Field, Place};
+use super::made::{By, Keeps, Kept, Maker, of_json, to_json};
+use super::read::{Kind, kind, near_miss};
+use super::set::{ApplicationSet, MadeFrom};
+use super::{Application, Document};
+use crate::diag::{Diagnostic, Span};
+use crate::path::RepoPath;
+use crate::yaml::Value;
+
+pub use excerpt::Excerpt;
+pub use origins::Origins;
+pub use reach::Reach;
+pub use root::Root;
+
+/// Something that renders Applications.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Parent {
+    /// What it is.
+    pub by: By,
+    /// The file that it stands in; of one that is made itself, the file of the first of those that make it; of a root that
+    /// stands in no file, the directory of its sources.
+    pub file: RepoPath,
+    /// Where its sources are named.
+    pub place: Span,
+    /// What makes it, from the inside out.
+    pub above: Vec<By>,
+}
+
+/// What a parent makes.
+#[derive(Debug, Default)]
+pub struct Makes {
+    /// Its Applications with `spec.sourceHydrator`, right or wrong.
+    pub documents: Vec<Document>,
+    /// Its ApplicationSets that mention `sourceHydrator`.
+    pub sets: Vec<Arc<ApplicationSet>>,
+    /// What is odd, such as a near miss of `sourceHydrator`.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// One object that a parent rendered, as it is kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct RenderedObject {
+    pub parent: Parent,
+    object: serde_json::Value,
+    /// Which of the objects it is, from 1.
+    number: usize,
+    excerpt: Option<Excerpt>,
+}
+
+impl Makes {
+    /// Whether it makes nothing for us.
+    pub fn is_empty(&self) -> bool {
+        self.documents.is_empty() && self.sets.is_empty()
+    }
+}
+
+/// Whether a rendered object may be an Application or an ApplicationSet for us.
+pub fn is_made(object: &Value) -> bool {
+    let text = |key| object.get(key).and_then(Value::as_str).unwrap_or_default();
+    matches!(text("kind"), "Application" | "ApplicationSet")
+        && text("apiVersion").split('/').next() == Some("argoproj.io")
+}
+
+impl Parent {
+    /// An Application as a parent.
+    pub fn of(application: &Application) -> Self {
+        let by = By::Application {
+            namespace: application.namespace.as_ref().map(ToString::to_string),
+            name: application.name.to_string(),
+        };
+        let above = application.maker.iter().flat_map(|maker| [&maker.by].into_iter().chain(&maker.above).cloned());
+        let place = application.places.dry_path.clone();
+        Self { by, file: application.file.clone(), place, above: above.collect() }
+    }
+
+    /// A root of the setting `roots` as a parent.
+    pub fn root(application: &Application) -> Self {
+        let by = By::Root { name: application.name.to_string() };
+        let file = application.dry.path.clone();
+        Self { by, place: Span::file(file.clone()), file, above: Vec::new() }
+    }
+
+    /// The Applications and sets among what it rendered, `objects` in their order.
+    pub fn makes(&self, objects: Vec<Value>, origins: &Origins) -> Makes {
+        let mut makes = Makes::default();
+        for (number, object) in (1..).zip(objects) {
+            let name = object.at(&["metadata", "name"]).and_then(Value::as_str).unwrap_or_default();
+            let excerpt = origins.find(object.get("kind").and_then(Value::as_str).unwrap_or_default(), name);
+            let object = RenderedObject { parent: self.clone(), object: to_json(&object), number, excerpt };
+            object.sort_into(&mut makes);
+        }
+        makes
+    }
+
+    fn place(&self) -> Place {
+        excerpt::place_of(&self.place)
+    }
+}
+
+impl RenderedObject {
+    /// The object with the places that it seems to come from.
+    fn field(&self) -> Field {
+        let value = of_json(self.object.clone());
+        match &self.excerpt {
+            Some(excerpt) => excerpt.field(&value),
+            None => Field::everywhere(&value, &self.parent.place()),
+        }
+    }
+
+    fn sort_into(self, makes: &mut Makes) {
+        let field = self.field();
+        match kind(&field, None) {
+            Kind::Application => makes.documents.push(self.document(&field)),
+            Kind::ApplicationSet(set) => makes.sets.push(Arc::new(set.rendered(self))),
+            Kind::Misspelt(entry) => {
+                let maker = self.maker();
+                makes.warnings.push(near_miss(entry).made_by(&maker));
+            }
+            Kind::List(_) | Kind::Unclear(_) | Kind::Other => {}
+        }
+    }
+
+    fn document(self, field: &Field) -> Document {
+        let name = field.get("metadata").and_then(|metadata| metadata.get("name")).and_then(Field::as_str);
+        let index = self.index_of(name.unwrap_or_default());
+        let mut document = document(field, index, false);
+        document.made_by(self.maker());
+        document
+    }
+
+    fn maker(&self) -> Maker {
+        let Parent { by, file, place, above } = self.parent.clone();
+        let origin = self.excerpt.as_ref().map(|excerpt| excerpt.place(&["metadata", "name"]));
+        let text = origin.as_ref().map_or_else(|| format!("object {}", self.number), Span::to_string);
+        let element = MadeFrom { text, place: origin.unwrap_or_else(|| place.clone()) };
+        let kept = Kept::Rendered(self.clone()).to_text();
+        Maker { by, file, place, element, above, kept, keeps: Keeps::Nothing }
+    }
+
+    /// A number for what this parent makes under a name, which does not depend on what else it makes.
+    fn index_of(&self, name: &str) -> usize {
+        self.parent.index_of(name)
+    }
+
+    /// The set that it is.
+    pub fn set(&self) -> Option<ApplicationSet> {
+        match kind(&self.field(), None) {
+            Kind::ApplicationSet(set) => Some(set.rendered(self.clone())),
+            _ => None,
+        }
+    }
+
+    /// The Application that it is.
+    pub fn application(self) -> Option<Arc<Application>> {
+        let field = self.field();
+        match kind(&field, None) {
+            Kind::Application => self.document(&field).application,
+            _ => None,
+        }
+    }
+}
+
+impl Parent {
+    /// A number for something of this parent that has a name: never that of a document which stands in a file.
+    pub fn index_of(&self, name: &str) -> usize {
+        let mut hash = Sha256::new();
+        let names = [&self.by].into_iter().chain(&self.above).map(ToString::to_string);
+        for text in names.chain([name.to_owned()]) {
+            hash.update(text.len().to_le_bytes());
+            hash.update(text);
+        }
+        super::made::top_number(&hash.finalize())
+    }
+
+    /// A number for the parent itself among the makers of its file.
+    pub fn ordinal(&self) -> usize {
+        self.index_of("") >> 1
+    }
+}
+
+#[cfg(test)]
+mod tests;

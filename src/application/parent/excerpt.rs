@@ -1,0 +1,218 @@
+//! A document of a template or of a plain file, and where the fields of what was rendered from it seem to stand there.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::field::{Content, Entry, Extent, Field, Place, Text};
+use crate::diag::Span;
+use crate::path::RepoPath;
+use crate::yaml::Value;
+
+/// Part of a text file: one document between lines of `---`.
+///
+/// It may be the template of what was rendered, so it is no YAML to us: fields are found by their keys and by how far lines
+/// are indented. A field that is not found stands where the one around it does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Excerpt {
+    /// The file.
+    pub path: RepoPath,
+    /// Its line that the text begins with, 1-based.
+    pub line: u32,
+    /// The text.
+    pub text: String,
+}
+
+/// Bytes of the text.
+#[derive(Clone, Copy)]
+struct Region {
+    start: usize,
+    end: usize,
+}
+
+/// A key that was found: itself, and what belongs to it.
+struct Found {
+    key: usize,
+    value: Region,
+}
+
+/// The text while places in it are looked up.
+struct Lookup<'e> {
+    excerpt: &'e Excerpt,
+    text: Arc<Text>,
+}
+
+impl Excerpt {
+    /// A value with the places where its fields seem to stand.
+    pub(in super::super) fn field(&self, value: &Value) -> Field {
+        let lookup = self.lookup();
+        let all = Region { start: 0, end: self.text.len() };
+        lookup.field(value, all, &lookup.place(self.first_line(), 0))
+    }
+
+    /// Where a field seems to stand.
+    pub fn place(&self, path: &[&str]) -> Span {
+        let lookup = self.lookup();
+        let mut region = Region { start: 0, end: self.text.len() };
+        let mut place = lookup.place(self.first_line(), 0);
+        for key in path {
+            let Some(found) = lookup.find(key, region) else { break };
+            place = lookup.value_place(&found);
+            region = found.value;
+        }
+        place.span()
+    }
+
+    fn lookup(&self) -> Lookup<'_> {
+        Lookup { excerpt: self, text: Arc::new(Text { path: self.path.clone(), text: self.text.clone() }) }
+    }
+
+    /// The first line that says something.
+    fn first_line(&self) -> usize {
+        self.text.len() - self.text.trim_start().len()
+    }
+}
+
+impl Lookup<'_> {
+    fn field(&self, value: &Value, region: Region, place: &Place) -> Field {
+        let content = match value {
+            Value::Mapping(entries) => Content::Mapping(
+                entries
+                    .iter()
+                    .map(|(key, value)| {
+                        let found = self.find(key, region);
+                        let (key_place, field) = match &found {
+                            Some(found) => (
+                                self.place(found.key, key.len()),
+                                self.field(value, found.value, &self.value_place(found)),
+                            ),
+                            None => (place.clone(), Field::everywhere(value, place)),
+                        };
+                        Entry { key: key.clone(), key_place, field, twice: false }
+                    })
+                    .collect(),
+            ),
+            Value::Sequence(items) => Content::List(items.iter().map(|item| Field::everywhere(item, place)).collect()),
+            scalar => Content::Scalar(scalar.clone()),
+        };
+        Field { place: place.clone(), content }
+    }
+
+    /// The key in a block of lines that is indented least, else in braces.
+    fn find(&self, key: &str, region: Region) -> Option<Found> {
+        let text = self.excerpt.text.as_str();
+        let within = text.get(region.start..region.end)?;
+        let mut best: Option<(usize, usize)> = None;
+        let mut offset = region.start;
+        for line in within.split_inclusive('\n') {
+            let start = content_start(line);
+            if begins_with_key(line.get(start..).unwrap_or_default(), key) {
+                let at = offset + start;
+                let indent = at - line_start(text, at);
+                if best.is_none_or(|(least, _)| indent < least) {
+                    best = Some((indent, at));
+                }
+            }
+            offset += line.len();
+        }
+        if let Some((indent, at)) = best {
+            let value = after_colon(text, at)?;
+            return Some(Found {
+                key: at,
+                value: Region { start: value, end: block_end(text, at, indent, region.end) },
+            });
+        }
+        let matches = within.match_indices(key).map(|(at, _)| region.start + at);
+        let mut flow = matches.filter(|at| {
+            let before = text.get(..*at).and_then(|before| before.chars().next_back());
+            before.is_some_and(|c| matches!(c, '{' | ',' | ' ')) && begins_with_key(&text[*at..], key)
+        });
+        let at = flow.next()?;
+        let value = after_colon(text, at)?;
+        let end = text.get(value..).and_then(|rest| rest.find('\n')).map_or(text.len(), |len| value + len);
+        Some(Found { key: at, value: Region { start: value, end: end.min(region.end).max(value) } })
+    }
+
+    /// That of the value behind a key when it stands in the same line, else that of the key.
+    fn value_place(&self, found: &Found) -> Place {
+        let rest = self.excerpt.text.get(found.value.start..).unwrap_or_default();
+        let line = rest.lines().next().unwrap_or_default();
+        let value = line.trim_start();
+        let len = if value.starts_with("{{") || !value.starts_with(['{', '[']) {
+            let stop = |c: &(usize, char)| c.1 == ',' || (c.1 == '}' && !value.starts_with("{{"));
+            value.char_indices().find(stop).map_or(value.trim_end().len(), |(at, _)| at)
+        } else {
+            1
+        };
+        match value.is_empty() || value.starts_with('#') {
+            true => self.place(found.key, 1),
+            false => self.place(found.value.start + (line.len() - value.len()), len.max(1)),
+        }
+    }
+
+    fn place(&self, offset: usize, len: usize) -> Place {
+        let text = &self.excerpt.text;
+        let before = text.get(..offset).unwrap_or_default();
+        let lines = u32::try_from(before.matches('\n').count()).unwrap_or(u32::MAX);
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        Place {
+            file: self.text.clone(),
+            line: self.excerpt.line.saturating_add(lines),
+            column: u32::try_from(column).unwrap_or(u32::MAX),
+            offset,
+            extent: if len == 0 { Extent::Start } else { Extent::bytes(len) },
+        }
+    }
+}
+
+/// Where a line says something, behind the dashes of list items.
+fn content_start(line: &str) -> usize {
+    let mut start = line.len() - line.trim_start().len();
+    while let Some(rest) = line.get(start..).and_then(|rest| rest.strip_prefix("- ")) {
+        start += 2 + rest.len() - rest.trim_start().len();
+    }
+    start
+}
+
+fn begins_with_key(text: &str, key: &str) -> bool {
+    let is_colon = |rest: &str| rest.starts_with(": ") || rest.starts_with(":\n") || rest.trim_end() == ":";
+    text.strip_prefix(key).is_some_and(is_colon)
+}
+
+fn after_colon(text: &str, at: usize) -> Option<usize> {
+    text.get(at..)?.find(':').map(|colon| at + colon + 1)
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1)
+}
+
+/// Where the lines end that are indented further than the key at `at`; those with template actions alone do not count.
+fn block_end(text: &str, at: usize, indent: usize, max: usize) -> usize {
+    let mut offset = at;
+    for (number, line) in text.get(at..max).unwrap_or_default().split_inclusive('\n').enumerate() {
+        let rest = line.trim_start();
+        let is_content = !rest.is_empty() && !rest.starts_with("{{") && !rest.starts_with('#');
+        if number > 0 && is_content && line.len() - rest.len() <= indent {
+            return offset;
+        }
+        offset += line.len();
+    }
+    max
+}
+
+/// The place that a span shows, for a value that stands nowhere else.
+pub(super) fn place_of(span: &Span) -> Place {
+    let line = span.text.clone().unwrap_or_default();
+    let column = (span.column as usize).saturating_sub(1);
+    let offset = line.char_indices().nth(column).map_or(0, |(at, _)| at);
+    let shown = line.get(offset..).unwrap_or_default();
+    let len: usize = shown.chars().take(span.width as usize).map(char::len_utf8).sum();
+    Place {
+        file: Arc::new(Text { path: span.path.clone(), text: line }),
+        line: span.line,
+        column: span.column,
+        offset,
+        extent: Extent::bytes(len),
+    }
+}

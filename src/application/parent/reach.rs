@@ -1,0 +1,182 @@
+//! Which Applications may render others: those whose sources have the word `sourceHydrator` somewhere.
+//!
+//! To render every Application only to see what it makes would double the cost of a push. What a render prints comes from
+//! the files that it reads, and these are in the directory of its sources or named there: so where none of them has the
+//! word, nothing that is rendered has it. A template that puts the word together from pieces is not found so.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::super::read::MARK;
+use super::super::search::{KUSTOMIZATIONS, is_kustomization};
+use super::super::{Application, field};
+use crate::path::RepoPath;
+use crate::view::{ContentId, Entry, Files, Kind, View};
+
+/// How deep directories are followed, and how many names of other places one directory may have: beyond them, what is below
+/// counts as marked.
+const DEPTH_MAX: usize = 128;
+const NAMES_MAX: usize = 1_000;
+
+/// A file above this has no Applications.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// What is known of directories and files by their content: nothing of it depends on where they stand.
+#[derive(Debug, Default)]
+pub struct Reach {
+    directories: HashMap<ContentId, Arc<Below>>,
+    files: HashMap<ContentId, bool>,
+}
+
+/// What stands in a directory and below it.
+#[derive(Debug, Default)]
+struct Below {
+    is_marked: bool,
+    /// Whether files are marked that the kustomization of their directory does not name, so that Kustomize reads none.
+    is_marked_beside: bool,
+    /// Names of other places, each with the directory that it counts from.
+    names: Vec<(RepoPath, String)>,
+    /// Links, by their paths.
+    links: Vec<RepoPath>,
+}
+
+impl Reach {
+    /// Whether what an Application renders may hold the word.
+    pub fn may_make(&mut self, application: &Application, files: &dyn Files) -> bool {
+        let view = View::new(files);
+        let mut seen = HashSet::new();
+        let mut left = vec![application.dry.path.clone()];
+        let mut names = Vec::new();
+        texts(&application.dry.fields, &mut names);
+        for name in names {
+            left.extend(places(&application.dry.path, &name));
+        }
+        while let Some(path) = left.pop() {
+            if !seen.insert(path.clone()) {
+                continue;
+            }
+            if seen.len() > NAMES_MAX {
+                return true;
+            }
+            let Ok(real) = view.real_path(&path) else { continue };
+            match view.kind(&real) {
+                Ok(Some(Kind::Directory)) => {
+                    let Ok(id) = view.content_id(&real) else { continue };
+                    let below = self.below(files, &real, id, 0);
+                    let is_built = files.list(&real, id).is_ok_and(|entries| kustomization(&entries).is_some());
+                    if below.is_marked || (below.is_marked_beside && !is_built) {
+                        return true;
+                    }
+                    let named = below.names.iter().flat_map(|(dir, name)| places(&real.join(dir), name));
+                    left.extend(named.chain(below.links.iter().map(|link| real.join(link))));
+                }
+                Ok(Some(Kind::File)) => {
+                    if view.content_id(&real).is_ok_and(|id| self.is_marked(files, &real, id)) {
+                        return true;
+                    }
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
+    fn below(&mut self, files: &dyn Files, dir: &RepoPath, id: ContentId, depth: usize) -> Arc<Below> {
+        if let Some(known) = self.directories.get(&id) {
+            return known.clone();
+        }
+        let mut below = Below { is_marked: depth >= DEPTH_MAX, ..Below::default() };
+        let entries = files.list(dir, id).ok();
+        // A repository that cannot be read says so when the Application is rendered.
+        below.is_marked |= entries.is_none();
+        let build = entries.as_ref().and_then(|entries| kustomization(entries)).and_then(|entry| {
+            let path = dir.child(&entry.name).ok()?;
+            files.read(&path, entry.id).ok()
+        });
+        for entry in entries.iter().flat_map(|entries| entries.iter()) {
+            let (Ok(path), Ok(name)) = (dir.child(&entry.name), RepoPath::root().child(&entry.name)) else { continue };
+            match entry.kind {
+                _ if below.is_marked => break,
+                Kind::Directory => {
+                    let inner = self.below(files, &path, entry.id, depth + 1);
+                    below.is_marked |= inner.is_marked;
+                    below.is_marked_beside |= inner.is_marked_beside;
+                    below.names.extend(inner.names.iter().map(|(from, text)| (name.join(from), text.clone())));
+                    below.links.extend(inner.links.iter().map(|link| name.join(link)));
+                }
+                Kind::File => {
+                    if self.is_marked(files, &path, entry.id) {
+                        let is_named = |text: &Arc<[u8]>| memchr::memmem::find(text, entry.name.as_bytes()).is_some();
+                        let is_read = is_kustomization(&path) || build.as_ref().is_none_or(is_named);
+                        below.is_marked |= is_read;
+                        below.is_marked_beside |= !is_read;
+                    }
+                    if names_others(&path) {
+                        below.names.extend(names(files, &path, entry.id).map(|text| (RepoPath::root(), text)));
+                    }
+                }
+                Kind::Link => below.links.push(name),
+                Kind::Submodule => {}
+            }
+            below.is_marked |= below.names.len() + below.links.len() > NAMES_MAX;
+        }
+        if below.is_marked {
+            below = Below { is_marked: true, ..Below::default() };
+        }
+        let below = Arc::new(below);
+        self.directories.insert(id, below.clone());
+        below
+    }
+
+    fn is_marked(&mut self, files: &dyn Files, path: &RepoPath, id: ContentId) -> bool {
+        let read = || {
+            let is_small = files.size(path, id).is_ok_and(|size| size <= FILE_BYTES_MAX);
+            is_small
+                && files.read(path, id).is_ok_and(|content| memchr::memmem::find(&content, MARK.as_bytes()).is_some())
+        };
+        *self.files.entry(id).or_insert_with(read)
+    }
+}
+
+/// The file of a kustomization among the entries of a directory.
+fn kustomization(entries: &[Entry]) -> Option<&Entry> {
+    entries.iter().find(|entry| KUSTOMIZATIONS.contains(&entry.name.as_str()))
+}
+
+/// Whether a file may name files or directories outside of its own.
+fn names_others(path: &RepoPath) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    is_kustomization(path) || matches!(name, "Chart.yaml" | "requirements.yaml") || name.starts_with(".argocd-source")
+}
+
+/// The words of a file that may name what is outside of its directory.
+fn names(files: &dyn Files, path: &RepoPath, id: ContentId) -> impl Iterator<Item = String> {
+    let content = files.read(path, id).unwrap_or_default();
+    let text = String::from_utf8_lossy(&content).into_owned();
+    let between = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | '[' | ']' | '{' | '}' | '=');
+    let words: Vec<String> = text.split(between).filter(|word| leads_out(word)).map(str::to_owned).collect();
+    words.into_iter()
+}
+
+fn leads_out(word: &str) -> bool {
+    let word = word.strip_prefix("file://").unwrap_or(word);
+    !word.contains("://") && (word == ".." || word.contains("../") || word.ends_with("/..") || word.starts_with('/'))
+}
+
+/// The places of the tree that a name may mean: counted from `dir`, or from the root when it begins with a `/`.
+fn places(dir: &RepoPath, name: &str) -> Option<RepoPath> {
+    let name = name.strip_prefix("file://").unwrap_or(name);
+    match name.strip_prefix('/') {
+        Some(rest) => RepoPath::clean(rest).ok(),
+        None => dir.resolve(name).ok(),
+    }
+}
+
+/// All texts of a field that may name what is outside of the directory of sources.
+fn texts(of: &field::Field, found: &mut Vec<String>) {
+    match &of.content {
+        field::Content::Mapping(entries) => entries.iter().for_each(|entry| texts(&entry.field, found)),
+        field::Content::List(items) => items.iter().for_each(|item| texts(item, found)),
+        field::Content::Scalar(value) => found.extend(value.as_str().filter(|text| leads_out(text)).map(str::to_owned)),
+    }
+}

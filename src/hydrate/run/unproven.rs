@@ -1,0 +1,67 @@
+//! Makers of which it has to be found out whether they made Applications of a branch, and make them no more.
+//!
+//! One that cannot be answered at the dry commit of the branch either, for a limit of this machine or a setting, may have been
+//! answered when that commit was hydrated: it did make some, where the branch has more than is known of.
+//!
+//! An Application whose sources have no word of `sourceHydrator` is not rendered for what it makes. Where it made something
+//! before, it makes that no more only if it renders at all: a chart that fails leaves in the cluster what it made.
+
+use super::failed_render::FailedBranch;
+use super::state::Run;
+use super::stopped::Stopped;
+use crate::application::{Application, BranchName};
+use crate::hydrate::dry_tree::DryTree;
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::files::METADATA;
+use crate::hydrate::making::Making;
+use crate::hydrate::takeover;
+use crate::plan::{Renders as _, Unanswered};
+use crate::view::TreeFiles;
+
+/// Why it is not known that what `before` has of such parents on a branch is made no more; none when it is.
+pub fn unproven(
+    branch: &BranchName,
+    tree: &DryTree,
+    before: Option<&DryTree>,
+    run: &Run<'_>,
+) -> Result<Option<FailedBranch>, Stopped> {
+    let Some(before) = before else { return Ok(None) };
+    let mut failed = FailedBranch::default();
+    let doubtful: Vec<&Unanswered> = tree.unanswered_as_in(before).collect();
+    if !doubtful.is_empty() && has_more_than(branch, before, run)? {
+        doubtful.into_iter().for_each(|unanswered| take(&mut failed, unanswered.clone()));
+    }
+    for unanswered in unrendered(&tree.silent_parents(branch, before), tree, run)? {
+        take(&mut failed, unanswered);
+    }
+    let is_proven = failed.limits.is_empty() && failed.mistakes.is_empty();
+    Ok((!is_proven).then_some(failed))
+}
+
+/// Whether a branch has paths that hydration wrote and that no Application of `before` writes.
+fn has_more_than(branch: &BranchName, before: &DryTree, run: &Run<'_>) -> Result<bool, Stopped> {
+    let Some(tip) = run.branches.get(branch).and_then(|branch| branch.tip.as_ref()) else { return Ok(false) };
+    let paths = before.applications(branch).map(|application| &application.sync_path).collect();
+    let left = takeover::left_alone(tip.tree, &paths, &run.found.buffer)?;
+    let is_of_path = |path: &String| path.rsplit_once('/').is_some_and(|(_, name)| name == METADATA);
+    Ok(left.iter().any(is_of_path))
+}
+
+/// Those of the parents that do not render.
+fn unrendered(parents: &[&Application], tree: &DryTree, run: &Run<'_>) -> Result<Vec<Unanswered>, Stopped> {
+    if parents.is_empty() {
+        return Ok(Vec::new());
+    }
+    let id = tree.commit.id.to_string();
+    let setup = run.found.setup;
+    let making = Making { settings: &run.found.rules.settings, renderers: setup.renderers, dry_commit: &id };
+    let files = TreeFiles::new(setup.repository, tree.tree);
+    let rendered = parents.iter().zip(making.render(parents, &files));
+    let unanswered = rendered.filter_map(|(parent, rendered)| Unanswered::of(parent, rendered).transpose());
+    Ok(unanswered.collect::<Result<_, _>>().map_err(HydrateError::tree(&tree.commit.id))?)
+}
+
+fn take(failed: &mut FailedBranch, unanswered: Unanswered) {
+    let Unanswered { diagnostic, is_limit, .. } = unanswered;
+    if is_limit { failed.limits.push(diagnostic) } else { failed.mistakes.push(diagnostic) }
+}
