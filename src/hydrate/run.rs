@@ -22,8 +22,10 @@ mod output;
 mod pipeline;
 mod plan;
 mod rendered;
+mod request;
 mod state;
 mod stopped;
+mod takeover;
 mod untouched;
 
 use std::rc::Rc;
@@ -33,13 +35,15 @@ use super::report::Report;
 use super::setup::Setup;
 use crate::git::{self, Lock, Repository};
 
-pub(super) use branch::{Branch, PathOutput, initial};
-pub(super) use commits::{Becomes, Commits};
+pub use request::{CommitRequest, PathDetails, commit};
+
+pub(super) use branch::{Branch, initial};
 pub(super) use failed_render::{FailedBranch, FailedRender, FailureKind};
 pub(super) use memory::{Attempt, Memory};
 pub(super) use plan::{Plan, Step, Task, Why, Work};
 pub(super) use state::Run;
 pub(super) use stopped::Stopped;
+pub(super) use takeover::left_alone;
 
 /// The lock file of a repository: whoever hydrates holds it.
 pub fn lock_path(repository: &Repository) -> std::path::PathBuf {
