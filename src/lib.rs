@@ -7,13 +7,14 @@
 //!    [`hook::post_receive`]. They say only that something happened.
 //! 2. Under the lock of the repository, [`hydrate::hydrate`] reads refs, settings ([`settings::Settings`]), notes,
 //!    recorded failures and the records of branches ([`hydrate::BranchRecords`]) as they are now
-//!    ([`git::Repository::refs`]).
+//!    (`hydrate/snapshot.rs`).
 //! 3. For each dry branch, [`plan::Discovery`] finds the Applications of its tree ([`application::read`]); directories that
 //!    it knows are not read again. ApplicationSets among them are expanded from the same tree
 //!    ([`application::set`]), each again only when something differs that it looked at.
 //! 4. [`application::validate`] judges them together: every mistake at once, each with its place.
 //! 5. For each environment branch, [`hydrate::Standing`] tells who made it and from which dry commit it was hydrated
-//!    last. The first-parent commits since then are hydrated in order.
+//!    last. The first-parent commits since then are hydrated in order. Each becomes a `Plan` (`hydrate/run/plan.rs`): what
+//!    is rendered and why, and what is known. `git hydrate plan` ends here.
 //! 6. [`plan::removals`] tells what left the dry tree, with proof and within a limit.
 //! 7. [`render::Renderers`] renders all Applications on all cores: [`helm`], [`kustomize`], [`directory`], [`jsonnet`],
 //!    [`plugin`]. Each sees files through a [`view::View`] only, which notes what it read.
@@ -25,11 +26,12 @@
 //!
 //! # How it stays fast
 //!
-//! Where the branches stand as the last run left them, steps 3 to 8 are taken for what changed since only:
-//! [`plan::Changes`] compares the two dry trees, [`cache::State`] tells whose renders looked at what differs,
-//! [`view::View::confirms`] tells by content ids whether a result still holds, and only Applications whose do not are
-//! rendered. Whatever is not plain is left to the steps above, which look at everything. The way through the cache makes
-//! no byte of its own, so with it or without it the commits are the same.
+//! Where the branches are as the last run left them, steps 3 to 6 look at what changed since only
+//! (`hydrate/run/by_changes.rs`): [`plan::Changes`] compares the two dry trees, [`cache::State`] tells whose renders looked
+//! at what differs, [`view::View::confirms`] tells by content ids whether a result still holds, and only Applications whose
+//! do not are rendered. Whatever is not plain is left to the steps above, which look at everything
+//! (`hydrate/run/by_everything.rs`). Both make plans only; what a plan becomes does not depend on which of them made it, so
+//! with the cache or without it the commits are the same.
 //!
 //! # How it survives
 //!
@@ -68,7 +70,8 @@
 //! # Where to start
 //!
 //! A new transformer: `kustomize/transform`. A new template function: `template/funcs`. A new engine: `render/engines.rs`.
-//! A new subcommand: `cli`. A new generator of ApplicationSets: `application/set`. A new mistake of an Application: `application/mistake.rs`. What a hydrated branch says of
+//! A new subcommand: `cli`, over an operation of `hydrate/ask`. Why a push rendered an Application: `git hydrate plan`, and
+//! `Why` in `hydrate/run/plan.rs`. A new generator of ApplicationSets: `application/set`. A new mistake of an Application: `application/mistake.rs`. What a hydrated branch says of
 //! itself: [`metadata::Writer`].
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

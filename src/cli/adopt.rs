@@ -87,7 +87,7 @@ fn hand_over(setup: &Setup<'_>, branches: &[&ForeignBranch], json: bool) -> anyh
             output::print(format!("{}  {}\n", printable(branch.name.as_str()), describe(&found)))?;
         }
         match found {
-            Ok(_) => recorded.push(*branch),
+            Ok(_) => recorded.push((&branch.name, branch.tip)),
             Err(_) => adopted.push(branch.name.clone()),
         }
     }

@@ -1,12 +1,12 @@
 //! The settings of a repository, with what is made of them once.
 
 use super::branch_records::RECORDS_REF;
+use super::error::HydrateError;
 use super::making::Making;
-use super::{HydrateError, RefUpdate};
 use crate::application::set::ARGOCD_NAMESPACE;
 use crate::application::{self, BranchName, Patterns};
 use crate::diag::Diagnostic;
-use crate::git::{self, ObjectBuffer, ObjectId, Refs, Repository};
+use crate::git::{self, ObjectBuffer, ObjectId, Refs};
 use crate::metadata::{NOTES_REF, Writer};
 use crate::plan::{Discovered, Discovery, Lists, MadeLimits, Makers};
 use crate::render::{self, Renderers};
@@ -122,7 +122,7 @@ pub fn settings_files(
     files_of(refs.get(SETTINGS_REF), buffer)
 }
 
-fn files_of(
+pub fn files_of(
     commit: Option<ObjectId>,
     buffer: &ObjectBuffer<'_>,
 ) -> Result<(Option<ObjectId>, SettingsFiles), HydrateError> {
@@ -145,21 +145,6 @@ fn files_of(
 /// Whether hydration can work with a folder of settings, down to what its templates make.
 pub fn check_settings(files: &SettingsFiles) -> Result<(), HydrateError> {
     Rules::of(files)?.writer.check().map_err(HydrateError::Template)
-}
-
-/// Why a push of the settings must not go in: hydration could not work with them, and every later push would fail.
-/// `repository` has the objects of the push.
-pub fn unusable_settings(repository: &Repository, update: &RefUpdate) -> Result<Option<Diagnostic>, HydrateError> {
-    let is_settings = repository.refs()?.resolve(&update.name) == SETTINGS_REF;
-    let Some(new) = update.new.filter(|_| is_settings) else { return Ok(None) };
-    let hint = "fix them and push again; `git hydrate config` checks them before it commits";
-    let buffer = ObjectBuffer::new(repository);
-    match files_of(Some(new), &buffer).and_then(|(_, files)| check_settings(&files)) {
-        Ok(()) => Ok(None),
-        Err(HydrateError::Template(mistake)) => Ok(Some(mistake.hint(hint))),
-        Err(error @ HydrateError::Settings(_)) => Ok(Some(Diagnostic::error(error.to_string()).hint(hint))),
-        Err(error) => Err(error),
-    }
 }
 
 /// What engines are told about the dry commit that they render.

@@ -21,9 +21,12 @@ mod other_branches;
 mod output;
 mod pipeline;
 mod plan;
+mod recorded;
 mod rendered;
+mod request;
 mod state;
 mod stopped;
+mod takeover;
 mod unproven;
 mod untouched;
 
@@ -34,13 +37,16 @@ use super::report::Report;
 use super::setup::Setup;
 use crate::git::{self, Lock, Repository};
 
-pub(super) use branch::{Branch, PathOutput, initial};
-pub(super) use commits::{Becomes, Commits};
+pub use recorded::record_branches;
+pub use request::{CommitRequest, PathDetails, commit};
+
+pub(super) use branch::{Branch, initial};
 pub(super) use failed_render::{FailedBranch, FailedRender, FailureKind};
 pub(super) use memory::{Attempt, Memory};
 pub(super) use plan::{Plan, Step, Task, Why, Work};
 pub(super) use state::Run;
 pub(super) use stopped::Stopped;
+pub(super) use takeover::left_alone;
 
 /// The lock file of a repository: whoever hydrates holds it.
 pub fn lock_path(repository: &Repository) -> std::path::PathBuf {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::failed_render::FailedBranch;
-use crate::application::{AppName, Application, BranchName};
-use crate::cache::Encoded;
+use super::output::PathOutput;
+use crate::application::{Application, BranchName};
 use crate::diag::{Diagnostic, chain, shell_word};
 use crate::git::{self, Commit, Expected, Mode, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, object_id};
 use crate::hydrate::branch_records::BranchRecord;
@@ -633,23 +633,6 @@ struct Written {
     same: bool,
     /// Their blobs by name.
     files: Vec<(String, ObjectId)>,
-}
-
-/// What is written into one destination path.
-pub struct PathOutput<'a> {
-    pub dir: &'a RepoPath,
-    /// The Applications that are rendered into it, each with its namespace.
-    pub applications: Vec<(&'a AppName, Option<&'a AppName>)>,
-    /// The blob of `manifest.yaml`, which the buffer holds.
-    pub manifest: ObjectId,
-    /// The commands that render the same with the official tools.
-    pub commands: &'a [String],
-    /// A README that somebody else wrote; none to make it from the template.
-    pub readme: Option<&'a str>,
-    /// The Application, where hydration rendered it, and the record of its render.
-    pub application: Option<&'a Application>,
-    /// See [`PathOutput::application`].
-    pub record: Option<&'a Encoded>,
 }
 
 fn below(dir: &RepoPath, name: &str) -> RepoPath {

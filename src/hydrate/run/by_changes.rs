@@ -15,12 +15,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::branch::{Branch, PathOutput};
+use super::branch::Branch;
 use super::commits::conflicts;
 use super::failed_render::FailedBranch;
 use super::known;
 use super::losses::losses;
 use super::memory::{Identity, is_as_left, stuck};
+use super::output::PathOutput;
 use super::plan::{Done, Failing, Hydration, Plan, Rendered, Stage, Step, Task, Why, Work};
 use super::state::Run;
 use super::stopped::Stopped;

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::branch::{Branch, Made, PathOutput};
+use super::branch::{Branch, Made};
 use super::failed_render::FailedBranch;
 use super::losses;
+use super::output::PathOutput;
 use super::plan::{Done, Failing, Hydration, Rendered, Step};
+use super::takeover;
 use super::untouched::Untouched;
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
@@ -14,7 +16,6 @@ use crate::git::ObjectId;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::snapshot::Snapshot;
-use crate::hydrate::takeover;
 use crate::metadata::DryCommit;
 use crate::render;
 

@@ -1,6 +1,7 @@
 //! What Applications that stay lose of their objects: counted in what the branch holds, whatever a cache remembers.
 
-use super::branch::{Branch, PathOutput};
+use super::branch::Branch;
+use super::output::PathOutput;
 use crate::diag::Diagnostic;
 use crate::git::{Error, Mode, ObjectBuffer, ObjectId};
 use crate::hydrate::files::MANIFEST;

@@ -1,9 +1,9 @@
-use super::branch::PathOutput;
-use crate::application::{Application, Variable};
+use crate::application::{AppName, Application, Variable};
 use crate::cache::{About, Encoded, Record};
 use crate::git::{ObjectBuffer, ObjectId};
 use crate::manifest::Key;
 use crate::metadata::Writer;
+use crate::path::RepoPath;
 use crate::render::{self, Failure, Rendered};
 use crate::view::ContentId;
 
@@ -73,4 +73,21 @@ impl Output {
             record: Some(&self.record),
         }
     }
+}
+
+/// What is written into one destination path.
+pub struct PathOutput<'a> {
+    pub dir: &'a RepoPath,
+    /// The Applications that are rendered into it, each with its namespace.
+    pub applications: Vec<(&'a AppName, Option<&'a AppName>)>,
+    /// The blob of `manifest.yaml`, which the buffer holds.
+    pub manifest: ObjectId,
+    /// The commands that render the same with the official tools.
+    pub commands: &'a [String],
+    /// A README that somebody else wrote; none to make it from the template.
+    pub readme: Option<&'a str>,
+    /// The Application, where hydration rendered it, and the record of its render.
+    pub application: Option<&'a Application>,
+    /// See [`PathOutput::application`].
+    pub record: Option<&'a Encoded>,
 }

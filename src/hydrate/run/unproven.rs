@@ -9,12 +9,12 @@
 use super::failed_render::FailedBranch;
 use super::state::Run;
 use super::stopped::Stopped;
+use super::takeover;
 use crate::application::{Application, BranchName};
 use crate::hydrate::dry_tree::DryTree;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::METADATA;
 use crate::hydrate::making::Making;
-use crate::hydrate::takeover;
 use crate::plan::{Renders as _, Unanswered};
 use crate::view::TreeFiles;
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use super::branch::PathOutput;
+use super::output::PathOutput;
 use crate::application::{Application, BranchName};
 use crate::git::{ObjectId, Repository};
 use crate::hydrate::dry_tree::DryTree;

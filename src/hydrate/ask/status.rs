@@ -1,14 +1,14 @@
 use serde::Serialize;
 
-use super::error::HydrateError;
-use super::failures::Failure;
-use super::ledger::Ledger;
-use super::setup::Setup;
-use super::snapshot::Snapshot;
-use super::standing::{Origin, Standing};
-use super::survey::{Named, named};
 use crate::application::BranchName;
 use crate::git::ObjectBuffer;
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::failures::Failure;
+use crate::hydrate::ledger::Ledger;
+use crate::hydrate::setup::Setup;
+use crate::hydrate::snapshot::Snapshot;
+use crate::hydrate::standing::{Origin, Standing};
+use crate::hydrate::survey::{Named, named};
 
 /// What a branch that Applications name is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -4,13 +4,13 @@
 //! commits say of themselves is no evidence. Equal ids are, as long as every commit rests on a dry commit of a dry branch
 //! and on settings of this repository.
 
-use super::branch_records::{BranchRecord, BranchRecords, RECORDS_REF, hydrated_below};
-use super::rules::Rules;
-use super::run::Stopped;
+use super::ForeignBranch;
 use super::verify::{Fault, Line, Verified, verify};
-use super::{ForeignBranch, HydrateError, Setup, heads};
-use crate::git::{Expected, NewCommit, ObjectBuffer, RefEdit, Repository, update_refs};
-use crate::metadata::{Time, Trailers};
+use crate::git::ObjectBuffer;
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::heads;
+use crate::hydrate::setup::Setup;
+use crate::metadata::Trailers;
 use crate::settings::SETTINGS_REF;
 
 /// Makes all commits of a branch again. Answers how many they are, or why the branch may not be hydration's.
@@ -73,33 +73,4 @@ fn unproven(setup: &Setup<'_>, branch: &ForeignBranch) -> Result<Option<String>,
         return Ok(Some(format!("commit {id} {why}")));
     }
     Ok(None)
-}
-
-/// Records branches that [`recompute`] recognized. The caller holds the repository's lock.
-pub fn record_branches(repository: &Repository, branches: &[&ForeignBranch]) -> Result<(), HydrateError> {
-    let buffer = ObjectBuffer::new(repository);
-    let refs = repository.refs()?;
-    let old = refs.get(RECORDS_REF);
-    let mut records = old.map_or_else(|| Ok(BranchRecords::default()), |tip| BranchRecords::read(tip, &buffer))?;
-    for branch in branches {
-        if let Some((commit, trailers)) = hydrated_below(branch.tip, &buffer) {
-            records.set(branch.name.clone(), BranchRecord::of(&commit, trailers));
-        }
-    }
-    let Some(tree) = records.write(&buffer)? else { return Ok(()) };
-    let parent = old.map(|id| buffer.commit(id)).transpose()?;
-    let rules = Rules::read(&refs, &buffer)?;
-    let signature = rules.writer.signature(Time::default(), parent.as_ref().map(|parent| &parent.committer));
-    let names = branches.iter().map(|branch| branch.name.as_str()).collect::<Vec<_>>().join(", ");
-    let commit = NewCommit {
-        tree,
-        parents: old.into_iter().collect(),
-        author: signature.clone(),
-        committer: signature,
-        message: format!("Record {names}, whose commits are equal when made again\n"),
-    };
-    let new = buffer.write_commit(&commit)?;
-    let _kept = buffer.flush()?;
-    let edit = RefEdit { name: RECORDS_REF.to_owned(), new: Some(new), expected: Expected::from(old) };
-    update_refs(repository, &[edit], "hydrate").map_err(|error| Stopped::from(error).into_error())
 }

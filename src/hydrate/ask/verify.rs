@@ -10,18 +10,18 @@ mod fault;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::branch_records::Engines;
-use super::error::HydrateError;
-use super::files::{METADATA, PATH_FILES};
-use super::heads::{BACKLOG_MAX, DryHead, hydrated_branches};
-use super::report::Outcome;
-use super::run::{Branch, Run, Stopped, initial};
-use super::setup::{RefNames, Setup};
-use super::snapshot::Snapshot;
-use super::standing::{self, nearest};
-use super::survey::named;
 use crate::application::BranchName;
 use crate::git::{Commit, Error, NewCommit, Notes, ObjectBuffer, ObjectId, Repository};
+use crate::hydrate::branch_records::Engines;
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::files::{METADATA, PATH_FILES};
+use crate::hydrate::heads::{BACKLOG_MAX, DryHead, hydrated_branches};
+use crate::hydrate::report::Outcome;
+use crate::hydrate::run::{Branch, Run, Stopped, initial};
+use crate::hydrate::setup::{RefNames, Setup};
+use crate::hydrate::snapshot::Snapshot;
+use crate::hydrate::standing::{self, nearest};
+use crate::hydrate::survey::named;
 use crate::metadata::{DryCommit, ENGINE_REVISION, Origin, Trailers, note, read_note};
 use crate::settings::{History, RendererName};
 

@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::Serialize;
 
-use super::error::HydrateError;
-use super::failures::{FAILURES_REF, Failure, Failures};
-use super::files::{MANIFEST, METADATA};
-use super::heads::BACKLOG_MAX;
-use super::rules::Rules;
-use super::setup::RefNames;
-use super::standing::{nearest, nearest_commit, provenance};
 use super::verify::Line;
 use crate::diag::Diagnostic;
 use crate::diff::{self, Change};
 use crate::git::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Refs, Repository};
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::failures::{FAILURES_REF, Failure, Failures};
+use crate::hydrate::files::{MANIFEST, METADATA};
+use crate::hydrate::heads::BACKLOG_MAX;
+use crate::hydrate::rules::Rules;
+use crate::hydrate::setup::RefNames;
+use crate::hydrate::standing::{nearest, nearest_commit, provenance};
 use crate::manifest::{self, Manifest};
 use crate::metadata::NOTES_REF;
 use crate::metadata::{DryCommit, Time, Trailers, read_note};

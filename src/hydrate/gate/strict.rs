@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::error::HydrateError;
 use super::foreseen;
-use super::heads::BACKLOG_MAX;
-use super::report::Outcome;
-use super::rules::render_context;
-use super::run::{Attempt, Branch, FailedBranch, FailedRender, FailureKind, Run, Stopped, planned};
-use super::setup::{Setup, Wake};
 use crate::application::BranchName;
 use crate::diag::{Diagnostic, Severity};
 use crate::git::{ObjectId, Quarantine, object_id};
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::heads::BACKLOG_MAX;
+use crate::hydrate::report::Outcome;
+use crate::hydrate::rules::render_context;
+use crate::hydrate::run::{Attempt, Branch, FailedBranch, FailedRender, FailureKind, Run, Stopped, planned};
+use crate::hydrate::setup::{Setup, Wake};
 use crate::settings::SETTINGS_REF;
 use crate::view::{TreeFiles, View};
 

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::dry_tree::DryTrees;
-use super::error::HydrateError;
-use super::files::MANIFEST;
-use super::report::Outcome;
-use super::run::{Attempt, Branch, Run, Stopped};
-use super::setup::{RefNames, Setup, Wake};
-use super::standing::nearest;
 use crate::application::{AppName, BranchName};
 use crate::diag::Diagnostic;
 use crate::git::{Mode, ObjectBuffer, ObjectId};
+use crate::hydrate::dry_tree::DryTrees;
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::files::MANIFEST;
+use crate::hydrate::report::Outcome;
+use crate::hydrate::run::{Attempt, Branch, Run, Stopped};
+use crate::hydrate::setup::{RefNames, Setup, Wake};
+use crate::hydrate::standing::nearest;
 use crate::path::RepoPath;
 
 /// What the would-be branches are compared with.

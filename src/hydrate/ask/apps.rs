@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::HydrateError;
 use super::check::{Tree, judged};
-use super::rules::Rules;
 use crate::application::set::ApplicationSet;
 use crate::application::{AppName, Application, By, Maker, Standing};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectBuffer, ObjectId, Repository};
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::rules::Rules;
 use crate::plan::Discovery;
 use crate::render::Renderers;
 use crate::view::TreeFiles;

@@ -4,23 +4,22 @@
 mod document;
 mod kind;
 mod last_change;
+mod object;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::error::HydrateError;
-use super::files::{MANIFEST, METADATA};
 use super::history::Dry;
-use super::rules::{Rules, render_context};
-use super::standing::nearest;
-use super::standing::provenance;
 use super::verify::Line;
 use crate::application::{self, Application, SourceType};
-use crate::diff::ObjectName;
 use crate::git::{Error, Mode, Notes, ObjectBuffer, ObjectId, Repository};
-use crate::manifest::Manifest;
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::files::{MANIFEST, METADATA};
+use crate::hydrate::rules::{Rules, render_context};
+use crate::hydrate::standing::nearest;
+use crate::hydrate::standing::provenance;
 use crate::metadata::NOTES_REF;
 use crate::metadata::read_note;
 use crate::path::RepoPath;
@@ -33,6 +32,7 @@ use document::{Document, documents};
 use last_change::{LastChange, Wanted};
 
 pub use kind::KindName;
+pub use object::Object;
 
 /// What is to be explained, on one line of commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,20 +69,6 @@ pub struct Explanation {
     pub origin: Option<DryOrigin>,
     /// The commit from which on it is what it is now.
     pub changed: Changed,
-}
-
-/// An object.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Object {
-    /// `apiVersion`.
-    pub api_version: String,
-    /// `kind`.
-    pub kind: String,
-    /// The namespace as written, empty when there is none.
-    pub namespace: String,
-    /// The name.
-    pub name: String,
 }
 
 /// What renders a file of an environment branch.
@@ -175,20 +161,7 @@ impl From<Error> for ExplainError {
     }
 }
 
-impl From<&Manifest> for Object {
-    fn from(manifest: &Manifest) -> Self {
-        let ObjectName { api_version, kind, namespace, name } = ObjectName::of(manifest);
-        Self { api_version, kind, namespace, name }
-    }
-}
-
 /// `Deployment shop/web`; `Namespace shop`.
-impl std::fmt::Display for Object {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { kind, namespace, name, .. } = self;
-        if namespace.is_empty() { write!(f, "{kind} {name}") } else { write!(f, "{kind} {namespace}/{name}") }
-    }
-}
 
 /// All objects at the tips of some lines that `wanted` takes, in the order of lines, paths and files.
 pub fn objects(

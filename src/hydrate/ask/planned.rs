@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::error::HydrateError;
-use super::report::Outcome;
-use super::run::{Attempt, Plan, Run, Step, Task, Why, Work, planned};
-use super::setup::Setup;
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::report::Outcome;
+use crate::hydrate::run::{Attempt, Plan, Run, Step, Task, Why, Work, planned};
+use crate::hydrate::setup::Setup;
 
 /// What hydrating would do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]

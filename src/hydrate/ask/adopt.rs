@@ -6,9 +6,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::check::{Checked, Findings, Rule, Tree, check, render_all};
-use super::{HydrateError, Observer};
 use crate::application::{self, Application, Profile};
 use crate::diag::{Diagnostic, Severity, Span};
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::setup::Observer;
 use crate::manifest::Manifest;
 use crate::path::RepoPath;
 use crate::render::{self, Renderers};

@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::error::{HydrateError, TRIES};
-use super::heads::DryHead;
-use super::report::Report;
-use super::run::{Becomes, Commits, PathOutput, Run, Stopped};
-use super::setup::{RefNames, Setup, Silent, Wake};
+use super::commits::{Becomes, Commits};
+use super::output::PathOutput;
+use super::state::Run;
+use super::stopped::Stopped;
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository, object_id};
+use crate::hydrate::error::{HydrateError, TRIES};
+use crate::hydrate::heads::DryHead;
+use crate::hydrate::report::Report;
+use crate::hydrate::setup::{RefNames, Setup, Silent, Wake};
 use crate::manifest::{self, Manifest, Source};
 use crate::metadata::{DryCommit, Time};
 use crate::path::RepoPath;

@@ -8,11 +8,12 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{HydrateError, Report};
 use crate::git::{
     Error, Expected, ObjectBuffer, Quarantine, RefEdit, Refs, Repository, TransactionError, object_id, regular,
     update_refs,
 };
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::report::Report;
 
 /// What makes the bytes of hydrated commits and the words of reports.
 const MAKER: &str = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION"));

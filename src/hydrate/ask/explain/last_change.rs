@@ -1,11 +1,11 @@
 //! From which commit on something of a branch is what it is now.
 
-use super::Object;
 use super::document::documents;
+use super::object::Object;
 use crate::diff::{self, Line as DiffLine};
 use crate::git::{Commit, Error, Mode, ObjectBuffer, ObjectId};
-use crate::hydrate::Line;
-use crate::hydrate::history::dry_of;
+use crate::hydrate::ask::history::dry_of;
+use crate::hydrate::ask::verify::Line;
 use crate::path::RepoPath;
 
 /// What must be the same.

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::rules::{Rules, render_context};
-use super::{HydrateError, Observer, RefNames};
 use crate::application::{self, Application, BranchName, Context, Standing, Verdict};
 use crate::diag::{Diagnostic, Refusal, Span};
 use crate::git::{ObjectBuffer, Repository};
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::rules::{Rules, render_context};
+use crate::hydrate::setup::{Observer, RefNames};
 use crate::manifest::Key;
 use crate::plan::{Discovered, Discovery};
 use crate::render::{self, Failure, Rendered, Renderers};

@@ -1,6 +1,6 @@
 //! Kinds as people type them.
 
-use super::Object;
+use super::object::Object;
 
 /// A kind as kubectl takes it: in any case, singular or plural, short, with or without its group.
 #[derive(Debug, Clone, PartialEq, Eq)]

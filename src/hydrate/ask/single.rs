@@ -1,8 +1,8 @@
-use super::HydrateError;
-use super::rules::{Rules, render_context};
 use crate::application::Application;
 use crate::diag::Diagnostic;
 use crate::git::{ObjectBuffer, ObjectId, Repository};
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::rules::{Rules, render_context};
 use crate::plan::Discovery;
 use crate::render::{self, Renderers};
 use crate::view::TreeFiles;

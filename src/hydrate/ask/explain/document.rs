@@ -1,6 +1,6 @@
 //! The documents of a `manifest.yaml` with their lines.
 
-use super::Object;
+use super::object::Object;
 use crate::diff::{FieldPath, Step};
 use crate::manifest::{self, Source};
 use crate::yaml::{self, Data, Limits, Node};

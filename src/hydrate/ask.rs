@@ -1,0 +1,33 @@
+//! What answers questions. Nothing here moves a ref.
+//!
+//! About the branches as they are: [`status`], [`history`](History), [`explain`], [`verify`], [`recompute`]. About what hydrating would do:
+//! [`plan`] renders nothing, [`preview`] hydrates in memory. About one dry tree, whatever the branches show: [`list`],
+//! [`check`], [`adopt`].
+
+mod adopt;
+mod apps;
+mod check;
+mod explain;
+mod foreign;
+mod history;
+mod planned;
+mod preview;
+mod recomputed;
+mod single;
+mod status;
+mod verify;
+
+pub use adopt::{Adoption, Seen, adopt};
+pub use apps::{AboveMaker, Listed, ListedApplication, MadeBy, application_sets, list};
+pub use check::{CheckFinding, Checked, Rule, Tree, check};
+pub use explain::{
+    Candidate, Changed, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects,
+};
+pub use foreign::{ForeignBranch, foreign};
+pub use history::{Dry, Entry, History, ObjectCounts, PathChange, Selection, SkippedDry, is_hydrated};
+pub use planned::{Planned, PlannedBranch, PlannedCommit, PlannedRender, PlannedWhy, plan};
+pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
+pub use recomputed::recompute;
+pub use single::{Single, render_named};
+pub use status::{BranchState, BranchStatus, status};
+pub use verify::{Fault, Finding, Line, Verified, lines, strayed, verify};

@@ -1,0 +1,32 @@
+use serde::Serialize;
+
+use crate::diff::ObjectName;
+use crate::manifest::Manifest;
+
+/// An object.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Object {
+    /// `apiVersion`.
+    pub api_version: String,
+    /// `kind`.
+    pub kind: String,
+    /// The namespace as written, empty when there is none.
+    pub namespace: String,
+    /// The name.
+    pub name: String,
+}
+
+impl From<&Manifest> for Object {
+    fn from(manifest: &Manifest) -> Self {
+        let ObjectName { api_version, kind, namespace, name } = ObjectName::of(manifest);
+        Self { api_version, kind, namespace, name }
+    }
+}
+
+impl std::fmt::Display for Object {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { kind, namespace, name, .. } = self;
+        if namespace.is_empty() { write!(f, "{kind} {name}") } else { write!(f, "{kind} {namespace}/{name}") }
+    }
+}

@@ -1,0 +1,12 @@
+//! What judges a push before it goes in: whether the pusher may move these refs ([`guard()`]), whether hydration could work
+//! with pushed settings, and in strict mode whether what is pushed hydrates ([`judge`]).
+
+mod foreseen;
+mod guard;
+mod settings;
+mod strict;
+
+pub use foreseen::fulfil;
+pub use guard::{Access, RefUpdate, guard, stale};
+pub use settings::unusable_settings;
+pub use strict::{DAY, Judgement, Push, Strictness, judge};

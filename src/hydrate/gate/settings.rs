@@ -1,0 +1,23 @@
+//! Settings that are pushed.
+
+use super::guard::RefUpdate;
+use crate::diag::Diagnostic;
+use crate::git::{ObjectBuffer, Repository};
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::rules::{check_settings, files_of};
+use crate::settings::SETTINGS_REF;
+
+/// Why a push of the settings must not go in: hydration could not work with them, and every later push would fail.
+/// `repository` has the objects of the push.
+pub fn unusable_settings(repository: &Repository, update: &RefUpdate) -> Result<Option<Diagnostic>, HydrateError> {
+    let is_settings = repository.refs()?.resolve(&update.name) == SETTINGS_REF;
+    let Some(new) = update.new.filter(|_| is_settings) else { return Ok(None) };
+    let hint = "fix them and push again; `git hydrate config` checks them before it commits";
+    let buffer = ObjectBuffer::new(repository);
+    match files_of(Some(new), &buffer).and_then(|(_, files)| check_settings(&files)) {
+        Ok(()) => Ok(None),
+        Err(HydrateError::Template(mistake)) => Ok(Some(mistake.hint(hint))),
+        Err(error @ HydrateError::Settings(_)) => Ok(Some(Diagnostic::error(error.to_string()).hint(hint))),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,39 @@
+//! Branches of somebody else that an admin hands over to hydration.
+
+use std::collections::BTreeSet;
+
+use crate::application::BranchName;
+use crate::diag::Diagnostic;
+use crate::git::{Error, ObjectBuffer, ObjectId};
+use crate::hydrate::files::{METADATA, PATH_FILES};
+use crate::path::RepoPath;
+
+/// How many files are named.
+const SHOWN_MAX: usize = 5;
+
+/// The files of a tree that no Application makes: Argo CD may deploy them, and hydration leaves them alone. `paths` are
+/// those that Applications write.
+pub fn left_alone(
+    tree: ObjectId,
+    paths: &BTreeSet<&RepoPath>,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<Vec<String>, Error> {
+    let paths: BTreeSet<&str> = paths.iter().map(|path| path.as_str()).collect();
+    let is_ours = |path: &str| {
+        let (dir, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let in_path = PATH_FILES.contains(&name) && paths.contains(dir);
+        in_path || path == METADATA || path == ".gitattributes"
+    };
+    let files = buffer.diff_trees(buffer.empty_tree_id(), tree)?.into_iter().map(|change| change.path);
+    Ok(files.filter(|path| !is_ours(path)).collect())
+}
+
+/// What to tell an admin of them; none where there are none.
+pub fn warning(branch: &BranchName, files: &[String]) -> Option<Diagnostic> {
+    let named = files.iter().take(SHOWN_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = files.len().saturating_sub(SHOWN_MAX);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let text = format!("`{branch}` has files that no Application makes, which stay as they are: {named}{more}");
+    let hint = "if they must not be deployed, remove them with a commit on that branch, made on the server";
+    (!files.is_empty()).then(|| Diagnostic::warning(text).hint(hint))
+}
