@@ -50,7 +50,7 @@ use crate::settings::SettingsError;
 use stopped::Stopped;
 
 pub use adopt::{Adoption, Seen, adopt};
-pub use apps::{AboveMaker, Listed, ListedApplication, MadeBy, application_sets, list};
+pub use apps::{AboveMaker, Listed, ListedApplication, MadeBy, application_sets, list, show};
 pub use branch_records::{BranchRecord, BranchRecords, RECORDS_REF};
 pub use check::{CheckFinding, Checked, Rule, Tree, check};
 pub use explain::{

@@ -589,8 +589,7 @@ impl Dry {
             12 => self.put(template, text.replace("{{ . }}", "{{ . | nothing }}")),
             13 => self.put(template, ""),
             14 => self.put("boot/base/app.yaml", Self::made(name, "dev", "kust/pay")),
-            15 => self
-                .put("boot/kust/kustomization.yaml", format!("resources: [../base]\nnameSuffix: -{name}\n")),
+            15 => self.put("boot/kust/kustomization.yaml", format!("resources: [../base]\nnameSuffix: -{name}\n")),
             16 => self.put("boot/kust/kustomization.yaml", "resources: [../base]\n"),
             17 => self.put("boot/kust/kustomization.yaml", "resources: [../none]\n"),
             18 => self.put("boot/twice.yaml", Self::made(name, "dev", "twice")),
