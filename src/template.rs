@@ -35,7 +35,7 @@ pub mod semver;
 mod set;
 mod structure;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod text;
 mod time;
 mod trail;

@@ -448,3 +448,66 @@ fn a_parent_beyond_a_limit_of_the_machine_is_no_mistake_of_the_commit() {
     let told = server.hydrate(&["catch-up"]).success();
     assert!(manifest(&server, "environments/dev", "web").contains("value: two"), "{told:?}");
 }
+
+#[test]
+fn every_command_names_the_parent() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = chart(&server, &THREE);
+    clone.push().success();
+    clone.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*", "+refs/notes/*:refs/notes/*"]);
+    let made_by = "made by Application `root` from charts/apps/templates/apps.yaml:6:9";
+    let apps = clone.hydrate(&["apps"]).success().stdout;
+    assert!(
+        apps.contains(&format!("web-dev  apps/web/dev -> web\n    charts/apps/templates/apps.yaml:6, {made_by}")),
+        "{apps}"
+    );
+    assert!(apps.ends_with("4 of 4 Applications hydrated from main\n"), "{apps}");
+    let apps = clone.hydrate(&["apps", "--json", "--made-by", "root"]).success().stdout;
+    let apps: serde_json::Value = serde_json::from_str(&apps).expect("JSON");
+    let first = serde_json::json!({
+        "name": "api-dev", "namespace": "argocd", "file": "charts/apps/templates/apps.yaml", "line": 6,
+        "madeBy": {"kind": "Application", "name": "root", "element": "charts/apps/templates/apps.yaml:6:9"},
+        "source": "apps/api/dev", "branch": "environments/dev", "path": "api", "hydrated": true,
+    });
+    assert_eq!((apps["applications"].as_array().map(Vec::len), &apps["applications"][0]), (Some(3), &first));
+    let shown = clone.hydrate(&["apps", "--show", "web-prod"]).success().stdout;
+    assert!(shown.contains("kind: Application") && shown.contains("targetBranch: environments/prod"), "{shown}");
+    let shown = clone.hydrate(&["apps", "--show", "root", "--json"]).success().stdout;
+    assert!(shown.contains("\"path\": \"charts/apps\""), "{shown}");
+    let none = clone.hydrate(&["apps", "--show", "none"]).exits(2);
+    assert!(none.stderr.contains("there is no Application `none`"), "{none:?}");
+    let checked = clone.hydrate(&["check", "--json"]).success().stdout;
+    assert!(checked.contains("\"applications\": 4,\n  \"hydrated\": 4,\n  \"rendered\": 4"), "{checked}");
+    let explained = server.hydrate(&["explain", "environments/dev:web/manifest.yaml:6"]).success().stdout;
+    assert!(explained.contains(made_by.trim_start_matches("made by ")), "{explained}");
+    let rendered = clone.hydrate(&["render", "web-dev"]).success().stdout;
+    assert!(rendered.contains("name: web"), "{rendered}");
+
+    // What comes and goes because a value of the parent changes.
+    let (path, text) = config("mail", "dev", "one");
+    clone.commit(
+        "one more",
+        &[(&path, &text), ("charts/apps/values.yaml", &values(&[("web", "dev"), ("mail", "dev"), ("web", "prod")]))],
+    );
+    let diff = clone.hydrate(&["diff"]).exits(1).stdout;
+    assert!(diff.contains(&format!("mail-dev  mail  new\n    {made_by}")), "{diff}");
+    assert!(diff.contains(&format!("api-dev  api  removed\n    {made_by}")), "{diff}");
+    let diff = clone.hydrate(&["diff", "--json"]).exits(1).stdout;
+    assert!(diff.contains(&format!("\"madeBy\": \"{}\"", made_by.trim_start_matches("made by "))), "{diff}");
+    let page = lab.path("page.html");
+    clone.hydrate(&["diff", "--html", &page.display().to_string()]).exits(1);
+    let page = std::fs::read_to_string(page).expect("written");
+    assert!(page.contains("made by Application `root` from"), "{page}");
+
+    // A parent that does not render is refused before it is pushed, wherever it is judged.
+    server.git(&["config", "hydrate.strict", "true"]);
+    clone.hydrate(&["install", "--client"]);
+    clone.commit("break", &[("charts/apps/templates/apps.yaml", "{{ fail \"not today\" }}")]);
+    for answer in [clone.hydrate(&["diff"]), clone.hydrate(&["check"]), clone.push()] {
+        let said = format!("{}{}", answer.stdout, answer.stderr);
+        assert!(answer.code != Some(0) && said.contains("not today"), "{answer:?}");
+    }
+    let refused = clone.run("git", &["push", "--no-verify", "origin", "HEAD"]);
+    assert!(refused.code != Some(0) && refused.stderr.contains("not today"), "{refused:?}");
+}

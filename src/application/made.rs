@@ -252,6 +252,14 @@ impl Application {
         self.maker.as_ref().map(|maker| maker.kept.as_str())
     }
 
+    /// The whole object that was made; none for one that stands in its file.
+    pub fn made_object(&self) -> Option<Value> {
+        Some(match serde_json::from_str(self.made()?).ok()? {
+            Kept::OfSet(of_set) => of_json(of_set.object),
+            Kept::Rendered(rendered) => rendered.value(),
+        })
+    }
+
     /// The Application that a maker of `file` made, when what it was made from is still the same. What was rendered needs
     /// no file.
     ///

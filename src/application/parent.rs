@@ -120,11 +120,16 @@ impl Parent {
 impl RenderedObject {
     /// The object with the places that it seems to come from.
     fn field(&self) -> Field {
-        let value = of_json(self.object.clone());
+        let value = self.value();
         match &self.excerpt {
             Some(excerpt) => excerpt.field(&value),
             None => Field::everywhere(&value, &self.parent.place()),
         }
+    }
+
+    /// The object itself.
+    pub fn value(&self) -> Value {
+        of_json(self.object.clone())
     }
 
     fn sort_into(self, makes: &mut Makes) {

@@ -225,19 +225,27 @@ impl<'a> Rules<'a> {
     }
 
     /// An Application that something makes is the only one of its name in its namespace: a cluster has one, and what makes it
-    /// takes it over. Those that stand in files may be for different clusters.
+    /// takes it over. Those that stand in files may be for different clusters. One without a namespace may be in any.
     fn names(&mut self, hydrated: &[usize]) {
         let mut by_name: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for &index in hydrated {
-            let application = &self.applications[index];
-            by_name.entry((&application.namespace, &application.name)).or_default().push(index);
+            by_name.entry(&self.applications[index].name).or_default().push(index);
         }
-        for same in by_name.into_values().filter(|same| same.len() > 1) {
-            let all = self.applications;
-            let Some(&made) = same.iter().rev().find(|index| all[**index].maker.is_some()) else { continue };
-            let (Some(maker), Some(&other)) = (&all[made].maker, same.iter().find(|index| **index != made)) else {
-                continue;
-            };
+        let all = self.applications;
+        let namespace = |index: usize| all[index].namespace.as_ref();
+        let may_be_one = |a: usize, b: usize| {
+            let (a, b) = (namespace(a), namespace(b));
+            a.is_none() || b.is_none() || a == b
+        };
+        for of_name in by_name.into_values().filter(|of_name| of_name.len() > 1) {
+            let made = of_name.iter().rev().copied().filter(|index| all[*index].maker.is_some());
+            let pairs = made.filter_map(|made| {
+                let other = of_name.iter().copied().find(|other| *other != made && may_be_one(made, *other))?;
+                Some((made, other))
+            });
+            let Some((made, other)) = pairs.into_iter().next() else { continue };
+            let Some(maker) = &all[made].maker else { continue };
+            let same: Vec<usize> = of_name.into_iter().filter(|index| may_be_one(made, *index)).collect();
             let (name, at) = (all[made].name.clone(), all[other].places.name.clone());
             let conflict = Conflict::MadeTwice { name, by: maker.by.clone(), at };
             self.add(same, conflict, &all[made].places.name);

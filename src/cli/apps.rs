@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use anyhow::bail;
+
 use super::check::Site;
 use super::clone;
 use super::screen::Screen;
@@ -9,6 +11,8 @@ use super::{Outcome, WrongUse, output};
 use crate::application::BranchName;
 use crate::diag::{Diagnostic, printable};
 use crate::hydrate::{self, Listed, ListedApplication};
+use crate::manifest::{self, Manifest};
+use crate::yaml;
 
 /// List every Application of a dry commit: where it comes from, where it goes, and why it is not hydrated if it is not.
 ///
@@ -25,6 +29,9 @@ pub(super) struct Arguments {
     /// Only those that the ApplicationSet or Application of this name makes, also by others that it makes.
     #[arg(long, value_name = "NAME")]
     made_by: Option<String>,
+    /// Print the Application of this name as it is written, or as it is made.
+    #[arg(long, value_name = "NAME", conflicts_with = "made_by")]
+    show: Option<String>,
     #[command(flatten)]
     clone: clone::Arguments,
 }
@@ -33,6 +40,10 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let branch = arguments.clone.branch.as_deref().map(BranchName::new).transpose();
     let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;
     let site = Site::of(arguments.what.as_deref(), arguments.worktree, &arguments.clone)?;
+    if let Some(name) = &arguments.show {
+        let found = site.with_tree(branch, |tree, renderers| hydrate::show(tree, renderers, name))?;
+        return show(name, &found, json);
+    }
     let mut listed = site.with_tree(branch, |tree, renderers| hydrate::list(tree, renderers))?;
     if let Some(name) = &arguments.made_by {
         let is_its = |one: &ListedApplication| one.made_by.as_ref().is_some_and(|maker| maker.is_below(name));
@@ -45,6 +56,20 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     }
     let is_known = !listed.problems.iter().any(Diagnostic::is_error);
     Ok(if is_known { Outcome::Done } else { Outcome::Found })
+}
+
+fn show(name: &str, found: &[Manifest], json: bool) -> anyhow::Result<Outcome> {
+    match json {
+        true => {
+            let options = yaml::json::Options { escape_html: false, indent: None };
+            let object = |object: &Manifest| serde_json::from_str(&yaml::json::encode(object.object(), options));
+            let objects = found.iter().map(object).collect::<Result<Vec<serde_json::Value>, _>>()?;
+            output::print_json(&serde_json::json!({ "format": 1, "applications": objects }))?;
+        }
+        false if found.is_empty() => bail!("there is no Application `{name}`; to see all: git hydrate apps"),
+        false => output::print_content(&manifest::encode(found))?,
+    }
+    Ok(if found.is_empty() { Outcome::Found } else { Outcome::Done })
 }
 
 fn text(listed: &Listed) -> String {

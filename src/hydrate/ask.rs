@@ -18,7 +18,7 @@ mod status;
 mod verify;
 
 pub use adopt::{Adoption, Seen, adopt};
-pub use apps::{AboveMaker, Listed, ListedApplication, MadeBy, application_sets, list};
+pub use apps::{AboveMaker, Listed, ListedApplication, MadeBy, application_sets, list, show};
 pub use check::{CheckFinding, Checked, Rule, Tree, check};
 pub use explain::{
     Candidate, Changed, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects,

@@ -51,6 +51,8 @@ pub struct ApplicationDiff {
     pub path: RepoPath,
     /// The Application that writes to it, or wrote to it, if that can be told.
     pub name: Option<AppName>,
+    /// What makes, or made, the Application, and from what; none for one that stands in a file.
+    pub made_by: Option<String>,
     /// What becomes of the path.
     pub change: Change,
     /// Where the Application wrote to before, if that was elsewhere.
@@ -113,6 +115,12 @@ impl ApplicationDiff {
     pub fn title(&self) -> &str {
         self.name.as_ref().map_or(self.path.as_str(), AppName::as_str)
     }
+
+    /// What makes it, where that may be why it comes, goes or moves.
+    pub fn maker(&self) -> Option<&str> {
+        let comes_or_goes = self.change != Change::Changed || self.moved_from.is_some();
+        self.made_by.as_deref().filter(|_| comes_or_goes)
+    }
 }
 
 /// The paths, and where the Application of each was before: one that goes and one that comes are one that moved, when
@@ -151,7 +159,8 @@ fn application(path: PreviewedPath, moved_from: Option<RepoPath>, options: &Opti
         (_, None) => Change::Removed,
         _ => Change::Changed,
     };
-    ApplicationDiff { path: path.path, name: path.application, change, moved_from, objects, unreadable }
+    let PreviewedPath { path, application: name, made_by, .. } = path;
+    ApplicationDiff { path, name, made_by, change, moved_from, objects, unreadable }
 }
 
 /// The kinds of noise in a difference, each with how often it is there.

@@ -1,6 +1,6 @@
 //! Whole templates against what Go 1.26 and Helm 4.2.3 make of them.
 
-mod cost;
+pub(crate) mod cost;
 mod hostile;
 mod mutation;
 mod seeded;

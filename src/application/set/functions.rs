@@ -92,6 +92,15 @@ fn slug(name: &str, max: i64, is_smart: bool) -> Result<String, Failure> {
 mod tests {
     use super::*;
 
+    /// As those of charts are, in the same table.
+    #[test]
+    fn every_function_is_charged_for_the_time_that_it_takes() {
+        let of_charts = Functions::standard();
+        let is_own = |name: &str| of_charts.get(name).is_none() || name.ends_with("Yaml") || name == "fromYamlArray";
+        assert!(functions().names().filter(|name| is_own(name)).count() >= 5);
+        crate::template::tests::cost::check(functions(), is_own);
+    }
+
     #[test]
     fn normal_names() {
         let rows = [

@@ -11,9 +11,10 @@ use crate::diag::Diagnostic;
 use crate::git::{ObjectBuffer, ObjectId, Repository};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::rules::Rules;
+use crate::manifest::{self, Manifest};
 use crate::plan::Discovery;
 use crate::render::Renderers;
-use crate::view::TreeFiles;
+use crate::view::{TreeFiles, View};
 
 /// One Application of a dry tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -24,7 +25,8 @@ pub struct ListedApplication {
     /// The namespace that the Application itself lives in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// The file that holds it, or its maker.
+    /// The file that holds it, or the template that it is made from; of one that is rendered from no template that is known,
+    /// the file of its parent.
     pub file: String,
     /// Where in it.
     pub line: u32,
@@ -136,7 +138,7 @@ fn listed(application: &Arc<Application>, hydrated: bool, reason: Option<String>
     ListedApplication {
         name: application.name.to_string(),
         namespace: application.namespace.as_ref().map(AppName::to_string),
-        file: application.file.to_string(),
+        file: application.places.name.path.to_string(),
         line: application.places.name.line,
         made_by: application.maker.as_deref().map(MadeBy::new),
         source: application.dry.path.to_string(),
@@ -147,6 +149,27 @@ fn listed(application: &Arc<Application>, hydrated: bool, reason: Option<String>
         reason,
         origin: application.maker.as_ref().map(ToString::to_string),
     }
+}
+
+/// The Applications of a tree with a name, as they are written or made.
+///
+/// Errors: the world failed.
+pub fn show(tree: &Tree<'_>, renderers: &Renderers, name: &str) -> Result<Vec<Manifest>, HydrateError> {
+    let judged = judged(tree, renderers)?;
+    let named = judged.discovered.applications.iter().filter(|application| application.name.as_str() == name);
+    let view = View::new(tree.files);
+    Ok(named.filter_map(|application| object(application, &view)).collect())
+}
+
+/// The whole object; none when its file cannot be read.
+fn object(application: &Application, view: &View<'_>) -> Option<Manifest> {
+    if let Some(made) = application.made_object() {
+        return Manifest::new(made).ok();
+    }
+    let content = view.read(&application.file).ok()?;
+    let objects = manifest::read(&content.data, manifest::Source::File(&application.file)).ok()?;
+    let is_it = |object: &Manifest| object.kind() == "Application" && object.name() == application.name.as_str();
+    objects.into_iter().find(is_it)
 }
 
 /// The ApplicationSets of a dry commit that mention `sourceHydrator`.

@@ -314,7 +314,7 @@ fn origin(
     Ok(Some(DryOrigin {
         dry_sha: dry.to_string(),
         application: application.name.to_string(),
-        file: application.file.to_string(),
+        file: application.places.name.path.to_string(),
         line: application.places.name.line,
         made_by: application.maker.as_ref().map(ToString::to_string),
         source_type,

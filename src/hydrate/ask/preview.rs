@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::application::{AppName, BranchName};
+use crate::application::{AppName, Application, BranchName};
 use crate::diag::Diagnostic;
 use crate::git::{Mode, ObjectBuffer, ObjectId};
 use crate::hydrate::dry_tree::DryTrees;
@@ -65,6 +65,8 @@ pub struct PreviewedPath {
     pub path: RepoPath,
     /// The Application that writes to it, or wrote to it, if that can be told.
     pub application: Option<AppName>,
+    /// What makes, or made, the Application, and from what; none for one that stands in a file.
+    pub made_by: Option<String>,
     /// `manifest.yaml` as it is; none when the path is new.
     pub old: Option<Vec<u8>>,
     /// `manifest.yaml` as it would be; none when the path would go.
@@ -164,11 +166,11 @@ fn paths(
     dry: ObjectId,
     trees: &DryTrees,
 ) -> Result<Vec<PreviewedPath>, HydrateError> {
-    let mut names: BTreeMap<&RepoPath, &AppName> = BTreeMap::new();
+    let mut names: BTreeMap<&RepoPath, &Application> = BTreeMap::new();
     let earlier: BTreeMap<_, _> = trees.all().filter(|(id, _)| *id != dry).collect();
     for tree in earlier.into_values().chain(trees.known(dry)) {
         let applications = tree.applications(name);
-        names.extend(applications.map(|application| (&application.sync_path, &application.name)));
+        names.extend(applications.map(|application| (&application.sync_path, &**application)));
     }
     let mut paths = Vec::new();
     for change in buffer.diff_trees(old, new)? {
@@ -178,8 +180,10 @@ fn paths(
             Some((Mode::File | Mode::Executable, blob)) => buffer.blob(blob).map(Some),
             _ => Ok(None),
         };
-        let application = names.get(&path).map(|name| (*name).clone());
-        paths.push(PreviewedPath { path, application, old: content(change.old)?, new: content(change.new)? });
+        let found = names.get(&path);
+        let application = found.map(|application| application.name.clone());
+        let made_by = found.and_then(|application| application.maker.as_ref()).map(ToString::to_string);
+        paths.push(PreviewedPath { path, application, made_by, old: content(change.old)?, new: content(change.new)? });
     }
     Ok(paths)
 }

@@ -68,6 +68,7 @@ struct Application {
     title: String,
     path: String,
     what: String,
+    made_by: String,
     note: String,
     danger_count: usize,
     objects: Vec<Object>,
@@ -206,6 +207,7 @@ fn application(id: String, application: &ApplicationDiff) -> Application {
             (Change::Changed, Some(from)) => format!("moved from {}", printable(from.as_str())),
             (Change::Changed, None) => String::new(),
         },
+        made_by: application.maker().map(printable).unwrap_or_default(),
         note: match &application.unreadable {
             Some(why) => format!("What is on the branch cannot be compared: {}", printable(why)),
             None if application.objects.is_empty() => "The same objects, written otherwise.".to_owned(),

@@ -62,6 +62,8 @@ struct Summary {
 struct Application<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made_by: Option<&'a str>,
     path: &'a str,
     change: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,6 +149,7 @@ fn environment(environment: &EnvironmentDiff) -> Environment<'_> {
 fn application(application: &ApplicationDiff) -> Application<'_> {
     Application {
         name: application.name.as_ref().map(|name| name.as_str()),
+        made_by: application.made_by.as_deref(),
         path: application.path.as_str(),
         change: change(application.change),
         moved_from: application.moved_from.as_ref().map(|path| path.as_str()),

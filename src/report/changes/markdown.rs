@@ -135,7 +135,9 @@ impl<'a> Page<'a> {
             (Change::Changed, Some(from)) => format!(", moved from {}", code(from.as_str())),
             (Change::Changed, None) => String::new(),
         };
-        let mut text = format!("\n{} in {}{what}\n\n", code(application.title()), code(application.path.as_str()));
+        let maker = application.maker().map_or(String::new(), |maker| format!(", made by {}", escaped(maker)));
+        let mut text =
+            format!("\n{} in {}{what}{maker}\n\n", code(application.title()), code(application.path.as_str()));
         if let Some(why) = &application.unreadable {
             let _ = writeln!(text, "What is on the branch cannot be compared: {}", escaped(why));
             return text;
