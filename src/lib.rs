@@ -40,7 +40,7 @@
 //! # Layers
 //!
 //! Arrows point down only, which `tests/layers.rs` checks: `main`; `cli`, `hook`, `report`; [`wall`]; [`hydrate`]; [`plan`],
-//! [`render`], [`publish`]; the engines; [`application`], [`cache`], [`manifest`], [`metadata`], [`settings`], [`view`]; [`yaml`],
+//! [`render`], [`publish`]; the engines; [`application`], [`cache`], [`inputs`], [`manifest`], [`metadata`], [`settings`], [`view`]; [`yaml`],
 //! [`template`], [`git`], `shares`, `stack`; [`path`], [`diag`]; and as the ground [`go`], what Go's standard
 //! library does.
 //!
@@ -74,6 +74,7 @@ pub mod go;
 pub mod helm;
 pub mod hook;
 pub mod hydrate;
+pub mod inputs;
 pub mod install;
 pub mod jsonnet;
 pub mod kustomize;
