@@ -35,6 +35,7 @@ mod status;
 mod stopped;
 mod strict;
 mod takeover;
+mod vendor;
 mod verify;
 
 use std::collections::BTreeMap;
@@ -70,6 +71,7 @@ pub use standing::{Origin, Standing};
 pub use status::{BranchState, BranchStatus, status};
 pub use strict::{DAY, Judgement, Push, Strictness, judge};
 pub use takeover::foreign;
+pub use vendor::{Inputs, Outputs, inputs, outputs};
 pub use verify::{Fault, Finding, Line, Verified, lines, strayed, verify};
 
 /// Which dry commits shall be looked at.

@@ -21,7 +21,7 @@ mod scan;
 pub mod wire;
 
 pub use chart_lock::{ChartLock, StaleLock};
-pub use content::{InputFile, digest};
+pub use content::{InputFile, digest, files};
 pub use kept::{Kept, Unusable};
 pub use key::{Key, KeyError, Kind, is_exact_version, is_reference};
 pub use lock::{Entry, Lock, LockError};

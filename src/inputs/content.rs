@@ -45,19 +45,24 @@ pub(super) fn at(view: &View<'_>, path: &RepoPath) -> Result<Option<String>, Vie
     if let Some(known) = view.files().memo().and_then(|memo| memo.get::<String>(MEMO, id)) {
         return Ok(Some(String::clone(&known)));
     }
-    let mut files = Vec::new();
-    if view.kind(path)? == Some(Kind::File) {
-        let name = path.file_name().unwrap_or_default();
-        let own = RepoPath::clean(name).unwrap_or_default();
-        files.push(InputFile { path: own, data: read(view, path, id)? });
-    } else {
-        gather(view, path, &RepoPath::root(), id, 0, &mut files)?;
-    }
-    let digest = digest(&files);
+    let digest = digest(&files(view, path)?);
     if let Some(memo) = view.files().memo() {
         memo.keep(MEMO, id, Arc::new(digest.clone()));
     }
     Ok(Some(digest))
+}
+
+/// The files of an input that is kept at a path.
+pub fn files(view: &View<'_>, path: &RepoPath) -> Result<Vec<InputFile>, ViewError> {
+    let id = view.content_id(path)?;
+    let mut files = Vec::new();
+    if view.kind(path)? == Some(Kind::File) {
+        let own = RepoPath::clean(path.file_name().unwrap_or_default()).unwrap_or_default();
+        files.push(InputFile { path: own, data: read(view, path, id)? });
+    } else {
+        gather(view, path, &RepoPath::root(), id, 0, &mut files)?;
+    }
+    Ok(files)
 }
 
 /// What is remembered of a directory.
