@@ -119,8 +119,8 @@ pub enum FromFetcher {
         id: u32,
         /// Why.
         reason: String,
-        /// Whether the server says that there is no such thing.
-        absent: bool,
+        /// Whether the server answered, but not with what was asked for.
+        refused: bool,
     },
     /// A server wants a name and a password.
     Ask {

@@ -42,13 +42,13 @@ struct Fetched {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Failure {
     reason: String,
-    /// Whether the server says that there is no such thing.
-    absent: bool,
+    /// Whether the server answered, but not with what was asked for.
+    refused: bool,
 }
 
 impl<T: std::fmt::Display> From<T> for Failure {
     fn from(reason: T) -> Self {
-        Self { reason: reason.to_string(), absent: false }
+        Self { reason: reason.to_string(), refused: false }
     }
 }
 
@@ -127,7 +127,7 @@ fn answer(talk: &Talk, id: u32, fetched: Result<Fetched>) -> io::Result<()> {
             let sizes = files.iter().map(|file| (file.path.to_string(), file.data.len() as u64)).collect();
             talk.say(&FromFetcher::Fetched { id, version, origin, warnings, files: sizes }, &files)
         }
-        Err(Failure { reason, absent }) => talk.say(&FromFetcher::Failed { id, reason, absent }, &[]),
+        Err(Failure { reason, refused }) => talk.say(&FromFetcher::Failed { id, reason, refused }, &[]),
     }
 }
 

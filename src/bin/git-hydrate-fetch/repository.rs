@@ -255,7 +255,7 @@ impl Git<'_> {
 
 fn failure(url: &str, complaint: &str) -> Failure {
     let lines: Vec<&str> = complaint.lines().filter(|line| !line.trim().is_empty()).take(3).collect();
-    let absent =
+    let refused =
         ["couldn't find remote ref", "not found", "does not exist"].iter().any(|text| complaint.contains(text));
-    Failure { reason: format!("{url}: {}", lines.join("; ")), absent }
+    Failure { reason: format!("{url}: {}", lines.join("; ")), refused }
 }

@@ -192,18 +192,13 @@ impl Web {
 impl Answer {
     /// The body, if the server gave what was asked for.
     pub fn into_body(self, url: &str) -> Result<Vec<u8>> {
-        match self.status {
-            200 => Ok(self.body),
-            404 | 410 => Err(Failure { reason: format!("{url}: not found ({})", self.status), absent: true }),
-            401 | 403 => Err(Failure {
-                reason: format!("{url}: {} (credentials come from git: `git credential fill`)", self.status),
-                absent: false,
-            }),
-            status => Err(Failure {
-                reason: format!("{url}: the server answers {status}"),
-                absent: (400..500).contains(&status),
-            }),
-        }
+        let reason = match self.status {
+            200 => return Ok(self.body),
+            404 | 410 => format!("{url}: not found ({})", self.status),
+            status @ (401 | 403) => format!("{url}: {status} (credentials come from git: `git credential fill`)"),
+            status => format!("{url}: the server answers {status}"),
+        };
+        Err(Failure { reason, refused: true })
     }
 
     /// The text of a header.

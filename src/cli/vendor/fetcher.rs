@@ -28,8 +28,8 @@ pub(super) struct Fetched {
 #[derive(Debug)]
 pub(super) struct Failed {
     pub reason: String,
-    /// Whether the server says that there is no such thing.
-    pub absent: bool,
+    /// Whether the server answered, but not with what was asked for.
+    pub refused: bool,
 }
 
 /// A running fetcher.
@@ -93,8 +93,8 @@ impl<'r> Fetcher<'r> {
                     let files = wire::read_files(&mut self.output, &files).context(PROGRAM)?;
                     results.insert(id, Ok(Fetched { version, origin, warnings, files }));
                 }
-                FromFetcher::Failed { id, reason, absent } => {
-                    results.insert(id, Err(Failed { reason, absent }));
+                FromFetcher::Failed { id, reason, refused } => {
+                    results.insert(id, Err(Failed { reason, refused }));
                 }
                 FromFetcher::Ask { ask, host } => {
                     let found = self.credential("fill", &host, None);

@@ -99,11 +99,15 @@ impl<'r> Session<'r> {
         if let (Some(wanted), true) = (wanted, keys.is_empty()) {
             bail!(super::super::WrongUse(format!("{LOCK} has no `{wanted}`: name a chart, or a URL as it is there")));
         }
+        let mut edits = BTreeMap::new();
         for key in keys {
             self.check(&key)?;
-            self.lock.remove(&key);
+            for place in self.lock.remove(&key).iter().flat_map(Entry::places) {
+                // What no lock file lists would be taken for somebody's own.
+                self.clear(&place, &mut edits)?;
+            }
         }
-        // A render finds nothing of them, so what they named is looked for again.
+        self.edit(&edits)?;
         self.write_lock()
     }
 
@@ -203,7 +207,7 @@ impl<'r> Session<'r> {
         for ((key, wanted), result) in todo.iter().zip(results) {
             let is_none = match &result {
                 Ok(fetched) => !fetched.files.first().is_some_and(|file| kustomize::holds_resources(&file.data)),
-                Err(failed) => failed.absent,
+                Err(failed) => failed.refused,
             };
             match (result, &wanted.fallback) {
                 (_, Some((base, directory))) if is_none => {
