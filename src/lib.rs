@@ -54,7 +54,7 @@
 //!
 //! # Where to start
 //!
-//! A new transformer: `kustomize/transform`. A new template function: `template/funcs`. A new engine: `render/engines.rs`.
+//! A new transformer: `kustomize/transform`. A new kind of input: [`inputs`], and `bin/git-hydrate-fetch`. A new template function: `template/funcs`. A new engine: `render/engines.rs`.
 //! A new subcommand: `cli`. A new generator of ApplicationSets: `application/set`. A new mistake of an Application: `application/mistake.rs`. What a hydrated branch says of
 //! itself: [`metadata::Writer`].
 #![forbid(unsafe_code)]

@@ -385,7 +385,7 @@ fn lying_servers_get_nothing_in() {
         ("/cut", index("cut.tgz", ""), "it is damaged"),
         ("/gzip", index("gzip.tgz", ""), "the server sends `gzip`, which was not asked for"),
         ("/long", index("long.tgz", ""), "more than 33554432 bytes"),
-        ("/slow", index("slow.tgz", ""), "tak"),
+        ("/slow", index("slow.tgz", ""), "it takes too long"),
         ("/huge", "HUGE".to_owned(), "more than 67108864 bytes"),
         ("/no-index", "<html>".to_owned(), "its index cannot be read"),
         ("/none", String::new(), "not found (404)"),

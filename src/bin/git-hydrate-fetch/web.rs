@@ -220,12 +220,20 @@ fn body(url: &str, mut response: Response<Body>, bytes_max: u64) -> Result<Answe
     }
     let mut body = Vec::new();
     let reader = response.body_mut().as_reader();
-    reader.take(bytes_max + 1).read_to_end(&mut body).map_err(|error| format!("{url}: {error}"))?;
+    reader.take(bytes_max + 1).read_to_end(&mut body).map_err(|error| cut_off(url, &error))?;
     if body.len() as u64 > bytes_max {
         return Err(format!("{url}: more than {bytes_max} bytes").into());
     }
     let status = response.status().as_u16();
     Ok(Answer { status, headers: response.headers().clone(), body })
+}
+
+/// A body that did not come to its end.
+fn cut_off(url: &str, error: &std::io::Error) -> Failure {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>()) {
+        Some(inner) => told(url, inner),
+        None => format!("{url}: {error}").into(),
+    }
 }
 
 fn told(url: &str, error: &ureq::Error) -> Failure {
