@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::support::{Answer, BINARY, Lab};
 
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "bin/git-hydrate",
     "bin/git-hydrate-fetch",
     "bin/git-remote-hydrate",

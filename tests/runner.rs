@@ -54,6 +54,7 @@ mod support;
 mod truth;
 mod vanished;
 mod vendor;
+mod vendor_cases;
 mod verify;
 mod wall;
 mod yaml;

@@ -10,7 +10,7 @@ use super::support::{Answer, Lab, Repo};
 const LOCK: &str = ".hydrate/inputs.lock";
 
 /// An Application of a directory.
-fn application(name: &str, path: &str) -> String {
+pub fn application(name: &str, path: &str) -> String {
     format!(
         "apiVersion: argoproj.io/v1alpha1
 kind: Application
@@ -65,7 +65,7 @@ fn chart(name: &str, version: &str) -> Vec<(String, String)> {
     .to_vec()
 }
 
-fn packed(files: &[(String, String)]) -> Vec<u8> {
+pub fn packed(files: &[(String, String)]) -> Vec<u8> {
     let gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     let mut tar = tar::Builder::new(gzip);
     for (path, text) in files {
@@ -77,7 +77,7 @@ fn packed(files: &[(String, String)]) -> Vec<u8> {
     tar.into_inner().and_then(|gzip| gzip.finish()).expect("memory")
 }
 
-fn sha256(data: &[u8]) -> String {
+pub fn sha256(data: &[u8]) -> String {
     use sha2::Digest as _;
     data_encoding::HEXLOWER.encode(&sha2::Sha256::digest(data))
 }
@@ -122,12 +122,12 @@ const BASE: &[(&str, &str)] = &[
     ("other/big.txt", "not needed\n"),
 ];
 
-fn vendor(dry: &Repo, args: &[&str]) -> Answer {
+pub fn vendor(dry: &Repo, args: &[&str]) -> Answer {
     dry.hydrate(&[&["vendor", "--allow", "http://127.0.0.1", "--timeout", "20"], args].concat())
 }
 
 /// A server of the files of a directory.
-fn files_of(root: std::path::PathBuf) -> Liar {
+pub fn files_of(root: std::path::PathBuf) -> Liar {
     Liar::start(move |request, stream| {
         let path = request.path.split('?').next().unwrap_or_default().trim_start_matches('/');
         match fs::read(root.join(path)) {

@@ -125,7 +125,7 @@ impl Lock {
             line(&mut text, "content", content);
             for (name, paths) in [("at", at), ("directories", directories)] {
                 if !paths.is_empty() {
-                    let paths: Vec<String> = paths.iter().map(|path| format!("\"{path}\"")).collect();
+                    let paths: Vec<String> = paths.iter().map(|path| format!("\"{}\"", path.as_str())).collect();
                     let _ = writeln!(text, "{name} = [{}]", paths.join(", "));
                 }
             }
@@ -252,7 +252,7 @@ mod tests {
         lock.insert(chart("~1.2", "apps/web/charts/web"));
         lock.insert(chart("1.2.4", "apps/b/charts/web"));
         let key = Key { kind: Kind::Git, want: "v1".to_owned(), ..Key::file("https://h/o/r").expect("a key") };
-        let directories = vec![path("b"), path("a/b"), path("b")];
+        let directories = vec![path("b"), path("a/b"), path(""), path("b")];
         let (version, content) = ("0a".to_owned(), digest('c'));
         lock.insert(Entry { key, version, origin: String::new(), content, at: Vec::new(), directories });
         lock
@@ -268,7 +268,7 @@ url = \"https://h/o/r\"
 want = \"v1\"
 version = \"0a\"
 content = \"sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc\"
-directories = [\"a/b\", \"b\"]
+directories = [\"\", \"a/b\", \"b\"]
 ";
         assert!(text.ends_with(expected), "{text}");
         assert_eq!(Lock::parse(text.as_bytes()), Ok(lock()));

@@ -118,7 +118,7 @@ impl Git<'_> {
         bytes: &mut u64,
     ) -> Result<()> {
         let dir = RepoPath::clean(directory)?;
-        let tree = format!("{commit}:{dir}");
+        let tree = format!("{commit}:{}", dir.as_str());
         let kind = self.output(&["cat-file", "-t", &tree], None)?;
         if !kind.status.success() || kind.stdout.trim_ascii() != b"tree" {
             return Err(
