@@ -670,3 +670,48 @@ fn a_registry_that_helm_filled() {
         assert!(rendered.contains(&format!("version: {expected}\n")), "{want}: {rendered}");
     }
 }
+
+#[test]
+fn reviewers_see_a_line_for_each_input() {
+    let lab = Lab::new();
+    repository(&lab.path("charts"), &[("web", "1.3.0"), ("web", "1.2.3")]);
+    let charts = files_of(lab.path("charts"));
+    let dependency = |version: &str| format!("- {{name: web, version: {version}, repository: '{}'}}\n", charts.url());
+    let dry = charted(&lab, &dependency("1.2.3"));
+    vendor(&dry, &[]).success();
+    dry.commit("Vendor", &[]);
+    dry.push().success();
+    let mut newer = chart("web", "1.3.0");
+    newer.push((
+        "web/templates/more.yaml".to_owned(),
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\n".to_owned(),
+    ));
+    let archive = packed(&newer);
+    fs::write(lab.path("charts/web-1.3.0.tgz"), &archive).expect("written");
+    let index = format!(
+        "apiVersion: v1\nentries:\n  web:\n  - {{version: 1.3.0, urls: [web-1.3.0.tgz], digest: {}}}\n",
+        sha256(&archive)
+    );
+    fs::write(lab.path("charts/index.yaml"), index).expect("written");
+    let chart = fs::read_to_string(dry.path.join("charts/app/Chart.yaml")).expect("there").replace("1.2.3", "1.3.0");
+    fs::write(dry.path.join("charts/app/Chart.yaml"), chart).expect("written");
+    vendor(&dry, &[]).success();
+    dry.commit("Bump", &[]);
+    let expected = format!("web 1.2.3 → 1.3.0 of {}: 1 template changed; used by app", charts.url());
+    let text = dry.hydrate(&["diff"]).exits(1).stdout;
+    let line =
+        text.lines().skip(1).take_while(|line| line.starts_with("  ")).map(str::trim).collect::<Vec<_>>().join(" ");
+    assert!(text.starts_with("inputs from elsewhere\n") && line.starts_with(&expected), "{text}");
+    for form in [&["diff", "--stat"][..], &["diff", "--against", "HEAD~1"]] {
+        assert!(
+            dry.hydrate(form).exits(1).stdout.starts_with("inputs from elsewhere\n  web 1.2.3 → 1.3.0"),
+            "{form:?}"
+        );
+    }
+    assert!(dry.hydrate(&["diff", "--markdown"]).exits(1).stdout.contains(&format!("- `{expected}`")));
+    let json: serde_json::Value = serde_json::from_str(&dry.hydrate(&["diff", "--json"]).stdout).expect("JSON");
+    assert_eq!((&json["inputs"][0]["new"], &json["inputs"][0]["files"]["templates"]), (&"1.3.0".into(), &1.into()));
+    let page = lab.path("page.html");
+    dry.hydrate(&["diff", "--html", page.to_str().expect("UTF-8")]).exits(1);
+    assert!(fs::read_to_string(page).expect("written").contains("Inputs from elsewhere"));
+}

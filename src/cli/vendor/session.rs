@@ -38,6 +38,9 @@ pub(super) struct Session<'r> {
     pub warnings: BTreeSet<String>,
 }
 
+/// Fetches inputs, the results in their order.
+type Fetch<'f> = &'f mut dyn FnMut(&[What]) -> anyhow::Result<Vec<Result<Fetched, Failed>>>;
+
 /// What came of one input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Deed {
@@ -129,10 +132,7 @@ impl<'r> Session<'r> {
     }
 
     /// Fetches until nothing is missing.
-    pub fn complete(
-        &mut self,
-        fetch: &mut dyn FnMut(&[What]) -> anyhow::Result<Vec<Result<Fetched, Failed>>>,
-    ) -> anyhow::Result<Inputs> {
+    pub fn complete(&mut self, fetch: Fetch<'_>) -> anyhow::Result<Inputs> {
         for _ in 0..ROUNDS_MAX {
             let inputs = self.inputs()?;
             if !inputs.found.mistakes.is_empty() {
@@ -189,11 +189,7 @@ impl<'r> Session<'r> {
         }
     }
 
-    fn round(
-        &mut self,
-        missing: &BTreeMap<Key, Missing>,
-        fetch: &mut dyn FnMut(&[What]) -> anyhow::Result<Vec<Result<Fetched, Failed>>>,
-    ) -> anyhow::Result<()> {
+    fn round(&mut self, missing: &BTreeMap<Key, Missing>, fetch: Fetch<'_>) -> anyhow::Result<()> {
         let mut failures = Vec::new();
         let mut todo: Vec<(Key, Missing)> = Vec::new();
         for (key, wanted) in missing {
@@ -231,11 +227,7 @@ impl<'r> Session<'r> {
         if failures.is_empty() { Ok(()) } else { bail!("nothing was changed\n  {}", failures.join("\n  ")) }
     }
 
-    fn fetched(
-        &self,
-        todo: &[(Key, Missing)],
-        fetch: &mut dyn FnMut(&[What]) -> anyhow::Result<Vec<Result<Fetched, Failed>>>,
-    ) -> anyhow::Result<Vec<Result<Fetched, Failed>>> {
+    fn fetched(&self, todo: &[(Key, Missing)], fetch: Fetch<'_>) -> anyhow::Result<Vec<Result<Fetched, Failed>>> {
         let wanted: Vec<What> =
             todo.iter().map(|(key, wanted)| what(key, self.lock.get(key), &wanted.directories)).collect();
         if wanted.is_empty() { Ok(Vec::new()) } else { fetch(&wanted) }
