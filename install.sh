@@ -8,7 +8,7 @@ usage: ./install.sh [--prefix DIR] [--binary FILE] [--server REPO.git]... [--dem
        ./install.sh [--prefix DIR] --uninstall
 
   --prefix DIR       install below DIR, in place of ~/.local, or /usr/local for root
-  --binary FILE      install this program, and git-remote-hydrate beside it, in place of building them
+  --binary FILE      install this program, with git-remote-hydrate and git-hydrate-fetch beside it, in place of building them
   --server REPO.git  then have this repository hydrate what is pushed to it
   --demo             then push the bundled example to a server of its own, and show what comes of it
   --uninstall        take away what was installed below the prefix
@@ -54,6 +54,7 @@ prefix=$(cd "$prefix" && pwd)
 
 program=$prefix/bin/git-hydrate
 remote=$prefix/bin/git-remote-hydrate
+fetch=$prefix/bin/git-hydrate-fetch
 man=$prefix/share/man/man1
 bash=$prefix/share/bash-completion/completions/git-hydrate
 zsh=$prefix/share/zsh/site-functions/_git-hydrate
@@ -61,7 +62,7 @@ fish=$prefix/share/fish/vendor_completions.d/git-hydrate.fish
 fish_git=$prefix/share/fish/vendor_conf.d/git-hydrate.fish
 
 if [ $uninstall = yes ]; then
-    for file in "$program" "$remote" "$man"/git-hydrate.1 "$man"/git-hydrate-*.1 "$bash" "$zsh" "$fish" "$fish_git"; do
+    for file in "$program" "$remote" "$fetch" "$man"/git-hydrate.1 "$man"/git-hydrate-*.1 "$bash" "$zsh" "$fish" "$fish_git"; do
         rm -f "$file"
     done
     echo "removed git-hydrate from $prefix"
@@ -94,6 +95,10 @@ echo "complete -c git -f -n '__fish_git_using_command hydrate' -a '(__fish_git_c
 
 put "$binary" "$program" 755
 put "$beside" "$remote" 755
+# Only `git hydrate vendor` needs it, and only to bring more from elsewhere.
+if [ -f "$(dirname "$binary")/git-hydrate-fetch" ]; then
+    put "$(dirname "$binary")/git-hydrate-fetch" "$fetch" 755
+fi
 for page in "$stage"/man/*; do
     put "$page" "$man/$(basename "$page")" 644
 done

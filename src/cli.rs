@@ -29,6 +29,7 @@ mod remote_helper;
 mod render;
 mod screen;
 mod status;
+mod vendor;
 mod verify;
 
 use std::ffi::OsString;
@@ -86,6 +87,8 @@ enum Command {
     Explain(explain::Arguments),
     /// Re-render hydrated commits and check that their ids match.
     Verify(verify::Arguments),
+    /// Bring charts, bases and files from elsewhere into the working tree, pinned by a lock file.
+    Vendor(vendor::Arguments),
     /// Hydrate commits missed after a crash, import or settings change.
     CatchUp(catch_up::Arguments),
     /// Hand branches over to hydration that it did not make.
@@ -188,6 +191,7 @@ fn renders(arguments: &Arguments) -> bool {
             | Command::Config(_)
             | Command::Apps(_)
             | Command::Status(_)
+            | Command::Vendor(_)
             | Command::Doctor(_),
         ) => true,
         Some(
@@ -265,6 +269,7 @@ fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Command::Log(arguments)) => log::run(&arguments, json),
         Some(Command::Explain(arguments)) => explain::run(&arguments, json),
         Some(Command::Verify(arguments)) => verify::run(&arguments, json),
+        Some(Command::Vendor(arguments)) => vendor::run(&arguments, json),
         Some(Command::CatchUp(arguments)) => catch_up::run(&arguments, json),
         Some(Command::Adopt(arguments)) => adopt::run(&arguments, json),
         Some(Command::Commit(arguments)) => commit::run(&arguments, json),

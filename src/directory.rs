@@ -10,6 +10,7 @@
 use crate::application;
 use crate::diag::{Diagnostic, Span};
 use crate::go::glob::Glob;
+use crate::inputs;
 use crate::manifest::{self, Manifest, Source};
 use crate::path::RepoPath;
 use crate::view::{Kind, View, ViewError};
@@ -168,6 +169,7 @@ fn walk(
         match entry.kind {
             Kind::File => found.push((path, false)),
             Kind::Link => found.push((path, true)),
+            Kind::Directory if inputs::is_top(dir, &entry.name) => {}
             Kind::Directory if recurse => walk(view, &path, recurse, depth + 1, seen, found)?,
             Kind::Directory | Kind::Submodule => {}
         }

@@ -57,7 +57,7 @@ use crate::yaml::Mapping;
 pub use chart::{Chart, File};
 pub use charts::Charts;
 pub use error::{Error, ErrorKind};
-pub use load::load;
+pub use load::{hidden, load};
 pub use options::{Effects, Options, ValuesSource};
 pub use output::Document;
 pub use set::SetError;

@@ -113,6 +113,12 @@ pub fn build(
     Ok(Build { resources, warnings: session.warnings })
 }
 
+/// Whether Kustomize takes a text for resources; when a remote file is none, it looks for a repository of that URL.
+pub fn holds_resources(text: &[u8]) -> bool {
+    let mut tree = tree::Tree::new(Limits::default(), crate::view::Stop::default());
+    read::resources(&mut tree, text, read::Source::INLINE).is_ok()
+}
+
 /// What is done once, to everything that was gathered.
 fn finish(
     session: &mut Session<'_>,

@@ -51,8 +51,8 @@
 //!             hydrate
 //! stage       plan publish render
 //! engine      directory helm jsonnet kustomize plugin      kustomize -> helm
-//! domain      application cache diff manifest metadata settings view      cache -> application manifest view,
-//!             application -> manifest view, diff -> manifest, manifest -> view, metadata -> application manifest,
+//! domain      application cache diff inputs manifest metadata settings view      cache -> application manifest view,
+//!             application -> inputs manifest view, inputs -> view, diff -> manifest, manifest -> view, metadata -> application manifest,
 //!             settings -> application metadata
 //! format      git shares stack template yaml      git -> shares, template -> yaml
 //!             diag path      diag -> path
@@ -69,7 +69,7 @@
 //!
 //! # Where to start
 //!
-//! A new transformer: `kustomize/transform`. A new template function: `template/funcs`. A new engine: `render/engines.rs`.
+//! A new transformer: `kustomize/transform`. A new kind of input: [`inputs`], and `bin/git-hydrate-fetch`. A new template function: `template/funcs`. A new engine: `render/engines.rs`.
 //! A new subcommand: `cli`, over an operation of `hydrate/ask`. Why a push rendered an Application: `git hydrate plan`, and
 //! `Why` in `hydrate/run/plan.rs`. A new generator of ApplicationSets: `application/set`. A new mistake of an Application: `application/mistake.rs`. What a hydrated branch says of
 //! itself: [`metadata::Writer`].
@@ -90,6 +90,7 @@ pub mod go;
 pub mod helm;
 pub mod hook;
 pub mod hydrate;
+pub mod inputs;
 pub mod install;
 pub mod jsonnet;
 pub mod kustomize;

@@ -8,6 +8,7 @@
 
 mod disk;
 mod error;
+mod memo;
 mod memory;
 mod tree;
 
@@ -19,6 +20,7 @@ use crate::path::RepoPath;
 
 pub use disk::DiskFiles;
 pub use error::ViewError;
+pub use memo::Memo;
 pub use memory::MemoryFiles;
 pub use tree::TreeFiles;
 
@@ -99,6 +101,11 @@ pub trait Files: Send + Sync {
     /// Hears of each read that a [`View`] notes for the first time, before its content is asked for. Does nothing unless
     /// who renders may die before it says what it read.
     fn noted(&self, _path: &RepoPath, _seen: Seen) {}
+
+    /// What was computed of contents before, while these files are in use; none where each asks for itself.
+    fn memo(&self) -> Option<&Memo> {
+        None
+    }
 }
 
 /// The content of a file.

@@ -7,8 +7,9 @@ use std::path::Path;
 
 use crate::support::{Answer, BINARY, Lab};
 
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "bin/git-hydrate",
+    "bin/git-hydrate-fetch",
     "bin/git-remote-hydrate",
     "share/bash-completion/completions/git-hydrate",
     "share/fish/vendor_completions.d/git-hydrate.fish",
@@ -70,7 +71,7 @@ fn a_build_says_how_long_it_takes_and_how_far_it_is() {
     let cargo = format!(
         "#!/bin/sh\ncase \" $* \" in *' --quiet '*) ;; *) echo '   Compiling git-hydrate' >&2 ;; esac\n\
          while [ \"$1\" != --root ]; do shift; done\nmkdir -p \"$2/bin\"\n\
-         cp '{BINARY}' \"$(dirname '{BINARY}')/git-remote-hydrate\" \"$2/bin\"\n"
+         cp '{BINARY}' \"$(dirname '{BINARY}')/git-remote-hydrate\" \"$(dirname '{BINARY}')/git-hydrate-fetch\" \"$2/bin\"\n"
     );
     lab.program("cargo", &cargo);
     lab.program("cc", "#!/bin/sh\n");

@@ -142,6 +142,7 @@ const SEALED: &[&str] = &[
     "directory",
     "go",
     "helm",
+    "inputs",
     "jsonnet",
     "kustomize",
     "manifest",
@@ -188,5 +189,30 @@ fn every_test_file_is_in_the_runner() {
         if path.extension().is_some_and(|extension| extension == "rs") && name != "runner" {
             assert!(runner.contains(&format!("mod {name};")), "tests/{name}.rs is not listed in tests/runner.rs");
         }
+    }
+}
+
+/// What opens connections is part of one program only.
+#[test]
+fn only_the_fetcher_has_network_code() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&src, &mut files);
+    let fetcher = src.join("bin/git-hydrate-fetch");
+    for file in files.iter().filter(|file| !file.starts_with(&fetcher)) {
+        let text = fs::read_to_string(file).expect("readable");
+        for name in ["ureq::", "rustls::", "TcpStream", "UdpSocket", "ToSocketAddrs", "to_socket_addrs"] {
+            let used = text.lines().filter(|line| !line.trim_start().starts_with("//")).any(|line| line.contains(name));
+            assert!(!used, "{}: {name}", file.display());
+        }
+    }
+    // Names of functions, as the linker keeps them: none of a program that does not have the crate.
+    let has = |program: &str, name: &[u8]| {
+        let bytes = fs::read(program).expect("readable");
+        memchr::memmem::find(&bytes, name).is_some()
+    };
+    for name in [&b"ring_core"[..], b"rustls", b"ureq"] {
+        assert!(!has(env!("CARGO_BIN_EXE_git-hydrate"), name), "{}", String::from_utf8_lossy(name));
+        assert!(has(env!("CARGO_BIN_EXE_git-hydrate-fetch"), name), "{}", String::from_utf8_lossy(name));
     }
 }

@@ -22,6 +22,13 @@ pub(super) struct Arguments {
     offline: bool,
 }
 
+impl Arguments {
+    /// Those of a command that never asks the remote.
+    pub fn of_branch(branch: Option<String>) -> Self {
+        Self { branch, remote: None, offline: true }
+    }
+}
+
 /// A clone of a dry repository, up to date with its remote.
 pub(super) struct Clone {
     pub repository: Repository,

@@ -76,6 +76,8 @@ JSON:
         images              container, old, new
         dangers             kind (removed, immutable, versionGone, widened, scaledToZero), message
         differences         path, old, new, noise; or path, movedFrom, movedTo for an item of a list
+  inputs                    charts, bases and files from elsewhere that change: kind, url, name, old, new (versions),
+                            files (how many differ: templates, values, crds, files), usedBy
   problems, warnings        what concerns no environment branch that is known";
 
 pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Outcome> {

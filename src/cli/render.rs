@@ -4,7 +4,7 @@ mod application_set;
 mod helm;
 mod string_slice;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
@@ -13,6 +13,7 @@ use crate::application::Directory;
 use crate::diag::Span;
 use crate::directory;
 use crate::hydrate::{Single, render_named};
+use crate::inputs::LOCK;
 use crate::kustomize;
 use crate::manifest;
 use crate::path::RepoPath;
@@ -123,7 +124,7 @@ fn without<'a>(arguments: &[&'a str], left_out: &str) -> Vec<&'a str> {
 
 fn kustomization(arguments: &[&str]) -> anyhow::Result<Outcome> {
     let (options, operands) = kustomize::Options::parse(arguments.iter().copied()).map_err(WrongUse)?;
-    let (files, dir) = on_disk(match operands[..] {
+    let Place { top, files, dir } = on_disk(match operands[..] {
         [] => ".",
         [dir] => dir,
         _ => bail!(WrongUse("specify one path to a kustomization directory".to_owned())),
@@ -132,7 +133,7 @@ fn kustomization(arguments: &[&str]) -> anyhow::Result<Outcome> {
         Ok(build) => build,
         Err(error) => {
             let mut diagnostic = error.diagnostic();
-            diagnostic.span = diagnostic.span.map(below_here);
+            diagnostic.span = diagnostic.span.map(|span| below_here(span, &top));
             output::warn(&diagnostic);
             return Ok(Outcome::Found);
         }
@@ -146,7 +147,7 @@ fn kustomization(arguments: &[&str]) -> anyhow::Result<Outcome> {
 
 fn plain(arguments: &[&str]) -> anyhow::Result<Outcome> {
     let [dir] = arguments else { bail!(WrongUse("name one directory".to_owned())) };
-    let (files, dir) = on_disk(dir)?;
+    let Place { files, dir, .. } = on_disk(dir)?;
     let mut warnings = Vec::new();
     let options = Directory { recurse: true, ..Directory::default() };
     let view = View::new(&files);
@@ -167,20 +168,35 @@ fn plain(arguments: &[&str]) -> anyhow::Result<Outcome> {
     }
 }
 
+/// The same for a path from the root of this machine.
+fn below_root(span: Span) -> Span {
+    below_here(span, Path::new("/"))
+}
+
 /// A place among the files of this machine, as it is named from the current directory when it lies below that.
-fn below_here(span: Span) -> Span {
+fn below_here(span: Span, top: &Path) -> Span {
     let here = std::env::current_dir().ok();
-    let here =
-        here.as_deref().and_then(Path::to_str).and_then(|here| RepoPath::clean(here.trim_start_matches('/')).ok());
+    let here = here.as_deref().and_then(|here| here.strip_prefix(top).ok()?.to_str());
+    let here = here.and_then(|here| RepoPath::clean(here).ok());
     match here.and_then(|here| span.path.strip_prefix(&here)) {
         Some(path) => Span { path, ..span },
         None => span,
     }
 }
 
-/// The files of this machine and the path of `dir` among them: what lies above a kustomization can be one of its bases.
-fn on_disk(dir: &str) -> anyhow::Result<(DiskFiles, RepoPath)> {
-    let dir = Path::new(dir).canonicalize().with_context(|| dir.to_owned())?;
-    let text = dir.to_str().context("the path is not UTF-8")?;
-    Ok((DiskFiles::new("/"), RepoPath::clean(text.trim_start_matches('/'))?))
+/// Where a directory is.
+struct Place {
+    /// What all paths are below.
+    top: PathBuf,
+    files: DiskFiles,
+    dir: RepoPath,
+}
+
+/// The files of this machine and the path of `dir` among them: what lies above a kustomization can be one of its bases. Where
+/// inputs are kept, only what is beside them.
+fn on_disk(dir: &str) -> anyhow::Result<Place> {
+    let path = Path::new(dir).canonicalize().with_context(|| dir.to_owned())?;
+    let top = path.ancestors().find(|above| above.join(LOCK).is_file()).unwrap_or(Path::new("/"));
+    let below = path.strip_prefix(top).ok().and_then(Path::to_str).context("the path is not UTF-8")?;
+    Ok(Place { top: top.to_owned(), files: DiskFiles::new(top), dir: RepoPath::clean(below)? })
 }

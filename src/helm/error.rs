@@ -85,6 +85,8 @@ pub enum ErrorKind {
     MissingDependencies(Vec<String>),
     #[error("can't get a valid version for dependency {name}: {found} at {path} is not in the range {}", quote(.range))]
     DependencyVersion { name: String, path: RepoPath, found: String, range: String },
+    #[error("{0}")]
+    Input(String),
     #[error("the dependency {name} at {path} depends on {outer} itself")]
     DependencyCycle { name: String, path: RepoPath, outer: String },
 
@@ -222,6 +224,7 @@ impl Error {
         match &self.0.kind {
             ErrorKind::Refused(_) => Some(Refusal::Nondeterministic),
             ErrorKind::MissingDependencies(_) => Some(Refusal::MissingDependency),
+            ErrorKind::Input(_) => Some(Refusal::Elsewhere),
             ErrorKind::View(error) => error.refusal(),
             _ => None,
         }

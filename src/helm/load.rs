@@ -5,6 +5,8 @@
 mod dependencies;
 mod walk;
 
+pub use walk::hidden;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

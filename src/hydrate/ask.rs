@@ -10,11 +10,13 @@ mod check;
 mod explain;
 mod foreign;
 mod history;
+mod input_changes;
 mod planned;
 mod preview;
 mod recomputed;
 mod single;
 mod status;
+mod vendor;
 mod verify;
 
 pub use adopt::{Adoption, Seen, adopt};
@@ -25,9 +27,11 @@ pub use explain::{
 };
 pub use foreign::{ForeignBranch, foreign};
 pub use history::{Dry, Entry, History, ObjectCounts, PathChange, Selection, SkippedDry, is_hydrated};
+pub use input_changes::InputChange;
 pub use planned::{Planned, PlannedBranch, PlannedCommit, PlannedRender, PlannedWhy, plan};
 pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use recomputed::recompute;
 pub use single::{Single, render_named};
 pub use status::{BranchState, BranchStatus, status};
+pub use vendor::{Inputs, Outputs, inputs, outputs};
 pub use verify::{Fault, Finding, Line, Verified, lines, strayed, verify};

@@ -4,6 +4,7 @@ use crate::application::BranchName;
 use crate::cache;
 use crate::diag::Diagnostic;
 use crate::git::{self, ObjectId};
+use crate::inputs;
 use crate::render;
 use crate::settings::SettingsError;
 use crate::view::ViewError;
@@ -48,6 +49,9 @@ pub enum HydrateError {
     /// A file of a dry tree could not be read.
     #[error(transparent)]
     View(#[from] ViewError),
+    /// The inputs from elsewhere that a dry tree keeps cannot be used.
+    #[error(transparent)]
+    Inputs(#[from] inputs::Unusable),
     /// This machine could not render: a tool is missing, or the repository or the disk fails.
     #[error(transparent)]
     Render(#[from] render::Error),
@@ -82,6 +86,7 @@ impl HydrateError {
             Self::Tree { .. }
             | Self::Unsearched(_)
             | Self::View(_)
+            | Self::Inputs(_)
             | Self::Render(_)
             | Self::Cache(_)
             | Self::Locked

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::error::{Error, LINK_NOWHERE_HINT, Result};
 use super::options::LoadRestrictor;
 use super::remote;
+use crate::inputs::Remote;
 use crate::path::{PathError, RepoPath};
 use crate::view::{Blob, Kind, View, ViewError};
 
@@ -15,6 +16,8 @@ pub(crate) struct Loader {
     root: RepoPath,
     /// The one that named this directory.
     referrer: Option<Rc<Loader>>,
+    /// The repository that it is kept of, when that is another one.
+    repository: Option<RepoPath>,
     restrictor: LoadRestrictor,
 }
 
@@ -61,7 +64,7 @@ impl Loader {
     /// A loader for the directory that is built.
     pub(crate) fn new(view: &View<'_>, dir: &RepoPath, restrictor: LoadRestrictor) -> Result<Rc<Self>> {
         let root = directory(view, dir).map_err(|error| error.prefix("must build at directory"))?;
-        Ok(Rc::new(Self { root, referrer: None, restrictor }))
+        Ok(Rc::new(Self { root, referrer: None, repository: None, restrictor }))
     }
 
     pub(crate) fn root(&self) -> &RepoPath {
@@ -82,17 +85,8 @@ impl Loader {
 
     /// The path of a file without links, after the checks of the load restrictor.
     pub(crate) fn file(&self, view: &View<'_>, path: &str) -> Result<RepoPath> {
-        if remote::is_url(path) && remote::is_repository(path) && !remote::names_yaml(path) {
-            return Err(Error::unsupported(
-                format!("remote directory '{path}': rendering never opens a connection"),
-                "copy the directory into the repository and name that copy",
-            ));
-        }
         if remote::is_url(path) {
-            return Err(Error::unsupported(
-                format!("remote file '{path}': rendering never opens a connection"),
-                "copy the file into the repository and name that copy",
-            ));
+            return remote::file(view, path);
         }
         let full = self.resolve(path)?;
         let real = view.real_path(&full).map_err(|error| unresolved(view, &full, error))?;
@@ -134,11 +128,8 @@ impl Loader {
         if path.is_empty() {
             return Err(Error::new("new root cannot be empty"));
         }
-        if remote::is_repository(path) {
-            return Err(Error::unsupported(
-                format!("remote base '{path}': rendering never opens a connection"),
-                "copy the base into the repository (for example with `kustomize localize`) and name that copy",
-            ));
+        if let Some(remote) = Remote::parse(path) {
+            return self.enter_repository(view, path, &remote);
         }
         if path.starts_with('/') {
             return Err(Error::new(format!("new root '{path}' cannot be absolute")));
@@ -146,6 +137,31 @@ impl Loader {
         let full =
             self.resolve(path).map_err(|error| error.prefix("must build at directory: not a valid directory"))?;
         let root = directory(view, &full).map_err(|error| error.prefix("must build at directory"))?;
+        if let Some(repository) = self.repository.as_ref().filter(|repository| !root.starts_with(repository)) {
+            return Err(Error::new(format!(
+                "security; the base '{path}' of '{}' is outside of its repository '{repository}'",
+                self.root
+            )));
+        }
+        self.below(root, self.repository.clone(), self.restrictor)
+    }
+
+    /// The same for a directory that is kept of another repository. Nothing there names a file outside of it.
+    fn enter_repository(self: &Rc<Self>, view: &View<'_>, text: &str, remote: &Remote) -> Result<Rc<Self>> {
+        let (path, repository) = remote::directory(view, text, remote)?;
+        let root = directory(view, &path).map_err(|error| error.prefix("must build at directory"))?;
+        if !root.starts_with(&repository) {
+            return Err(Error::new(format!("security; '{text}' leads out of its repository '{repository}'")));
+        }
+        self.below(root, Some(repository), LoadRestrictor::RootOnly)
+    }
+
+    fn below(
+        self: &Rc<Self>,
+        root: RepoPath,
+        repository: Option<RepoPath>,
+        restrictor: LoadRestrictor,
+    ) -> Result<Rc<Self>> {
         let mut visited = Some(self);
         while let Some(loader) = visited {
             if loader.root.starts_with(&root) {
@@ -156,7 +172,7 @@ impl Loader {
             }
             visited = loader.referrer.as_ref();
         }
-        Ok(Rc::new(Self { root, referrer: Some(self.clone()), restrictor: self.restrictor }))
+        Ok(Rc::new(Self { root, referrer: Some(self.clone()), repository, restrictor }))
     }
 
     /// How many directories led to this one.

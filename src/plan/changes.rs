@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::discover::{DEPTH_MAX, ENTRY_BYTES, is_chart, is_of_chart};
 use super::reader::{Found, ReadError, Reader};
 use crate::application;
+use crate::inputs;
 use crate::path::RepoPath;
 use crate::view::{ContentId, Entry, Files, Kind};
 
@@ -108,7 +109,8 @@ impl Comparison<'_> {
                     self.is_unclear = true;
                     continue;
                 }
-                let searched = [0, 1].map(|side| searched[side] && !(charts[side] && is_of_chart(&name)));
+                let searched = [0, 1]
+                    .map(|side| searched[side] && !(charts[side] && is_of_chart(&name)) && !inputs::is_top(dir, &name));
                 self.directories(&path, below, searched, depth + 1)?;
             }
             let leaf = |entry: &Option<Entry>| entry.as_ref().filter(|e| e.kind != Kind::Directory).cloned();

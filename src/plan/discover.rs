@@ -5,6 +5,7 @@ use super::make::{Expanded, Expansions, FoundSet, Makers, Renders, Unanswered};
 use super::reader::{Found, ReadError, Reader, too_many_applications};
 use crate::application::{self, Application, BranchName, Document, Misspelt, Patterns};
 use crate::diag::Diagnostic;
+use crate::inputs;
 use crate::path::RepoPath;
 use crate::shares::in_shares;
 use crate::view::{ContentId, Entry, Files, Kind};
@@ -252,7 +253,7 @@ impl Discovery {
                     walk.candidates.push(candidate.clone());
                     directory.files.push(candidate);
                 }
-                Kind::Directory if is_chart && is_of_chart(&entry.name) => {}
+                Kind::Directory if (is_chart && is_of_chart(&entry.name)) || inputs::is_top(dir, &entry.name) => {}
                 Kind::Directory if depth < DEPTH_MAX => {
                     let below = self.directory(walk, &path, entry.id, depth + 1)?;
                     directory.is_cut |= below.is_cut;

@@ -14,10 +14,12 @@ use seccompiler::{
 /// On x86-64 every call has a second number, of the x32 interface, where the kernel was built with it.
 const X32: i64 = 0x4000_0000;
 
+/// The network, answered with `EPERM`.
+const NETWORK: &[i64] = &[libc::SYS_socket];
+
 /// Answered with `EPERM`.
 const REFUSED: &[i64] = &[
-    // The network, and ways to make a socket around `socket`.
-    libc::SYS_socket,
+    // Ways to make a socket around `socket`.
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
@@ -116,23 +118,24 @@ const NAMESPACE_FLAGS: &[i32] = &[
     libc::CLONE_NEWNET,
 ];
 
-/// Refuses them to this process and to all that it starts. False when the kernel or the architecture has no seccomp.
-pub fn refuse() -> Result<bool, BackendError> {
-    let Some((refused, absent)) = filters()? else { return Ok(false) };
+/// Refuses them to this process and to all that it starts, those of the network only when told to. False when the kernel or
+/// the architecture has no seccomp.
+pub fn refuse(network: bool) -> Result<bool, BackendError> {
+    let Some((refused, absent)) = filters(network)? else { return Ok(false) };
     Ok([absent, refused].iter().all(|filter| seccompiler::apply_filter(filter).is_ok()))
 }
 
 /// The filter that answers `EPERM`, and the one that answers `ENOSYS`.
 ///
 /// `clone3` keeps its flags in memory, where no filter sees them; told that it is not there, the C library uses `clone`.
-fn filters() -> Result<Option<(BpfProgram, BpfProgram)>, BackendError> {
+fn filters(network: bool) -> Result<Option<(BpfProgram, BpfProgram)>, BackendError> {
     let Ok(architecture) = std::env::consts::ARCH.try_into() else { return Ok(None) };
     let filter = |rules: BTreeMap<i64, Vec<SeccompRule>>, errno: i32| {
         let answer = SeccompAction::Errno(errno.unsigned_abs());
         SeccompFilter::new(rules, SeccompAction::Allow, answer, architecture).and_then(BpfProgram::try_from)
     };
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-    for call in REFUSED.iter().chain(REFUSED_HERE) {
+    for call in REFUSED.iter().chain(REFUSED_HERE).chain(if network { NETWORK } else { &[] }) {
         rules.insert(*call, Vec::new());
         rules.insert(*call | X32, Vec::new());
     }

@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use rustix::process::{Resource, Rlimit, getppid, getrlimit, setrlimit};
@@ -78,6 +79,14 @@ fn set(resource: Resource, value: u64) -> Result<(), String> {
     setrlimit(resource, limit).map_err(|error| format!("limit {resource:?} to {value}: {error}"))
 }
 
+/// Restricts this process and all that it starts to reading what programs, certificates and names of hosts need, and to
+/// writing below one directory; the network stays open. Called before any thread is started. Tells what cannot be
+/// restricted here.
+pub fn fetcher(scratch: &Path, readable: &[PathBuf]) -> Result<Vec<Restriction>, String> {
+    let enforced = system::enforce_fetcher(scratch, readable)?;
+    Ok([Restriction::Files, Restriction::Calls].into_iter().filter(|part| !enforced.contains(part)).collect())
+}
+
 fn parent_is_alive(policy: &Policy) -> bool {
     getppid().is_some_and(|pid| pid.as_raw_nonzero().get().unsigned_abs() == policy.parent)
 }
@@ -86,6 +95,7 @@ fn parent_is_alive(policy: &Policy) -> bool {
 mod system {
     use std::fs;
     use std::os::unix::fs::MetadataExt;
+    use std::path::{Path, PathBuf};
 
     use landlock::{
         ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
@@ -137,10 +147,43 @@ mod system {
         if restrict_files(policy).map_err(|error| format!("Landlock: {error}"))? {
             enforced.push(Restriction::Files);
         }
-        if calls::refuse().map_err(|error| format!("seccomp: {error}"))? {
+        if calls::refuse(true).map_err(|error| format!("seccomp: {error}"))? {
             enforced.extend([Restriction::Network, Restriction::Calls]);
         }
         Ok(enforced)
+    }
+
+    /// What the lookup of a host and the check of a certificate read.
+    const NETWORK_FILES: &[&str] =
+        &["/etc", "/run/systemd/resolve", "/run/resolvconf", "/run/nscd", "/var/lib/ca-certificates", "/private/etc"];
+
+    pub fn enforce_fetcher(scratch: &Path, readable: &[PathBuf]) -> Result<Vec<Restriction>, String> {
+        rustix::thread::set_no_new_privs(true).map_err(|error| format!("PR_SET_NO_NEW_PRIVS: {error}"))?;
+        let mut enforced = Vec::new();
+        if restrict_fetcher(scratch, readable).map_err(|error| format!("Landlock: {error}"))? {
+            enforced.push(Restriction::Files);
+        }
+        if calls::refuse(false).map_err(|error| format!("seccomp: {error}"))? {
+            enforced.push(Restriction::Calls);
+        }
+        Ok(enforced)
+    }
+
+    fn restrict_fetcher(scratch: &Path, readable: &[PathBuf]) -> Result<bool, RulesetError> {
+        let read = AccessFs::from_read(LANDLOCK);
+        let status = Ruleset::default()
+            .handle_access(AccessFs::from_all(LANDLOCK))?
+            .handle_access(AccessNet::BindTcp)?
+            .scope(Scope::from_all(LANDLOCK))?
+            .create()?
+            .add_rules(path_beneath_rules(SYSTEM_DIRS, read))?
+            .add_rules(path_beneath_rules(NETWORK_FILES, read))?
+            .add_rules(path_beneath_rules(DEVICES_READ, AccessFs::ReadFile))?
+            .add_rules(path_beneath_rules(["/dev/null"], AccessFs::ReadFile | AccessFs::WriteFile))?
+            .add_rules(path_beneath_rules(readable, read))?
+            .add_rules(path_beneath_rules([scratch], AccessFs::from_all(LANDLOCK)))?
+            .restrict_self()?;
+        Ok(status.ruleset != RulesetStatus::NotEnforced)
     }
 
     fn restrict_files(policy: &Policy) -> Result<bool, RulesetError> {
@@ -163,6 +206,8 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 mod system {
+    use std::path::{Path, PathBuf};
+
     use super::{Policy, Restriction, parent_is_alive};
 
     pub fn close_descriptors() {}
@@ -176,6 +221,10 @@ mod system {
     }
 
     pub fn enforce(_policy: &Policy) -> Result<Vec<Restriction>, String> {
+        Ok(Vec::new())
+    }
+
+    pub fn enforce_fetcher(_scratch: &Path, _readable: &[PathBuf]) -> Result<Vec<Restriction>, String> {
         Ok(Vec::new())
     }
 }

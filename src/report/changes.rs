@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use crate::application::AppName;
 use crate::diag::Diagnostic;
 use crate::diff::{self, Change, ObjectDiff, Options, compare};
-use crate::hydrate::{Preview, PreviewedBranch, PreviewedPath};
+use crate::hydrate::{InputChange, Preview, PreviewedBranch, PreviewedPath};
 use crate::manifest::{self, Manifest, Source};
 use crate::path::RepoPath;
 
@@ -33,6 +33,8 @@ pub struct Changes {
     pub problems: Vec<Diagnostic>,
     /// What is odd in it.
     pub warnings: Vec<Diagnostic>,
+    /// What becomes of the inputs that the dry tree keeps.
+    pub inputs: Vec<InputChange>,
 }
 
 /// What would become of one environment branch.
@@ -66,14 +68,15 @@ pub struct ApplicationDiff {
 impl Changes {
     /// Compares the manifests of a preview.
     pub fn new(preview: Preview, reveal_secrets: bool) -> Self {
-        let environments = preview.environments.into_iter().map(|mut branch| {
+        let environments = preview.environments.into_iter().map(|mut branch: PreviewedBranch| {
             let dry_commits = branch.dry_sha_before.clone().map(|before| (before, branch.dry_sha.clone()));
             let options = Options { dry_commits, reveal_secrets };
             let paths = paired(std::mem::take(&mut branch.paths));
             let applications = paths.into_iter().map(|(path, moved_from)| application(path, moved_from, &options));
             EnvironmentDiff { applications: applications.collect(), branch }
         });
-        Self { environments: environments.collect(), problems: preview.problems, warnings: preview.warnings }
+        let Preview { problems, warnings, inputs, .. } = preview;
+        Self { environments: environments.collect(), problems, warnings, inputs }
     }
 
     /// Whether no environment would change and nothing is wrong.

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{ContentId, Entry, Files, Kind};
+use super::{ContentId, Entry, Files, Kind, Memo};
 use crate::git::{Mode, ObjectId, Repository};
 use crate::path::RepoPath;
 
@@ -13,12 +13,13 @@ pub struct TreeFiles<'a> {
     repository: &'a Repository,
     root: ObjectId,
     listings: Mutex<HashMap<ContentId, Arc<[Entry]>>>,
+    memo: Memo,
 }
 
 impl<'a> TreeFiles<'a> {
     /// The files of the tree `root`.
     pub fn new(repository: &'a Repository, root: ObjectId) -> Self {
-        Self { repository, root, listings: Mutex::default() }
+        Self { repository, root, listings: Mutex::default(), memo: Memo::default() }
     }
 }
 
@@ -58,6 +59,10 @@ impl Files for TreeFiles<'_> {
 
     fn root(&self) -> ContentId {
         ContentId::new(self.root.as_bytes())
+    }
+
+    fn memo(&self) -> Option<&Memo> {
+        Some(&self.memo)
     }
 }
 

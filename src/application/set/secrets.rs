@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::search::{is_inside_chart, may_hold_applications};
 use super::cluster::{Cluster, Unclear};
+use crate::inputs::is_top;
 use crate::path::RepoPath;
 use crate::view::{Kind, View, ViewError};
 use crate::yaml::{self, Dialect, Limits, Mapping, Value};
@@ -67,6 +68,7 @@ impl Search<'_> {
                 ));
             }
             match entry.kind {
+                Kind::Directory if is_top(dir, &entry.name) => {}
                 Kind::Directory => self.directory(&path)?,
                 Kind::File if may_hold_applications(&path) && !self.is_of_chart(&path) => self.file(&path)?,
                 Kind::File | Kind::Link | Kind::Submodule => {}

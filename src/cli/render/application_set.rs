@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use clap::Parser;
 
 use super::super::{Outcome, WrongUse, output};
-use super::below_here;
+use super::below_root;
 use crate::application::set::{self, Home, Limits, Recorded, Sources};
 use crate::diag::{Diagnostic, Span};
 use crate::git::{Location, Repository};
@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
     let (file, bytes) = read(&flags.file)?;
     let sets = match set::read_sets(&file, &bytes) {
         Ok(sets) => sets,
-        Err(diagnostic) => return Ok(told(diagnostic, &below_here)),
+        Err(diagnostic) => return Ok(told(diagnostic, &below_root)),
     };
     if sets.is_empty() {
         bail!("{} has no ApplicationSet", flags.file.display());
@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
     let tree_path = RepoPath::clean(tree.to_string_lossy().trim_start_matches('/'))?;
     // A place in a file of the tree, or in the file of the sets.
     let place = |span: Span| {
-        below_here(if span.path == file { span } else { Span { path: tree_path.join(&span.path), ..span } })
+        below_root(if span.path == file { span } else { Span { path: tree_path.join(&span.path), ..span } })
     };
     let mut outcome = Outcome::Done;
     let mut printed = 0;

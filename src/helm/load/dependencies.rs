@@ -5,6 +5,8 @@ use std::sync::Arc;
 use crate::diag::Span;
 use crate::helm::chart::Chart;
 use crate::helm::error::{Error, ErrorKind};
+use crate::helm::metadata::Dependency;
+use crate::inputs::{Kept, Key, Unusable};
 use crate::path::RepoPath;
 use crate::view::View;
 
@@ -15,8 +17,13 @@ pub(super) fn resolve(view: &View<'_>, chart: &mut Chart, outer: &mut Vec<RepoPa
     let dir = chart.origin.parent().unwrap_or_default();
     outer.push(dir.clone());
     let mut missing = Vec::new();
-    for dependency in chart.metadata.dependencies.clone().into_iter().flatten() {
+    for (index, dependency) in chart.metadata.dependencies.clone().into_iter().flatten().enumerate() {
+        let is_locked = |locked: &&Dependency| locked.name == dependency.name;
+        let all = chart.locked.as_deref().unwrap_or_default();
+        let locked = all.get(index).filter(is_locked).or_else(|| all.iter().find(is_locked));
+        let range = locked.map_or(&dependency.version, |locked| &locked.version).clone();
         if chart.charts.iter().any(|subchart| subchart.name() == dependency.name) {
+            judge(view, chart, &dependency, &range)?;
             continue;
         }
         let Some(relative) = dependency.repository.strip_prefix("file://") else {
@@ -33,16 +40,10 @@ pub(super) fn resolve(view: &View<'_>, chart: &mut Chart, outer: &mut Vec<RepoPa
             return Err(kind.at(span()));
         }
         let mut found = super::directory(view, &path).map_err(|error| error.at(span()))?;
-        let locked = chart.locked.iter().flatten().find(|locked| locked.name == dependency.name);
-        let range = locked.map_or(&dependency.version, |locked| &locked.version);
-        if !crate::helm::version_fits(range, &found.metadata.version) {
+        if !crate::helm::version_fits(&range, &found.metadata.version) {
             let hint = format!("run `helm dependency update {dir}`, or change the version in Chart.yaml");
-            let kind = ErrorKind::DependencyVersion {
-                name: dependency.name,
-                path,
-                found: found.metadata.version,
-                range: range.clone(),
-            };
+            let kind =
+                ErrorKind::DependencyVersion { name: dependency.name, path, found: found.metadata.version, range };
             return Err(kind.at(span()).hint(hint));
         }
         resolve(view, &mut found, outer)?;
@@ -52,6 +53,27 @@ pub(super) fn resolve(view: &View<'_>, chart: &mut Chart, outer: &mut Vec<RepoPa
     if missing.is_empty() {
         return Ok(());
     }
-    let hint = format!("run `helm dependency update {dir}` and commit {dir}/charts");
+    let hint = format!("run `git hydrate vendor`, or `helm dependency update {dir}`, and commit {dir}/charts");
     Err(ErrorKind::MissingDependencies(missing).at(Span::file(chart.origin.clone())).hint(hint))
+}
+
+/// An error unless the charts that are kept of a dependency are those that were fetched for it.
+fn judge(view: &View<'_>, chart: &Chart, dependency: &Dependency, version: &str) -> Result<(), Error> {
+    let Ok(wanted) = Key::chart(&dependency.repository, &dependency.name, version) else { return Ok(()) };
+    let kept = Kept::read(view).map_err(|error| unusable(&error, chart))?;
+    let Some(lock) = kept.lock() else { return Ok(()) };
+    let of_name = chart.charts.iter().filter(|subchart| subchart.name() == dependency.name);
+    let places: Vec<RepoPath> = of_name.filter_map(|subchart| subchart.origin.parent()).collect();
+    // One chart may be here in several versions, under aliases.
+    let place = places.iter().find(|place| lock.at(place).is_some_and(|entry| entry.key == wanted));
+    let Some(place) = place.or_else(|| places.iter().find(|place| lock.at(place).is_some())) else { return Ok(()) };
+    kept.judge(place, &wanted).map_err(|error| unusable(&error, chart))
+}
+
+fn unusable(error: &Unusable, chart: &Chart) -> Error {
+    if let Some(world) = error.world() {
+        return world.clone().into();
+    }
+    let span = error.span().unwrap_or_else(|| Span::file(chart.origin.clone()));
+    ErrorKind::Input(error.to_string()).at(span).hint(error.hint())
 }

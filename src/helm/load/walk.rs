@@ -18,6 +18,22 @@ pub(super) fn walk(view: &View<'_>, dir: &RepoPath) -> Result<Vec<Raw>, Error> {
     Ok(walk.files)
 }
 
+/// The first of some files below a chart's directory that its `.helmignore` hides: in a packaged dependency it would not.
+pub fn hidden(view: &View<'_>, chart: &RepoPath, files: &[RepoPath]) -> Result<Option<RepoPath>, Error> {
+    let ignore = rules(view, chart)?;
+    let is_hidden = |path: &&RepoPath| {
+        let below = path.strip_prefix(chart).unwrap_or_default();
+        let mut name = String::new();
+        let count = below.components().count();
+        below.components().zip(1..).any(|(word, number)| {
+            name += if name.is_empty() { "" } else { "/" };
+            name += word;
+            ignore.ignores(&name, number < count)
+        })
+    };
+    Ok(files.iter().find(is_hidden).cloned())
+}
+
 fn rules(view: &View<'_>, dir: &RepoPath) -> Result<Ignore, Error> {
     let path = dir.child(ignore::FILE_NAME).map_err(|_| ViewError::Missing(dir.clone()))?;
     if view.kind(&path)?.is_none() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::input_changes::{InputChange, input_changes};
 use crate::application::{AppName, Application, BranchName};
 use crate::diag::Diagnostic;
 use crate::git::{Mode, ObjectBuffer, ObjectId};
@@ -33,6 +34,8 @@ pub struct Preview {
     pub problems: Vec<Diagnostic>,
     /// What is odd in it.
     pub warnings: Vec<Diagnostic>,
+    /// What becomes of the inputs that the dry tree keeps.
+    pub inputs: Vec<InputChange>,
 }
 
 /// What would become of one environment branch.
@@ -81,6 +84,16 @@ const NOTHING: &str = "refs/hydrate/nothing/";
 /// Only the tips of dry branches count, whatever `history` says: what is between is on the way, not at the end. To
 /// compare with a dry commit, [`Setup::wake`] has to be a [`Wake::Commit`].
 pub fn preview(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateError> {
+    let mut preview = previewed(setup, against)?;
+    let base = match against {
+        Against::Branches => None,
+        Against::Commit(id) => Some(*id),
+    };
+    preview.inputs = input_changes((setup.repository, &setup.refs), setup.renderers, &preview.environments, base)?;
+    Ok(preview)
+}
+
+fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateError> {
     let repository = setup.repository;
     let buffer = ObjectBuffer::new(repository);
     let Against::Commit(id) = *against else {
@@ -155,7 +168,7 @@ fn compare(made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) ->
             mistakes,
         });
     }
-    Ok(Preview { environments, problems: report.problems, warnings: report.warnings })
+    Ok(Preview { environments, problems: report.problems, warnings: report.warnings, inputs: Vec::new() })
 }
 
 /// The destination paths whose manifests differ between two trees of a branch.

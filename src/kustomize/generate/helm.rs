@@ -4,10 +4,12 @@ use super::super::error::{Error, Result};
 use super::super::kustomization::{HelmChart, HelmGlobals};
 use super::super::loader::Loader;
 use super::super::merge::{self, NewItems};
+use super::super::remote;
 use super::super::session::Session;
 use super::super::text;
 use crate::diag::Diagnostic;
 use crate::diag::shell_word;
+use crate::inputs::{Kept, Key};
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
 use crate::yaml::{self, Value};
@@ -152,14 +154,21 @@ impl Chart {
 fn find_chart(view: &View<'_>, loader: &Loader, dir: &str, chart: &HelmChart) -> Result<RepoPath> {
     let path = loader.root().resolve(dir).map_err(|error| Error::new(format!("'{dir}': {error}")))?;
     if view.kind(&path)? == Some(Kind::Directory) {
+        if let Ok(key) = Key::chart(&chart.repo, &chart.name, &chart.version) {
+            let judged = Kept::read(view).and_then(|kept| kept.judge(&path, &key));
+            judged.map_err(|error| remote::unusable(&error))?;
+        }
         return Ok(view.real_path(&path)?);
     }
     if chart.repo.is_empty() {
         return Err(Error::new(format!("no repo specified for pull, no chart found at '{path}'")));
     }
     Err(Error::unsupported(
-        format!("helm chart '{}' of '{}': rendering never opens a connection", chart.name, chart.repo),
-        format!("put the chart into the repository, at its top: `{}`", pull(&path, chart)),
+        format!("helm chart '{}' of '{}' is not in this repository", chart.name, chart.repo),
+        format!(
+            "run `git hydrate vendor`, or at the top of the repository `{}`; commit what it writes",
+            pull(&path, chart)
+        ),
     ))
 }
 

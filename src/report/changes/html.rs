@@ -31,6 +31,7 @@ struct Page {
     script: &'static str,
     script_hash: String,
     diagnostics: Vec<Mistake>,
+    inputs: Vec<String>,
     environments: Vec<Environment>,
     footer: String,
 }
@@ -131,6 +132,7 @@ pub fn html(changes: &Changes) -> String {
         diagnostics: diagnostics
             .map(|one| Mistake { severity: one.severity.to_string(), text: one.to_string() })
             .collect(),
+        inputs: changes.inputs.iter().map(|input| printable(&input.to_string())).collect(),
         environments: changes.environments.iter().enumerate().map(|(index, one)| environment(index, one)).collect(),
         footer: format!("Made by git-hydrate {}.", env!("CARGO_PKG_VERSION")),
     };

@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 use super::{ApplicationDiff, Changes, EnvironmentDiff, Overview};
 use crate::diag::Diagnostic;
 use crate::diff::{Change, Leaf, ObjectDiff, Place};
+use crate::hydrate::InputChange;
 use crate::yaml::Value;
 
 /// Raised when a field changes its meaning or goes; not when one comes.
@@ -18,6 +19,7 @@ pub fn json(changes: &Changes) -> impl Serialize {
         environments: changes.environments.iter().map(environment).collect(),
         problems: &changes.problems,
         warnings: &changes.warnings,
+        inputs: &changes.inputs,
     }
 }
 
@@ -27,6 +29,7 @@ struct Document<'a> {
     environments: Vec<Environment<'a>>,
     problems: &'a [Diagnostic],
     warnings: &'a [Diagnostic],
+    inputs: &'a [InputChange],
 }
 
 #[derive(Serialize)]

@@ -66,6 +66,13 @@ fn head(changes: &Changes) -> String {
         let _ = writeln!(text, "| {} | {row} |", code(branch));
     }
     more(&mut text, changes.environments.len(), "environments");
+    if !changes.inputs.is_empty() {
+        text += "\n**Inputs from elsewhere**\n\n";
+        for input in changes.inputs.iter().take(TOLD_MAX) {
+            let _ = writeln!(text, "- {}", code(&input.to_string()));
+        }
+        more(&mut text, changes.inputs.len(), "inputs");
+    }
     if !dangers.is_empty() {
         text += "\n**Dangers**\n\n";
         for (branch, object, danger) in dangers.iter().take(TOLD_MAX) {

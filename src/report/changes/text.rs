@@ -35,6 +35,7 @@ pub fn text(changes: &Changes, detail: Detail, paint: Paint) -> String {
     let mut page = Text { text: String::new(), paint, detail, repeats: Repeats::default() };
     let width = changes.environments.iter().map(|environment| environment.branch.branch.as_str().len()).max();
     let brief = detail == Detail::Environments;
+    page.inputs(changes);
     let (same, changed): (Vec<_>, Vec<_>) = changes.environments.iter().partition(|one| brief && one.is_same());
     for environment in changed {
         page.environment(environment, width.unwrap_or_default());
@@ -69,6 +70,20 @@ struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
+    /// One line for each input, however many of its files differ.
+    fn inputs(&mut self, changes: &Changes) {
+        if changes.inputs.is_empty() {
+            return;
+        }
+        let _ = writeln!(self.text, "{}", self.paint.by(Style::Heading, "inputs from elsewhere"));
+        for input in changes.inputs.iter().take(NAMED_MAX) {
+            let _ = writeln!(self.text, "  {}", wrap(&printable(&input.to_string()), "    "));
+        }
+        if changes.inputs.len() > NAMED_MAX {
+            let _ = writeln!(self.text, "  … and {} more", changes.inputs.len() - NAMED_MAX);
+        }
+    }
+
     fn environment(&mut self, environment: &'a EnvironmentDiff, width: usize) {
         let branch = &environment.branch;
         let overview = Overview::of(environment);

@@ -1,0 +1,261 @@
+//! Directories of git repositories, by the git of this machine.
+//!
+//! git gets a scratch repository, no configuration of anybody, and no way to another host: the address of the one that is
+//! named is looked up and judged here, redirects are refused.
+
+use std::fs;
+use std::io::Write as _;
+use std::net::ToSocketAddrs as _;
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use git_hydrate::inputs::{InputFile, archive, is_reference};
+use git_hydrate::path::RepoPath;
+
+use super::address::refusal;
+use super::talk::Credential;
+use super::web::Site;
+use super::{Failure, Fetched, Fetcher, Result};
+
+const FILES_MAX: usize = 20_000;
+const FILE_BYTES_MAX: u64 = 10 << 20;
+const BYTES_MAX: u64 = 100 << 20;
+
+/// One use of git.
+struct Git<'f> {
+    fetcher: &'f Fetcher,
+    dir: std::path::PathBuf,
+    site: Site,
+    /// Where the site is.
+    resolved: String,
+}
+
+impl Fetcher {
+    /// Directories of a repository as they are at a ref.
+    pub fn repository(&self, url: &str, want: &str, directories: &[String]) -> Result<Fetched> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        if !want.is_empty() && !is_reference(want) {
+            return Err(format!("`{want}` cannot be the name of a branch, tag or commit").into());
+        }
+        let site = Site::of(url)?;
+        if !site.is_tls && !self.web.allowed.plain(&site.host, site.port) {
+            let allow = format!("http://{}:{}", site.host, site.port);
+            return Err(format!("{url} is not asked without TLS (to allow it: --allow {allow})").into());
+        }
+        let dir = self.scratch.join(format!("git-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
+        fs::create_dir(&dir)?;
+        let git = Git { fetcher: self, resolved: self.resolved(&site)?, dir, site };
+        let fetched = git.fetch(url, want, directories);
+        // What is left goes with the scratch directory.
+        drop(fs::remove_dir_all(&git.dir));
+        fetched
+    }
+
+    /// `HOST:PORT:ADDRESS`, for curl.
+    fn resolved(&self, site: &Site) -> Result<String> {
+        let found = (site.host.trim_matches(['[', ']']), site.port).to_socket_addrs();
+        let found: Vec<_> = found.map_err(|error| format!("{}: {error}", site.host))?.collect();
+        if let Some(reason) = found.iter().find_map(|address| refusal(&self.web.allowed, &site.host, *address)) {
+            return Err(reason.into());
+        }
+        let addresses: Vec<String> = found.iter().map(|address| address.ip().to_string()).collect();
+        Ok(format!("{}:{}:{}", site.host, site.port, addresses.join(",")))
+    }
+}
+
+impl Git<'_> {
+    fn fetch(&self, url: &str, want: &str, directories: &[String]) -> Result<Fetched> {
+        self.run(&["init", "-q", "--bare", "."], None)?;
+        let reference = if want.is_empty() { "HEAD" } else { want };
+        let arguments = [
+            "fetch",
+            "-q",
+            "--depth=1",
+            "--no-tags",
+            "--no-recurse-submodules",
+            "--no-write-commit-graph",
+            "--end-of-options",
+            url,
+            reference,
+        ];
+        let first = self.output(&arguments, None)?;
+        if !first.status.success() {
+            let complaint = String::from_utf8_lossy(&first.stderr).into_owned();
+            let wants_user =
+                ["could not read Username", "Authentication failed"].iter().any(|text| complaint.contains(text));
+            let credential = if wants_user { self.fetcher.web.credential(&self.site)? } else { None };
+            let Some(credential) = credential else { return Err(failure(url, &complaint)) };
+            let again = self.output(&arguments, Some(&credential))?;
+            self.fetcher.web.judge(&self.site, credential, again.status.success())?;
+            if !again.status.success() {
+                return Err(failure(url, &String::from_utf8_lossy(&again.stderr)));
+            }
+        }
+        let head = fs::read_to_string(self.dir.join("FETCH_HEAD")).unwrap_or_default();
+        let commit = self.text(&["rev-parse", "--verify", "-q", "FETCH_HEAD^{commit}"])?;
+        let mut warnings = Vec::new();
+        if head.contains("\tbranch '") && !want.is_empty() {
+            warnings.push(format!(
+                "`{want}` is a branch of {url}, which moves: the lock file pins {commit}; write that, or a tag"
+            ));
+        }
+        let mut files = Vec::new();
+        let mut bytes = 0;
+        for directory in directories {
+            self.list(&commit, directory, want, &mut files, &mut bytes)?;
+        }
+        let files = self.read(files)?;
+        Ok(Fetched { version: commit, origin: String::new(), warnings, files })
+    }
+
+    /// The files below a directory, each with its blob.
+    fn list(
+        &self,
+        commit: &str,
+        directory: &str,
+        want: &str,
+        files: &mut Vec<(RepoPath, String)>,
+        bytes: &mut u64,
+    ) -> Result<()> {
+        let dir = RepoPath::clean(directory)?;
+        let tree = format!("{commit}:{}", dir.as_str());
+        let kind = self.output(&["cat-file", "-t", &tree], None)?;
+        if !kind.status.success() || kind.stdout.trim_ascii() != b"tree" {
+            return Err(
+                format!("there is no directory `{dir}` at {}", if want.is_empty() { "HEAD" } else { want }).into()
+            );
+        }
+        let listing = self.run(&["ls-tree", "-r", "-z", "-l", &tree], None)?;
+        for entry in listing.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+            let entry = std::str::from_utf8(entry).map_err(|_| format!("`{dir}` has a name that is no UTF-8"))?;
+            let (fields, name) = entry.split_once('\t').ok_or("git ls-tree: no name")?;
+            let path = dir.join(&RepoPath::new(name)?);
+            let mut fields = fields.split_ascii_whitespace();
+            let (mode, _, blob, size) = (fields.next(), fields.next(), fields.next(), fields.next());
+            match mode {
+                Some("100644" | "100755") => {}
+                Some("120000") => {
+                    return Err(format!("symbolic link `{path}` is refused: name a directory without links").into());
+                }
+                Some("160000") => {
+                    return Err(format!("submodule `{path}` is refused: name a directory without submodules").into());
+                }
+                _ => return Err(format!("`{path}` is no file").into()),
+            }
+            if !path.components().all(archive::is_name) {
+                return Err(format!("the name `{path}` is refused").into());
+            }
+            let size: u64 = size.and_then(|size| size.parse().ok()).ok_or("git ls-tree: no size")?;
+            *bytes += size;
+            if size > FILE_BYTES_MAX || *bytes > BYTES_MAX || files.len() >= FILES_MAX {
+                return Err(format!(
+                    "`{dir}` has more than {FILES_MAX} files, or they take more than {BYTES_MAX} bytes, or `{path}` more \
+                     than {FILE_BYTES_MAX}"
+                )
+                .into());
+            }
+            files.push((path, blob.unwrap_or_default().to_owned()));
+        }
+        files.sort();
+        files.dedup();
+        Ok(())
+    }
+
+    /// The content of blobs, as they are stored.
+    fn read(&self, files: Vec<(RepoPath, String)>) -> Result<Vec<InputFile>> {
+        let ids: String = files.iter().map(|(_, blob)| format!("{blob}\n")).collect();
+        let mut command = self.command(None);
+        command.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn()?;
+        let mut stdin = child.stdin.take().ok_or("no standard input")?;
+        let output = std::thread::scope(|scope| {
+            scope.spawn(move || drop(stdin.write_all(ids.as_bytes())));
+            child.wait_with_output()
+        })?;
+        let mut rest = &output.stdout[..];
+        let mut read = Vec::new();
+        for (path, _) in files {
+            let end = rest.iter().position(|byte| *byte == b'\n').ok_or("git cat-file: cut off")?;
+            let head = String::from_utf8_lossy(&rest[..end]).into_owned();
+            let size =
+                head.rsplit(' ').next().and_then(|size| size.parse::<usize>().ok()).ok_or("git cat-file: no size")?;
+            let data = rest.get(end + 1..end + 1 + size).ok_or("git cat-file: cut off")?;
+            read.push(InputFile { path, data: data.into() });
+            rest = rest.get(end + 2 + size..).unwrap_or_default();
+        }
+        Ok(read)
+    }
+
+    fn text(&self, arguments: &[&str]) -> Result<String> {
+        Ok(String::from_utf8_lossy(&self.run(arguments, None)?).trim().to_owned())
+    }
+
+    fn run(&self, arguments: &[&str], credential: Option<&Credential>) -> Result<Vec<u8>> {
+        let output = self.output(arguments, credential)?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        Err(format!("git {}: {}", arguments.first().unwrap_or(&""), complaint.trim()).into())
+    }
+
+    fn output(&self, arguments: &[&str], credential: Option<&Credential>) -> Result<Output> {
+        let output = self.command(credential).args(arguments).stdin(Stdio::null()).output();
+        Ok(output.map_err(|error| format!("starting git: {error}"))?)
+    }
+
+    /// A git that knows nothing but what it is told here. A credential travels in its environment, which nobody else reads.
+    fn command(&self, credential: Option<&Credential>) -> Command {
+        let mut command = Command::new("git");
+        command.current_dir(&self.dir).env_clear();
+        for name in ["PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH"] {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        command
+            .env("HOME", &self.dir)
+            .env("LC_ALL", "C")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_PROTOCOL_FROM_USER", "0").env("GIT_ATTR_NOSYSTEM", "1");
+        command.env("GIT_ALLOW_PROTOCOL", if self.site.is_tls { "https" } else { "http" });
+        let mut settings: Vec<(String, String)> = [
+            ("credential.helper", ""),
+            ("core.askPass", ""),
+            ("http.followRedirects", "false"),
+            ("http.proxy", ""),
+            ("transfer.fsckObjects", "true"),
+            ("transfer.bundleURI", "false"),
+            ("fetch.uriProtocols", ""),
+            ("core.hooksPath", "/dev/null"),
+            ("gc.auto", "0"),
+            ("maintenance.auto", "false"),
+            ("http.lowSpeedLimit", "1000"),
+            ("http.lowSpeedTime", "60"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .to_vec();
+        settings.push(("http.curloptResolve".to_owned(), self.resolved.clone()));
+        if let Some(file) = &self.fetcher.certificates {
+            settings.push(("http.sslCAInfo".to_owned(), file.display().to_string()));
+        }
+        if let Some((name, password)) = credential {
+            let helper = "!f() { printf 'username=%s\\npassword=%s\\n' \"$FETCH_NAME\" \"$FETCH_PASSWORD\"; }; f";
+            settings.push((format!("credential.https://{}.helper", self.site.name()), helper.to_owned()));
+            command.env("FETCH_NAME", name).env("FETCH_PASSWORD", password);
+        }
+        command.env("GIT_CONFIG_COUNT", settings.len().to_string());
+        for (index, (name, value)) in settings.iter().enumerate() {
+            command.env(format!("GIT_CONFIG_KEY_{index}"), name).env(format!("GIT_CONFIG_VALUE_{index}"), value);
+        }
+        command
+    }
+}
+
+fn failure(url: &str, complaint: &str) -> Failure {
+    let lines: Vec<&str> = complaint.lines().filter(|line| !line.trim().is_empty()).take(3).collect();
+    let refused =
+        ["couldn't find remote ref", "not found", "does not exist"].iter().any(|text| complaint.contains(text));
+    Failure { reason: format!("{url}: {}", lines.join("; ")), refused }
+}

@@ -1,0 +1,316 @@
+//! `git hydrate vendor`: what Applications need from elsewhere, brought into the working tree.
+
+mod fetcher;
+mod session;
+mod worktree;
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::IsTerminal as _;
+
+use anyhow::bail;
+use serde::Serialize;
+
+use super::clone::{self, Clone};
+use super::{Outcome, WrongUse, output};
+use crate::application::BranchName;
+use crate::hydrate::Inputs;
+use crate::inputs::wire::Rules;
+use crate::inputs::{Entry, LOCK, Need};
+use crate::render::Renderers;
+
+use fetcher::Fetcher;
+use session::{Deed, Session};
+
+/// Bring charts, bases and files from elsewhere into the working tree, pinned by a lock file.
+///
+/// Finds what the Applications of the working tree name that is not in this repository: dependencies of charts, `helmCharts`,
+/// remote bases and remote files of kustomizations. Fetches what is missing by `git-hydrate-fetch`, puts it where Helm and
+/// Kustomize look for it, else below .hydrate/inputs, and writes .hydrate/inputs.lock with a digest of each. What it wrote is
+/// staged for the next commit.
+///
+/// What the lock file pins stays as it is, ranges and branches too, until --update. Before anything is written, all
+/// Applications are rendered with and without it: those that rendered before and name nothing that changed must render the
+/// same.
+///
+/// Credentials come from `git credential`, and go to the very host that asks for them, over TLS. Hosts with private addresses
+/// must be allowed by name.
+///
+/// Exit code: 0 when all is here, 1 when --check or --verify finds something, 2 after an error.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+git hydrate vendor                          fetch what is missing
+git hydrate vendor --update web             choose the version of the chart web anew
+git hydrate vendor --check                  compare the files with the lock file, without any connection
+git hydrate vendor --allow charts.internal  fetch from a host with a private address")]
+pub(super) struct Arguments {
+    /// Choose versions, commits and files anew: of all inputs, or of a chart or URL.
+    #[arg(long, value_name = "KEY", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["check", "verify"])]
+    update: Option<String>,
+    /// Compare the files with the lock file, and find what is missing or needless; open no connection.
+    #[arg(long, conflicts_with_all = ["verify", "prune", "dry_run"])]
+    check: bool,
+    /// Fetch everything again, and compare.
+    #[arg(long, conflicts_with_all = ["prune", "dry_run"])]
+    verify: bool,
+    /// Remove what nothing needs any more.
+    #[arg(long)]
+    prune: bool,
+    /// Say what would be done; write nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// A host that may have a private address; with `http://` before it, that may be asked without TLS too. Adds to
+    /// `hydrate.vendorAllow` of git config.
+    #[arg(long, value_name = "HOST[:PORT]")]
+    allow: Vec<String>,
+    /// An archive that is taken although an index says another digest.
+    #[arg(long, value_name = "DIGEST")]
+    accept: Vec<String>,
+    /// How long one request may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    timeout: u64,
+    /// Treat the working tree as the tip of this dry branch; by default the one that this branch tracks.
+    #[arg(long, value_name = "BRANCH")]
+    branch: Option<String>,
+}
+
+/// One input, as JSON tells it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told {
+    kind: &'static str,
+    url: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    name: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    want: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    version: String,
+    content: String,
+    paths: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    used_by: Vec<String>,
+}
+
+/// What `--json` prints.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    added: Vec<Told>,
+    changed: Vec<Told>,
+    removed: Vec<Told>,
+    unused: Vec<String>,
+    faults: Vec<String>,
+    warnings: Vec<String>,
+    written: bool,
+}
+
+pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
+    let branch = arguments.branch.as_deref().map(BranchName::new).transpose();
+    let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;
+    let clone = Clone::offline(&clone::Arguments::of_branch(arguments.branch.clone()))?;
+    let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
+    let mut session = Session::new(&clone.repository, &clone.refs, branch, &renderers)?;
+    if arguments.check {
+        return check(&session, json);
+    }
+    let mut allow = clone.repository.config_list("hydrate.vendorAllow");
+    allow.extend(arguments.allow.iter().cloned());
+    let rules = Rules { allow, accept: arguments.accept.clone(), timeout_seconds: arguments.timeout };
+    if arguments.verify {
+        return verify(&session, &clone, rules, json);
+    }
+    if let Some(key) = &arguments.update {
+        session.unpin(Some(key.as_str()).filter(|key| !key.is_empty()))?;
+    }
+    let mut fetcher: Option<Fetcher<'_>> = None;
+    let inputs = session.complete(&mut |wanted| {
+        let mut running = match fetcher.take() {
+            Some(running) => running,
+            None => Fetcher::start(&clone.repository, rules.clone())?,
+        };
+        let results = running.fetch(wanted, &progress(wanted.len()));
+        fetcher = Some(running);
+        results
+    });
+    drop(fetcher);
+    let inputs = inputs?;
+    if !inputs.found.mistakes.is_empty() {
+        inputs.found.mistakes.iter().for_each(output::warn);
+        bail!("nothing was changed");
+    }
+    if arguments.prune {
+        session.prune(&inputs)?;
+    }
+    let changes = session.changes()?;
+    if !changes.is_empty() && !arguments.dry_run {
+        let disturbed = session.disturbed(&inputs)?;
+        if !disturbed.is_empty() {
+            bail!(
+                "nothing was written: these Applications would render otherwise, though none of their inputs changes\n  {}",
+                disturbed.join("\n  ")
+            );
+        }
+        let top = session.top()?;
+        worktree::write(&top, &session.buffer, &changes)?;
+        stage(&clone, &top, &changes)?;
+    }
+    report(&session, &inputs, arguments.dry_run, json)
+}
+
+/// Shows how many inputs came, where somebody looks.
+fn progress(total: usize) -> impl Fn(usize) {
+    let last = Cell::new(usize::MAX);
+    move |done| {
+        if std::io::stderr().is_terminal() && last.replace(done) != done {
+            eprint!("\rfetching: {done} of {total}{}", if done == total { "\r\x1b[K" } else { "" });
+        }
+    }
+}
+
+/// Stages what was written, also where a `.gitignore` would leave it out.
+fn stage(clone: &Clone, top: &std::path::Path, changes: &[crate::git::TreeChange]) -> anyhow::Result<()> {
+    let paths: Vec<u8> = changes.iter().flat_map(|change| [change.path.as_bytes(), b"\0"].concat()).collect();
+    let mut command = clone.repository.git().command();
+    command.current_dir(top).arg("--work-tree").arg(top).arg("--literal-pathspecs");
+    command.args([
+        "-c",
+        "core.safecrlf=false",
+        "add",
+        "--force",
+        "--all",
+        "--pathspec-from-file=-",
+        "--pathspec-file-nul",
+    ]);
+    let mut child = command.stdin(std::process::Stdio::piped()).stderr(std::process::Stdio::inherit()).spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        std::io::Write::write_all(&mut stdin, &paths)?;
+    }
+    if !child.wait()?.success() {
+        bail!("git add failed; the files are written: git add --force .hydrate");
+    }
+    Ok(())
+}
+
+fn check(session: &Session<'_>, json: bool) -> anyhow::Result<Outcome> {
+    let inputs = session.inputs()?;
+    let faults = session.faults(&inputs)?;
+    let mut report = Report::default();
+    report.faults.extend(inputs.found.mistakes.iter().map(|mistake| mistake.message.clone()));
+    report.faults.extend(faults.iter().map(|(fault, _)| fault.clone()));
+    report.unused =
+        if inputs.is_partial { Vec::new() } else { session.unused(&inputs).keys().map(ToString::to_string).collect() };
+    report.warnings = inputs.warnings.iter().map(|warning| warning.message.clone()).collect();
+    let is_good = report.faults.is_empty() && report.unused.is_empty();
+    if json {
+        output::print_json(&report)?;
+    } else {
+        inputs.found.mistakes.iter().chain(&inputs.warnings).for_each(output::warn);
+        let mut text = String::new();
+        for (fault, hint) in faults {
+            let _ = writeln!(text, "{fault}\n  hint: {hint}");
+        }
+        for unused in &report.unused {
+            let _ = writeln!(text, "{unused}: nothing needs it\n  hint: run `git hydrate vendor --prune`");
+        }
+        if is_good {
+            let _ =
+                writeln!(text, "{} here, each as the lock file says", inputs_count(session.lock().entries().count()));
+        }
+        output::print(text)?;
+    }
+    Ok(if is_good { Outcome::Done } else { Outcome::Found })
+}
+
+fn verify(session: &Session<'_>, clone: &Clone, rules: Rules, json: bool) -> anyhow::Result<Outcome> {
+    let count = session.lock().entries().count();
+    let mut report = Report::default();
+    if count > 0 {
+        let mut fetcher = Fetcher::start(&clone.repository, rules)?;
+        let found = session.verify(&mut fetcher, &progress(count))?;
+        report.faults = found
+            .into_iter()
+            .map(|(key, reason)| match reason.starts_with(&key.to_string()) {
+                true => reason,
+                false => format!("{key}: {reason}"),
+            })
+            .collect();
+    }
+    let is_good = report.faults.is_empty();
+    if json {
+        output::print_json(&report)?;
+    } else if is_good {
+        output::print(format!("{} the same elsewhere as here\n", inputs_count(count)))?;
+    } else {
+        output::print(report.faults.iter().map(|fault| format!("{fault}\n")).collect::<String>())?;
+    }
+    Ok(if is_good { Outcome::Done } else { Outcome::Found })
+}
+
+fn inputs_count(count: usize) -> String {
+    if count == 1 { "1 input is".to_owned() } else { format!("{count} inputs are") }
+}
+
+fn report(session: &Session<'_>, inputs: &Inputs, dry_run: bool, json: bool) -> anyhow::Result<Outcome> {
+    let mut users: BTreeMap<_, Vec<String>> = BTreeMap::new();
+    for (need, uses) in &inputs.found.needs {
+        let key = match need {
+            Need::Chart(key, _) | Need::Directory(key, _) | Need::File(key) | Need::Either(key, ..) => key,
+        };
+        let names = users.entry(key.clone()).or_default();
+        names.extend(uses.iter().map(|used| used.application.clone()));
+        names.sort();
+        names.dedup();
+    }
+    let told = |entry: &Entry| Told {
+        kind: entry.key.kind.word(),
+        url: entry.key.url.clone(),
+        name: entry.key.name.clone(),
+        want: entry.key.want.clone(),
+        version: entry.version.clone(),
+        content: entry.content.clone(),
+        paths: entry.places().iter().map(ToString::to_string).collect(),
+        used_by: users.get(&entry.key).cloned().unwrap_or_default(),
+    };
+    let mut report = Report { written: !dry_run && !session.changes()?.is_empty(), ..Report::default() };
+    let mut text = String::new();
+    for (deed, entry) in session.deeds() {
+        let (sign, list) = match deed {
+            Deed::Added => ('+', &mut report.added),
+            Deed::Changed => ('~', &mut report.changed),
+            Deed::Removed => ('-', &mut report.removed),
+        };
+        let version = Some(&entry.version).filter(|version| !version.is_empty() && **version != entry.key.want);
+        let version = version.map(|version| format!(" ({version})")).unwrap_or_default();
+        let _ = writeln!(text, "{sign} {}{version}", entry.key);
+        for place in entry.places().iter().filter(|_| deed != Deed::Removed) {
+            let _ = writeln!(text, "    {place}");
+        }
+        list.push(told(&entry));
+    }
+    report.unused =
+        if inputs.is_partial { Vec::new() } else { session.unused(inputs).keys().map(ToString::to_string).collect() };
+    report.warnings.extend(session.warnings.iter().cloned());
+    report.warnings.extend(inputs.warnings.iter().map(|warning| warning.message.clone()));
+    if json {
+        output::print_json(&report)?;
+        return Ok(Outcome::Done);
+    }
+    session.warnings.iter().for_each(|warning| output::warn(&format!("warning: {warning}")));
+    if !session.changes()?.is_empty() {
+        inputs.warnings.iter().for_each(output::warn);
+    }
+    for unused in &report.unused {
+        let _ = writeln!(text, "  {unused}: nothing needs it (git hydrate vendor --prune)");
+    }
+    let count = session.lock().entries().count();
+    text += &match (dry_run, text.is_empty()) {
+        (true, false) => "nothing is written (--dry-run)\n".to_owned(),
+        (false, false) if report.written => format!("{} in {LOCK}; staged, to be committed\n", inputs_count(count)),
+        _ if count == 0 => "nothing is needed from elsewhere\n".to_owned(),
+        _ => format!("{} here already\n", inputs_count(count)),
+    };
+    output::print(text)?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,596 @@
+//! A dry tree on its way to keeping all that it needs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context as _, bail};
+
+use super::fetcher::{Failed, Fetched, Fetcher};
+use crate::application::BranchName;
+use crate::git::{Mode, ObjectBuffer, ObjectId, Repository, TreeChange, TreeEdit};
+use crate::helm;
+use crate::hydrate::{self, Inputs, Outputs, RefNames, Tree};
+use crate::inputs::wire::What;
+use crate::inputs::{self, Entry, InputFile, Kept, Key, Kind, LOCK, Lock, Need, TOP};
+use crate::kustomize;
+use crate::path::RepoPath;
+use crate::render::Renderers;
+use crate::report::Progress;
+use crate::view::{TreeFiles, View, ViewError};
+
+/// How often a fetched base may name more.
+const ROUNDS_MAX: usize = 30;
+
+/// The first line of the attributes that we write.
+const ATTRIBUTES: &str = "# Written by `git hydrate vendor`: files as they came, folded in reviews.\n";
+
+/// The working tree as it was, and as it will be.
+pub(super) struct Session<'r> {
+    repository: &'r Repository,
+    refs: &'r RefNames,
+    branch: Option<BranchName>,
+    renderers: &'r Renderers,
+    commit: String,
+    before: ObjectId,
+    tree: ObjectId,
+    lock: Lock,
+    /// What the lock file said before an update.
+    old: Lock,
+    pub buffer: ObjectBuffer<'r>,
+    pub warnings: BTreeSet<String>,
+}
+
+/// Fetches inputs, the results in their order.
+type Fetch<'f> = &'f mut dyn FnMut(&[What]) -> anyhow::Result<Vec<Result<Fetched, Failed>>>;
+
+/// What came of one input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Deed {
+    /// It is new.
+    Added,
+    /// It is another one than before, or the same at another place.
+    Changed,
+    /// Nothing needs it any more.
+    Removed,
+}
+
+impl<'r> Session<'r> {
+    /// The working tree as it is.
+    pub fn new(
+        repository: &'r Repository,
+        refs: &'r RefNames,
+        branch: Option<BranchName>,
+        renderers: &'r Renderers,
+    ) -> anyhow::Result<Self> {
+        let commit = repository.snapshot()?;
+        let tree = repository.commit(commit)?.tree;
+        let mut session = Self {
+            repository,
+            refs,
+            branch,
+            renderers,
+            commit: commit.to_string(),
+            before: tree,
+            tree,
+            lock: Lock::default(),
+            old: Lock::default(),
+            buffer: ObjectBuffer::new(repository),
+            warnings: BTreeSet::new(),
+        };
+        let lock = session.with_view(|view| Kept::read(view).map(|kept| kept.lock().cloned()))?;
+        session.lock = lock.map_err(|error| anyhow::anyhow!("{error}\nhint: {}", error.hint()))?.unwrap_or_default();
+        session.old = session.lock.clone();
+        Ok(session)
+    }
+
+    pub fn lock(&self) -> &Lock {
+        &self.lock
+    }
+
+    fn with_view<T>(&self, work: impl FnOnce(&View<'_>) -> T) -> anyhow::Result<T> {
+        let files = TreeFiles::new(self.repository, self.tree);
+        Ok(work(&View::new(&files)))
+    }
+
+    fn with_tree<T>(&self, tree: ObjectId, work: impl FnOnce(&Tree<'_>) -> T) -> T {
+        let files = TreeFiles::new(self.repository, tree);
+        let (repository, dry_branch) = (Some((self.repository, self.refs)), self.branch.clone());
+        work(&Tree { files: &files, repository, dry_branch, dry_commit: self.commit.clone() })
+    }
+
+    /// What the tree needs now.
+    pub fn inputs(&self) -> anyhow::Result<Inputs> {
+        Ok(self.with_tree(self.tree, |tree| hydrate::inputs(tree, self.renderers))?)
+    }
+
+    /// Forgets what the lock file pins of some inputs, so that they are fetched anew.
+    pub fn unpin(&mut self, wanted: Option<&str>) -> anyhow::Result<()> {
+        let is_meant = |entry: &&Entry| wanted.is_none_or(|wanted| is_meant(&entry.key, wanted));
+        let keys: Vec<Key> = self.lock.entries().filter(is_meant).map(|entry| entry.key.clone()).collect();
+        if let (Some(wanted), true) = (wanted, keys.is_empty()) {
+            bail!(super::super::WrongUse(format!("{LOCK} has no `{wanted}`: name a chart, or a URL as it is there")));
+        }
+        let mut edits = BTreeMap::new();
+        for key in keys {
+            self.check(&key)?;
+            for place in self.lock.remove(&key).iter().flat_map(Entry::places) {
+                // What no lock file lists would be taken for somebody's own.
+                self.clear(&place, &mut edits)?;
+            }
+        }
+        self.edit(&edits)?;
+        self.write_lock()
+    }
+
+    /// An error unless the files of an input are as the lock file says: an edit is never lost.
+    fn check(&self, key: &Key) -> anyhow::Result<()> {
+        let Some(entry) = self.lock.get(key) else { return Ok(()) };
+        for place in entry.places() {
+            if let Err(error @ inputs::Unusable::Changed { .. }) = self.judged(entry, &place)?
+                && self.with_view(|view| matches!(view.kind(&place), Ok(Some(_))))?
+            {
+                bail!("{error}\nhint: {}", error.hint());
+            }
+        }
+        Ok(())
+    }
+
+    fn judged(&self, entry: &Entry, place: &RepoPath) -> anyhow::Result<Result<(), inputs::Unusable>> {
+        self.with_view(|view| Kept::read(view).and_then(|kept| kept.check(entry, place)))
+    }
+
+    /// Fetches until nothing is missing.
+    pub fn complete(&mut self, fetch: Fetch<'_>) -> anyhow::Result<Inputs> {
+        for _ in 0..ROUNDS_MAX {
+            let inputs = self.inputs()?;
+            if !inputs.found.mistakes.is_empty() {
+                return Ok(inputs);
+            }
+            let missing = self.missing(&inputs)?;
+            if missing.is_empty() {
+                return Ok(inputs);
+            }
+            self.round(&missing, fetch)?;
+            self.write_lock()?;
+        }
+        bail!("what was fetched names more and more: gave up after {ROUNDS_MAX} rounds")
+    }
+
+    /// What is needed and not kept as it should be.
+    fn missing(&self, inputs: &Inputs) -> anyhow::Result<BTreeMap<Key, Missing>> {
+        let mut missing: BTreeMap<Key, Missing> = BTreeMap::new();
+        for need in inputs.found.needs.keys() {
+            let (key, at, directory, fallback) = match need {
+                Need::Chart(key, at) => (key, Some(at.clone()), None, None),
+                Need::Directory(key, directory) => (key, None, Some(directory.clone()), None),
+                Need::File(key) => (key, None, None, None),
+                Need::Either(file, base, directory) => (file, None, None, Some((base.clone(), directory.clone()))),
+            };
+            if self.is_kept(key, at.as_ref(), directory.as_ref())? {
+                continue;
+            }
+            let wanted = missing.entry(key.clone()).or_default();
+            wanted.at.extend(at);
+            wanted.directories.extend(directory);
+            wanted.fallback = wanted.fallback.take().or(fallback);
+        }
+        Ok(missing)
+    }
+
+    fn is_kept(&self, key: &Key, at: Option<&RepoPath>, directory: Option<&RepoPath>) -> anyhow::Result<bool> {
+        let Some(entry) = self.lock.get(key) else { return Ok(false) };
+        let is_listed = at.is_none_or(|at| entry.at.contains(at))
+            && directory.is_none_or(|directory| entry.directories.iter().any(|kept| directory.starts_with(kept)));
+        if !is_listed {
+            return Ok(false);
+        }
+        let place = at.cloned().unwrap_or_else(|| key.place());
+        match self.judged(entry, &place)? {
+            Ok(()) => Ok(true),
+            Err(error @ inputs::Unusable::Changed { .. }) => {
+                if self.with_view(|view| matches!(view.kind(&place), Ok(Some(_))))? {
+                    bail!("{error}\nhint: {}", error.hint());
+                }
+                Ok(false)
+            }
+            Err(error) => bail!("{error}"),
+        }
+    }
+
+    fn round(&mut self, missing: &BTreeMap<Key, Missing>, fetch: Fetch<'_>) -> anyhow::Result<()> {
+        let mut failures = Vec::new();
+        let mut todo: Vec<(Key, Missing)> = Vec::new();
+        for (key, wanted) in missing {
+            match self.copied(key, wanted)? {
+                Some(fetched) => self.take(key, wanted, fetched)?,
+                None => todo.push((key.clone(), self.with_kept(key, wanted))),
+            }
+        }
+        let results = self.fetched(&todo, fetch)?;
+        let mut fallbacks: Vec<(Key, Missing)> = Vec::new();
+        for ((key, wanted), result) in todo.iter().zip(results) {
+            let is_none = match &result {
+                Ok(fetched) => !fetched.files.first().is_some_and(|file| kustomize::holds_resources(&file.data)),
+                Err(failed) => failed.refused,
+            };
+            match (result, &wanted.fallback) {
+                (_, Some((base, directory))) if is_none => {
+                    let entry = Missing { directories: [directory.clone()].into(), ..Missing::default() };
+                    match fallbacks.iter_mut().find(|(key, _)| key == base) {
+                        Some((_, wanted)) => wanted.directories.extend(entry.directories),
+                        None => fallbacks.push((base.clone(), self.with_kept(base, &entry))),
+                    }
+                }
+                (Ok(fetched), _) => self.take(key, wanted, fetched)?,
+                (Err(failed), _) => failures.push(format!("{key}: {}", failed.reason)),
+            }
+        }
+        let results = self.fetched(&fallbacks, fetch)?;
+        for ((key, wanted), result) in fallbacks.iter().zip(results) {
+            match result {
+                Ok(fetched) => self.take(key, wanted, fetched)?,
+                Err(failed) => failures.push(format!("{key}: {}", failed.reason)),
+            }
+        }
+        if failures.is_empty() { Ok(()) } else { bail!("nothing was changed\n  {}", failures.join("\n  ")) }
+    }
+
+    fn fetched(&self, todo: &[(Key, Missing)], fetch: Fetch<'_>) -> anyhow::Result<Vec<Result<Fetched, Failed>>> {
+        let wanted: Vec<What> =
+            todo.iter().map(|(key, wanted)| what(key, self.lock.get(key), &wanted.directories)).collect();
+        if wanted.is_empty() { Ok(Vec::new()) } else { fetch(&wanted) }
+    }
+
+    /// With the directories that are kept already: all of a repository is of one commit.
+    fn with_kept(&self, key: &Key, wanted: &Missing) -> Missing {
+        let mut wanted = wanted.clone();
+        wanted.directories.extend(self.lock.get(key).into_iter().flat_map(|entry| entry.directories.iter().cloned()));
+        wanted
+    }
+
+    /// An input that is kept at one place and needed at another.
+    fn copied(&self, key: &Key, wanted: &Missing) -> anyhow::Result<Option<Fetched>> {
+        let Some(entry) = self.lock.get(key).filter(|_| wanted.directories.is_empty()) else { return Ok(None) };
+        for place in entry.places() {
+            if self.judged(entry, &place)?.is_ok() {
+                let files = self.with_view(|view| inputs::files(view, &place))??;
+                let (version, origin) = (entry.version.clone(), entry.origin.clone());
+                return Ok(Some(Fetched { version, origin, warnings: Vec::new(), files }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Puts an input into the tree.
+    fn take(&mut self, key: &Key, wanted: &Missing, fetched: Fetched) -> anyhow::Result<()> {
+        let Fetched { version, origin, warnings, files } = fetched;
+        self.warnings.extend(warnings);
+        if let Some(moves) = key.moves() {
+            self.warnings.insert(format!("{key}: {moves}: the lock file pins {}", pinned(key, &version)));
+        }
+        let content = inputs::digest(&files);
+        let known = self.lock.get(key).cloned();
+        if let Some(known) =
+            known.as_ref().filter(|known| known.content != content && known.directories == dirs(wanted))
+        {
+            bail!(changed(known, &content));
+        }
+        let mut at: BTreeSet<RepoPath> = known.iter().flat_map(|known| known.at.iter().cloned()).collect();
+        at.extend(wanted.at.iter().cloned());
+        let places: Vec<RepoPath> =
+            if wanted.at.is_empty() { vec![key.place()] } else { wanted.at.iter().cloned().collect() };
+        let mut edits = BTreeMap::new();
+        for place in &places {
+            self.make_room(key, place, &mut edits)?;
+            self.put(key, place, &files, &mut edits)?;
+            self.hidden(place, &files)?;
+        }
+        let directories = dirs(wanted);
+        let at = at.into_iter().collect();
+        self.lock.insert(Entry { key: key.clone(), version, origin, content, at, directories });
+        self.edit(&edits)
+    }
+
+    /// Takes away what another input left at a place.
+    fn make_room(&mut self, key: &Key, place: &RepoPath, edits: &mut BTreeMap<String, TreeEdit>) -> anyhow::Result<()> {
+        let other = self.lock.at(place).filter(|other| other.key != *key).cloned();
+        if let Some(mut other) = other {
+            self.check(&other.key)?;
+            other.at.retain(|at| at != place);
+            match other.at.is_empty() {
+                true => drop(self.lock.remove(&other.key)),
+                false => self.lock.insert(other),
+            }
+        }
+        self.clear(place, edits)
+    }
+
+    /// Takes away all files at a place.
+    fn clear(&self, place: &RepoPath, edits: &mut BTreeMap<String, TreeEdit>) -> anyhow::Result<()> {
+        let files = self.with_view(|view| match inputs::files(view, place) {
+            Ok(files) => Ok((files, view.kind(place)?)),
+            Err(ViewError::Missing(_) | ViewError::NotDirectory(_)) => Ok((Vec::new(), None)),
+            Err(error) => Err(error),
+        })??;
+        let (files, kind) = files;
+        for file in files {
+            let path = if kind == Some(crate::view::Kind::File) { place.clone() } else { place.join(&file.path) };
+            edits.insert(path.to_string(), TreeEdit::Remove);
+        }
+        Ok(())
+    }
+
+    fn put(
+        &self,
+        key: &Key,
+        place: &RepoPath,
+        files: &[InputFile],
+        edits: &mut BTreeMap<String, TreeEdit>,
+    ) -> anyhow::Result<()> {
+        for file in files {
+            let blob = self.buffer.write_blob(&file.data)?;
+            let path = if key.kind == Kind::File { place.clone() } else { place.join(&file.path) };
+            edits.insert(path.to_string(), TreeEdit::Put(Mode::File, blob));
+        }
+        Ok(())
+    }
+
+    /// A chart's own `.helmignore` counts for the directories below it, not for packaged charts.
+    fn hidden(&self, place: &RepoPath, files: &[InputFile]) -> anyhow::Result<()> {
+        let chart =
+            place.parent().filter(|charts| charts.file_name() == Some("charts")).and_then(|charts| charts.parent());
+        let Some(chart) = chart else { return Ok(()) };
+        let paths: Vec<RepoPath> = files.iter().map(|file| place.join(&file.path)).collect();
+        let hidden = self.with_view(|view| helm::hidden(view, &chart, &paths))?;
+        if let Ok(Some(path)) = hidden {
+            bail!(
+                "the .helmignore of `{chart}` hides {path}, which Helm renders of a packaged dependency\nhint: change the rule \
+                 so that it leaves out charts/, or package this dependency: helm dependency update {chart}"
+            );
+        }
+        Ok(())
+    }
+
+    /// Takes away what nothing needs, and tells what it was.
+    pub fn prune(&mut self, inputs: &Inputs) -> anyhow::Result<()> {
+        if inputs.is_partial {
+            bail!(
+                "some Applications cannot be read, so nobody knows what they need: see `git hydrate check --worktree`"
+            );
+        }
+        let unused = self.unused(inputs);
+        let mut edits = BTreeMap::new();
+        for (key, places) in unused {
+            self.check(&key)?;
+            for place in &places {
+                self.clear(place, &mut edits)?;
+            }
+            if let Some(mut entry) = self.lock.remove(&key) {
+                entry.at.retain(|at| !places.contains(at));
+                if !entry.at.is_empty() {
+                    self.lock.insert(entry);
+                }
+            }
+        }
+        self.edit(&edits)?;
+        self.write_lock()
+    }
+
+    /// What the lock file lists and nothing needs, with the places where it is.
+    pub fn unused(&self, inputs: &Inputs) -> BTreeMap<Key, Vec<RepoPath>> {
+        let mut used: BTreeSet<RepoPath> = BTreeSet::new();
+        for need in inputs.found.needs.keys() {
+            match need {
+                Need::Chart(_, at) => drop(used.insert(at.clone())),
+                Need::Directory(key, _) | Need::File(key) => drop(used.insert(key.place())),
+                Need::Either(file, base, _) => used.extend([file.place(), base.place()]),
+            }
+        }
+        let unused = |entry: &Entry| {
+            let places: Vec<RepoPath> = entry.places().into_iter().filter(|place| !used.contains(place)).collect();
+            (!places.is_empty()).then(|| (entry.key.clone(), places))
+        };
+        self.lock.entries().filter_map(unused).collect()
+    }
+
+    /// Puts the lock file, and the attributes of what it lists, into the tree.
+    fn write_lock(&mut self) -> anyhow::Result<()> {
+        let mut edits = BTreeMap::new();
+        let mut put = |path: String, text: Option<String>| -> anyhow::Result<()> {
+            let edit = match text {
+                Some(text) => TreeEdit::Put(Mode::File, self.buffer.write_blob(text.as_bytes())?),
+                None => TreeEdit::Remove,
+            };
+            edits.insert(path, edit);
+            Ok(())
+        };
+        let is_empty = self.lock.is_empty();
+        put(LOCK.to_owned(), (!is_empty).then(|| self.lock.text()))?;
+        let own = format!(
+            "{ATTRIBUTES}inputs.lock text eol=lf linguist-generated\ninputs/** -text -filter -ident linguist-generated\n"
+        );
+        put(format!("{TOP}/.gitattributes"), (!is_empty).then_some(own))?;
+        let mut parents: BTreeMap<RepoPath, BTreeSet<String>> = BTreeMap::new();
+        for (lock, is_new) in [(&self.old, false), (&self.lock, true)] {
+            for place in lock.entries().flat_map(|entry| entry.at.iter()) {
+                let names = parents.entry(place.parent().unwrap_or_default()).or_default();
+                if let Some(name) = place.file_name().filter(|_| is_new) {
+                    names.insert(name.to_owned());
+                }
+            }
+        }
+        for (parent, names) in parents {
+            let path = parent.resolve(".gitattributes")?;
+            let found = self.with_view(|view| view.read(&path).ok().map(|blob| blob.data))?;
+            // Somebody else's stay as they are.
+            if found.is_none_or(|found| found.starts_with(ATTRIBUTES.as_bytes())) {
+                let lines: String =
+                    names.iter().map(|name| format!("/{name}/** -text -filter -ident linguist-generated\n")).collect();
+                put(path.to_string(), (!names.is_empty()).then(|| format!("{ATTRIBUTES}{lines}")))?;
+            }
+        }
+        self.edit(&edits)
+    }
+
+    fn edit(&mut self, edits: &BTreeMap<String, TreeEdit>) -> anyhow::Result<()> {
+        self.tree = self.buffer.edit_tree(self.tree, edits)?;
+        self.buffer.flush_loose()?;
+        Ok(())
+    }
+
+    /// What the working tree will have that it has not.
+    pub fn changes(&self) -> anyhow::Result<Vec<TreeChange>> {
+        Ok(self.buffer.diff_trees(self.before, self.tree)?)
+    }
+
+    /// What came of each input.
+    pub fn deeds(&self) -> Vec<(Deed, Entry)> {
+        let mut deeds = Vec::new();
+        for entry in self.lock.entries() {
+            match self.old.get(&entry.key) {
+                None => deeds.push((Deed::Added, entry.clone())),
+                Some(old) if old != entry => deeds.push((Deed::Changed, entry.clone())),
+                Some(_) => {}
+            }
+        }
+        let gone = self.old.entries().filter(|old| self.lock.get(&old.key).is_none());
+        deeds.extend(gone.map(|entry| (Deed::Removed, entry.clone())));
+        deeds
+    }
+
+    /// The Applications that render otherwise although none of the inputs that they name has changed.
+    pub fn disturbed(&self, inputs: &Inputs) -> anyhow::Result<Vec<String>> {
+        let changed: BTreeSet<Key> =
+            self.deeds().into_iter().filter(|(deed, _)| *deed != Deed::Removed).map(|(_, entry)| entry.key).collect();
+        let updated = |key: &Key| changed.contains(key) && self.old.get(key).is_some();
+        let mut meant: BTreeSet<&str> = BTreeSet::new();
+        for (need, uses) in &inputs.found.needs {
+            let keys = match need {
+                Need::Chart(key, _) | Need::Directory(key, _) | Need::File(key) => vec![key],
+                Need::Either(file, base, _) => vec![file, base],
+            };
+            if keys.into_iter().any(updated) {
+                meant.extend(uses.iter().map(|used| used.application.as_str()));
+            }
+        }
+        let progress = Progress::new();
+        let outputs = |tree: ObjectId| -> anyhow::Result<Outputs> {
+            let outputs = self.with_tree(tree, |tree| hydrate::outputs(tree, self.renderers, &progress));
+            progress.clear();
+            Ok(outputs?)
+        };
+        let (before, after) = (outputs(self.before)?, outputs(self.tree)?);
+        let differs = |place: &(String, crate::diag::Span)| match (before.get(place), after.get(place)) {
+            (Some(Some(old)), new) => new.and_then(Option::as_ref) != Some(old) && !meant.contains(place.0.as_str()),
+            (Some(None), _) => false,
+            (None, _) => true,
+        };
+        let all: BTreeSet<&(String, crate::diag::Span)> = before.keys().chain(after.keys()).collect();
+        Ok(all.into_iter().filter(|place| differs(place)).map(|(name, span)| format!("{name} ({span})")).collect())
+    }
+
+    /// Fetches again what is kept, and tells what is another thing now.
+    pub fn verify(&self, fetcher: &mut Fetcher<'_>, done: &dyn Fn(usize)) -> anyhow::Result<Vec<(Key, String)>> {
+        let entries: Vec<&Entry> = self.lock.entries().collect();
+        let wanted: Vec<What> = entries
+            .iter()
+            .map(|entry| what(&entry.key, Some(entry), &entry.directories.iter().cloned().collect()))
+            .collect();
+        let results = fetcher.fetch(&wanted, done)?;
+        let told = |(entry, result): (&&Entry, Result<Fetched, Failed>)| {
+            let reason = match result {
+                Ok(fetched) => {
+                    let content = inputs::digest(&fetched.files);
+                    (content != entry.content).then(|| changed(entry, &content))
+                }
+                Err(failed) => Some(failed.reason),
+            };
+            reason.map(|reason| (entry.key.clone(), reason))
+        };
+        Ok(entries.iter().zip(results).filter_map(told).collect())
+    }
+
+    /// What is wrong with what is kept, without any connection.
+    pub fn faults(&self, inputs: &Inputs) -> anyhow::Result<Vec<(String, String)>> {
+        let mut faults = Vec::new();
+        for entry in self.lock.entries() {
+            for place in entry.places() {
+                if let Err(error) = self.judged(entry, &place)? {
+                    faults.push((error.to_string(), error.hint()));
+                }
+            }
+        }
+        let missing = inputs.found.needs.iter().filter_map(|(need, uses)| {
+            let (key, is_kept) = match need {
+                Need::Chart(key, at) => (key, self.lock.get(key).is_some_and(|entry| entry.at.contains(at))),
+                Need::Directory(key, directory) => {
+                    let has = |entry: &Entry| entry.directories.iter().any(|kept| directory.starts_with(kept));
+                    (key, self.lock.get(key).is_some_and(has))
+                }
+                Need::File(key) => (key, self.lock.get(key).is_some()),
+                Need::Either(key, ..) => (key, false),
+            };
+            let first = uses.first().map(|used| used.span.to_string()).unwrap_or_default();
+            (!is_kept)
+                .then(|| (format!("{first}: {key} is not in this repository"), "run `git hydrate vendor`".to_owned()))
+        });
+        faults.extend(missing);
+        Ok(faults)
+    }
+
+    /// The top of the working tree.
+    pub fn top(&self) -> anyhow::Result<std::path::PathBuf> {
+        self.repository.worktree().context("a bare repository has no working tree")
+    }
+}
+
+/// What of an input is missing.
+#[derive(Debug, Clone, Default)]
+struct Missing {
+    at: BTreeSet<RepoPath>,
+    directories: BTreeSet<RepoPath>,
+    /// What to take when there is no such file.
+    fallback: Option<(Key, RepoPath)>,
+}
+
+/// The directories that are fetched; one in another is no directory of its own.
+fn dirs(wanted: &Missing) -> Vec<RepoPath> {
+    let is_outer = |dir: &&RepoPath| !wanted.directories.iter().any(|other| other != *dir && dir.starts_with(other));
+    wanted.directories.iter().filter(is_outer).cloned().collect()
+}
+
+fn what(key: &Key, pinned: Option<&Entry>, directories: &BTreeSet<RepoPath>) -> What {
+    let url = key.url.clone();
+    let want = pinned.map(|entry| entry.version.clone()).filter(|version| !version.is_empty());
+    let want = want.unwrap_or_else(|| key.want.clone());
+    match key.kind {
+        Kind::Helm => What::Helm { url, name: key.name.clone(), want },
+        Kind::Oci => What::Oci { url, name: key.name.clone(), want },
+        Kind::File => What::File { url },
+        Kind::Git => {
+            let wanted = Missing { directories: directories.clone(), ..Missing::default() };
+            What::Git { url, want, directories: dirs(&wanted).iter().map(ToString::to_string).collect() }
+        }
+    }
+}
+
+/// Whether an input is the one that a user names: by its chart, its URL, or both.
+fn is_meant(key: &Key, wanted: &str) -> bool {
+    key.name == wanted
+        || key.url == wanted
+        || key.to_string() == wanted
+        || format!("{}/{}", key.url, key.name) == wanted
+}
+
+fn pinned(key: &Key, version: &str) -> String {
+    if version.is_empty() { key.to_string() } else { version.to_owned() }
+}
+
+fn changed(known: &Entry, content: &str) -> String {
+    format!(
+        "{}: {LOCK} says {}, received {content}: the publisher has replaced it, or somebody did on the way\nhint: look at \
+         both before you take the new one: git hydrate vendor --update {}",
+        known.key,
+        known.content,
+        crate::diag::shell_word(if known.key.name.is_empty() { &known.key.url } else { &known.key.name })
+    )
+}

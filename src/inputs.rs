@@ -1,0 +1,43 @@
+//! What renders need from elsewhere: charts, bases of Kustomize, files. Kept in the dry tree, pinned by a lock file.
+//!
+//! `git hydrate vendor` brings an input here, `git-hydrate-fetch` is the only program that opens a connection for it, and a
+//! render looks it up by its [`Key`] among the files of a [`View`](crate::view::View) ([`Kept`]). An input that is not
+//! there is a mistake of the dry commit, and so is one whose files are not those that [`LOCK`] says.
+//!
+//! Where inputs are: the charts that a `Chart.yaml` or a kustomization names are where Helm and Kustomize look for them;
+//! everything else is below [`DIR`] ([`Key::place`]). Applications, generators and directory sources never look there.
+//!
+//! [`scan`] finds what sources need, [`archive`] takes packaged charts apart, [`index`] chooses the version of a chart.
+
+pub mod archive;
+mod chart_lock;
+mod content;
+pub mod index;
+mod kept;
+mod key;
+mod lock;
+mod remote;
+mod scan;
+pub mod wire;
+
+pub use chart_lock::{ChartLock, StaleLock};
+pub use content::{InputFile, digest, files};
+pub use kept::{Kept, Unusable};
+pub use key::{Key, KeyError, Kind, is_exact_version, is_reference};
+pub use lock::{Entry, Lock, LockError};
+pub use remote::Remote;
+pub use scan::{Found, Need, Scan, Source, Use};
+
+/// The directory of inputs and of their lock file, at the root of a dry tree.
+pub const TOP: &str = ".hydrate";
+
+/// Where inputs are that no tool looks for at a place of its own.
+pub const DIR: &str = ".hydrate/inputs";
+
+/// The lock file.
+pub const LOCK: &str = ".hydrate/inputs.lock";
+
+/// Whether a directory of the root is the one that holds inputs: nobody looks for Applications or manifests there.
+pub fn is_top(parent: &crate::path::RepoPath, name: &str) -> bool {
+    parent.is_root() && name == TOP
+}

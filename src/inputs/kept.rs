@@ -1,0 +1,264 @@
+//! What a render finds of an input.
+
+use std::sync::Arc;
+
+use super::{Entry, Key, LOCK, Lock, LockError, content};
+use crate::diag::{Diagnostic, Refusal, Span};
+use crate::path::RepoPath;
+use crate::view::{View, ViewError};
+
+/// The inputs that a dry tree keeps.
+pub struct Kept<'v> {
+    view: &'v View<'v>,
+    lock: Option<Arc<Lock>>,
+}
+
+/// Why an input cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unusable {
+    /// It is not in the dry tree.
+    #[error("{0} is not in this repository")]
+    Missing(Key),
+    /// Of a repository, not this directory.
+    #[error("{key} is in this repository, but not its directory `{directory}`")]
+    MissingDirectory {
+        /// The repository.
+        key: Key,
+        /// The directory.
+        directory: RepoPath,
+    },
+    /// Its files are others than when it came.
+    #[error("`{path}` has other files than {key} had: {LOCK} says {expected}, they are {found}")]
+    Changed {
+        /// The input.
+        key: Key,
+        /// Where its files are.
+        path: RepoPath,
+        /// The digest of the lock file.
+        expected: String,
+        /// That of the files; `missing` when there are none.
+        found: String,
+    },
+    /// Another one is where it should be.
+    #[error("`{path}` has {kept}, but {wanted} is asked for")]
+    Other {
+        /// Where it is.
+        path: RepoPath,
+        /// What is there.
+        kept: Key,
+        /// What should be.
+        wanted: Key,
+    },
+    /// The lock file cannot be read.
+    #[error("{LOCK}: {0}")]
+    Lock(LockError),
+    /// The files cannot be read.
+    #[error(transparent)]
+    View(#[from] ViewError),
+}
+
+/// What brings an input here.
+pub(crate) const VENDOR: &str = "run `git hydrate vendor` and commit what it writes";
+
+impl<'v> Kept<'v> {
+    /// Reads the lock file of a tree.
+    pub fn read(view: &'v View<'v>) -> Result<Self, Unusable> {
+        let path = RepoPath::clean(LOCK).unwrap_or_default();
+        let blob = match view.read(&path) {
+            Ok(blob) => blob,
+            Err(error) if error.is_missing() || matches!(error, ViewError::NotDirectory(_)) => {
+                return Ok(Self { view, lock: None });
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let memo = view.files().memo();
+        if let Some(lock) = memo.and_then(|memo| memo.get::<Lock>(LOCK, blob.id)) {
+            return Ok(Self { view, lock: Some(lock) });
+        }
+        let lock = Arc::new(Lock::parse(&blob.data).map_err(Unusable::Lock)?);
+        if let Some(memo) = memo {
+            memo.keep(LOCK, blob.id, lock.clone());
+        }
+        Ok(Self { view, lock: Some(lock) })
+    }
+
+    /// What the lock file says; none when there is none.
+    pub fn lock(&self) -> Option<&Lock> {
+        self.lock.as_deref()
+    }
+
+    /// Whether an input is listed.
+    pub fn lists(&self, key: &Key) -> bool {
+        self.entry(key).is_some()
+    }
+
+    /// Where the files of an input are that no tool looks for itself.
+    pub fn find(&self, key: &Key) -> Result<RepoPath, Unusable> {
+        let entry = self.entry(key).ok_or_else(|| Unusable::Missing(key.clone()))?;
+        let place = key.place();
+        self.check(entry, &place)?;
+        Ok(place)
+    }
+
+    /// Where a directory of a git repository is, and where the repository.
+    pub fn directory(&self, key: &Key, directory: &RepoPath) -> Result<(RepoPath, RepoPath), Unusable> {
+        let place = self.find(key)?;
+        let entry = self.entry(key).ok_or_else(|| Unusable::Missing(key.clone()))?;
+        if !entry.directories.iter().any(|kept| directory.starts_with(kept)) {
+            return Err(Unusable::MissingDirectory { key: key.clone(), directory: directory.clone() });
+        }
+        Ok((place.join(directory), place))
+    }
+
+    /// Judges what a tool found at a path where it looks itself. What no lock file lists there was put there by hand.
+    pub fn judge(&self, path: &RepoPath, wanted: &Key) -> Result<(), Unusable> {
+        let Some(entry) = self.lock.as_ref().and_then(|lock| lock.at(path)) else { return Ok(()) };
+        if entry.key != *wanted {
+            let (path, kept, wanted) = (path.clone(), entry.key.clone(), wanted.clone());
+            return Err(Unusable::Other { path, kept, wanted });
+        }
+        self.check(entry, path)
+    }
+
+    fn entry(&self, key: &Key) -> Option<&Entry> {
+        self.lock.as_ref()?.get(key)
+    }
+
+    /// An error unless the files at one place of an input are those that it had.
+    pub fn check(&self, entry: &Entry, path: &RepoPath) -> Result<(), Unusable> {
+        let found = content::at(self.view, path)?;
+        if found.as_ref() == Some(&entry.content) {
+            return Ok(());
+        }
+        Err(Unusable::Changed {
+            key: entry.key.clone(),
+            path: path.clone(),
+            expected: entry.content.clone(),
+            found: found.unwrap_or_else(|| "missing".to_owned()),
+        })
+    }
+}
+
+impl Unusable {
+    /// How to go on.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Missing(key) => match key.moves() {
+                Some(moves) => format!("{moves}: pin it there, or {VENDOR}, which pins it in {LOCK}"),
+                None => VENDOR.to_owned(),
+            },
+            Self::MissingDirectory { .. } | Self::Other { .. } => VENDOR.to_owned(),
+            Self::Changed { path, found, .. } if found == "missing" => {
+                format!(
+                    "commit all that `git hydrate vendor` wrote: git add --force {}",
+                    crate::diag::shell_word(path.as_str())
+                )
+            }
+            Self::Changed { path, .. } => {
+                format!(
+                    "remove `{path}` and {VENDOR}; a copy of your own goes elsewhere, without an entry of the lock file"
+                )
+            }
+            Self::Lock(_) => "remove the file and run `git hydrate vendor`, which writes it anew".to_owned(),
+            Self::View(_) => "commit the files themselves".to_owned(),
+        }
+    }
+
+    /// The place, when it is not that of whoever asks for the input.
+    pub fn span(&self) -> Option<Span> {
+        match self {
+            Self::Lock(error) => Some(Span::at(RepoPath::clean(LOCK).unwrap_or_default(), error.line, 1)),
+            Self::Missing(_)
+            | Self::MissingDirectory { .. }
+            | Self::Changed { .. }
+            | Self::Other { .. }
+            | Self::View(_) => None,
+        }
+    }
+
+    /// The repository's own failure, when it could not be read.
+    pub fn world(&self) -> Option<&ViewError> {
+        match self {
+            Self::View(error @ ViewError::Backend { .. }) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// As a mistake of the dry commit, without the place of whoever asks.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let mut diagnostic = Diagnostic::error(self.to_string()).hint(self.hint()).refused(Some(Refusal::Elsewhere));
+        diagnostic.span = self.span();
+        diagnostic
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inputs::{InputFile, digest};
+    use crate::view::MemoryFiles;
+
+    fn path(text: &str) -> RepoPath {
+        RepoPath::new(text).expect("plain")
+    }
+
+    /// A chart where Helm looks for it, and the lock file that lists it.
+    fn files(at: &str, data: &str) -> (MemoryFiles, Key) {
+        let key = Key::chart("https://h", "web", "1.2.3").expect("a key");
+        let content = digest(&[InputFile { path: path("Chart.yaml"), data: b"name: web\n".as_slice().into() }]);
+        let (at, version) = (vec![path(at)], "1.2.3".to_owned());
+        let mut lock = Lock::default();
+        let directories = Vec::new();
+        lock.insert(Entry { key: key.clone(), version, origin: String::new(), content, at, directories });
+        let files = MemoryFiles::new().file("a/charts/web/Chart.yaml", data).file(LOCK, lock.text());
+        (files, key)
+    }
+
+    #[test]
+    fn what_is_found_is_judged() {
+        let other = Key::chart("https://h", "web", "1.3.0").expect("a key");
+        let rows = [
+            ("as it came", "a/charts/web", "name: web\n", None, ""),
+            ("put there by hand", "b/charts/web", "name: mine\n", None, ""),
+            (
+                "edited",
+                "a/charts/web",
+                "name: mine\n",
+                None,
+                "`a/charts/web` has other files than chart web 1.2.3 of https://h had",
+            ),
+            (
+                "a bump",
+                "a/charts/web",
+                "name: web\n",
+                Some(&other),
+                "`a/charts/web` has chart web 1.2.3 of https://h, but chart web 1.3.0",
+            ),
+        ];
+        for (name, at, data, wanted, expected) in rows {
+            let (files, key) = files(at, data);
+            let view = View::new(&files);
+            let kept = Kept::read(&view).expect("a lock file");
+            match kept.judge(&path("a/charts/web"), wanted.unwrap_or(&key)) {
+                Ok(()) => assert_eq!(expected, "", "{name}"),
+                Err(error) => {
+                    assert!(error.to_string().starts_with(expected) && !expected.is_empty(), "{name}: {error}")
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_tree_without_a_lock_file_keeps_nothing() {
+        let (files, view_key) = (MemoryFiles::new(), Key::file("https://h/x.yaml").expect("a key"));
+        let view = View::new(&files);
+        let kept = Kept::read(&view).expect("none");
+        assert_eq!(kept.find(&view_key), Err(Unusable::Missing(view_key.clone())));
+        let hint = |key: Result<Key, super::super::KeyError>| Unusable::Missing(key.expect("a key")).hint();
+        assert_eq!(hint(Ok(view_key)), VENDOR);
+        assert!(
+            hint(Key::chart("https://h", "web", "~1.2"))
+                .starts_with("`~1.2` is a range of versions: pin it there, or run")
+        );
+    }
+}

@@ -1,0 +1,339 @@
+//! The one name of an input, however it was written.
+
+use std::fmt;
+
+use data_encoding::HEXLOWER;
+use sha2::{Digest, Sha256};
+
+use super::{DIR, Remote};
+use crate::path::RepoPath;
+use crate::template::semver::Version;
+
+/// Where an input comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A chart of an HTTP repository.
+    Helm,
+    /// A chart of an OCI registry.
+    Oci,
+    /// Directories of a git repository.
+    Git,
+    /// One file.
+    File,
+}
+
+impl Kind {
+    /// All of them, in their order.
+    pub const ALL: [Kind; 4] = [Kind::Helm, Kind::Oci, Kind::Git, Kind::File];
+
+    /// The word for it in the lock file.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Helm => "helm",
+            Kind::Oci => "oci",
+            Kind::Git => "git",
+            Kind::File => "file",
+        }
+    }
+}
+
+/// What an input is asked for by. Ordered as the lock file is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    /// Where it comes from.
+    pub kind: Kind,
+    /// The repository, registry or file: lower-case scheme and host, no default port, no user, no fragment.
+    pub url: String,
+    /// The name of the chart; empty for other kinds.
+    pub name: String,
+    /// The version or ref as it is written in the dry tree; empty for the newest, and for files.
+    pub want: String,
+}
+
+/// Why something cannot be an input.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// Only these can be fetched.
+    #[error("`{0}` is no `https://` URL")]
+    Scheme(String),
+    /// Everybody who reads the repository could read it.
+    #[error("the URL has a user or password in it: set up a credential helper of git and leave them out")]
+    User,
+    /// A part that no server sees.
+    #[error("the URL has a fragment: leave out `#` and what follows it")]
+    Fragment,
+    /// There is no host, or one that no host can be named.
+    #[error("`{0}` has no valid host")]
+    Host(String),
+    /// White space, a control character or a quote.
+    #[error("{0:?} has a character that no URL or version has")]
+    Character(String),
+    /// A tool would read it as an option, or git as something else.
+    #[error("`{0}` cannot be the name of a branch, tag or commit")]
+    Reference(String),
+    /// It names a directory, or nothing.
+    #[error("`{0}` cannot be the name of a chart")]
+    Name(String),
+}
+
+impl Key {
+    /// A chart of a repository, or of a registry when its URL begins with `oci://`.
+    pub fn chart(repository: &str, name: &str, want: &str) -> Result<Self, KeyError> {
+        let is_oci = starts_with(repository, "oci://");
+        let (kind, schemes) = if is_oci { (Kind::Oci, &["oci"][..]) } else { (Kind::Helm, WEB) };
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        if name.is_empty() || name.starts_with(['.', '-']) || !name.chars().all(is_name) {
+            return Err(KeyError::Name(name.to_owned()));
+        }
+        let url = address(repository, schemes)?.trim_end_matches('/').to_owned();
+        Ok(Self { kind, url, name: name.to_owned(), want: plain(want.trim())? })
+    }
+
+    /// A remote base of Kustomize: which of the repository's directories is not part of the key.
+    pub fn git(remote: &Remote) -> Result<Self, KeyError> {
+        let url = address(&remote.clone_url(), WEB)?.trim_end_matches('/').to_owned();
+        if !remote.reference.is_empty() && !is_reference(&remote.reference) {
+            return Err(KeyError::Reference(remote.reference.clone()));
+        }
+        Ok(Self { kind: Kind::Git, url, name: String::new(), want: remote.reference.clone() })
+    }
+
+    /// A remote file.
+    pub fn file(url: &str) -> Result<Self, KeyError> {
+        Ok(Self { kind: Kind::File, url: address(url, WEB)?, name: String::new(), want: String::new() })
+    }
+
+    /// Where its files are when no tool looks for them at a place of its own: a directory, for a file the file itself.
+    ///
+    /// No two keys have one place, and none is inside of another's: the last directory begins with a hash where the words
+    /// before it say less than the key.
+    pub fn place(&self) -> RepoPath {
+        let (_, rest) = self.url.split_once("://").unwrap_or(("", &self.url));
+        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let mut words: Vec<String> = path.split('/').filter(|word| !word.is_empty()).map(clean).collect();
+        let hash = || HEXLOWER.encode(&Sha256::digest(self.to_string()))[..12].to_owned();
+        if self.kind == Kind::File {
+            let name = words.pop().filter(|_| !words.is_empty()).unwrap_or_else(|| "file".to_owned());
+            words.truncate(1);
+            words.extend([hash(), name]);
+        } else {
+            let name = if self.kind == Kind::Git { words.pop().unwrap_or_default() } else { clean(&self.name) };
+            let is_exact = query.is_empty()
+                && self.url.starts_with(self.usual_scheme())
+                && is_clean(path)
+                && clean(&self.want) == self.want;
+            let want = if self.want.is_empty() { "newest".to_owned() } else { clean(&self.want) };
+            let hash = if is_exact { String::new() } else { format!("@{}", hash()) };
+            words.push(format!("{name}@{want}{hash}"));
+        }
+        let text = format!("{DIR}/{}/{}", self.kind.word(), words.join("/"));
+        RepoPath::clean(&text).unwrap_or_default()
+    }
+
+    fn usual_scheme(&self) -> &'static str {
+        if self.kind == Kind::Oci { "oci://" } else { "https://" }
+    }
+
+    /// Why what it names can be another thing tomorrow; none for a version or a commit, and for what only content can pin.
+    pub fn moves(&self) -> Option<String> {
+        let Self { kind, want, .. } = self;
+        match kind {
+            Kind::Helm | Kind::Oci if want.is_empty() => Some("no version is named, so it is the newest".to_owned()),
+            Kind::Helm | Kind::Oci if !is_exact_version(want) => Some(format!("`{want}` is a range of versions")),
+            Kind::Git if want.is_empty() => Some("no ref is named, so it is the newest commit".to_owned()),
+            Kind::Helm | Kind::Oci | Kind::Git | Kind::File => None,
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, url, name, want } = self;
+        match kind {
+            Kind::Helm | Kind::Oci if want.is_empty() => write!(f, "chart {name} of {url}"),
+            Kind::Helm | Kind::Oci => write!(f, "chart {name} {want} of {url}"),
+            Kind::Git if want.is_empty() => write!(f, "{url}"),
+            Kind::Git => write!(f, "{url} at {want}"),
+            Kind::File => write!(f, "{url}"),
+        }
+    }
+}
+
+/// What is asked of a server over HTTP.
+const WEB: &[&str] = &["https", "http"];
+
+fn starts_with(text: &str, prefix: &str) -> bool {
+    text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
+
+/// Whether a version names one release: all three numbers, as Semantic Versioning has them; a `v` may be before them.
+pub fn is_exact_version(text: &str) -> bool {
+    let numbers = text.strip_prefix('v').unwrap_or(text);
+    let core = numbers.split(['-', '+']).next().unwrap_or_default();
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    core.split('.').count() == 3 && core.split('.').all(is_number) && Version::new(text).is_ok()
+}
+
+/// Whether git and the tools that start it take this for a branch, a tag or a commit and for nothing else.
+pub fn is_reference(text: &str) -> bool {
+    let is_inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-' | '+');
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(is_inside)
+        && !text.contains("..")
+        && !text.ends_with('/')
+        && !text.ends_with(".lock")
+}
+
+/// Text without what would break a line of the lock file or of a message.
+fn plain(text: &str) -> Result<String, KeyError> {
+    match text.chars().any(|c| c.is_control() || matches!(c, '"' | '\\')) {
+        true => Err(KeyError::Character(text.to_owned())),
+        false => Ok(text.to_owned()),
+    }
+}
+
+/// The one form of a URL: path and query stay as they are written.
+fn address(text: &str, schemes: &[&str]) -> Result<String, KeyError> {
+    if text.chars().any(|c| c.is_whitespace() || !c.is_ascii_graphic() || matches!(c, '"' | '\\' | '<' | '>')) {
+        return Err(KeyError::Character(text.to_owned()));
+    }
+    let (scheme, rest) = text.split_once("://").ok_or_else(|| KeyError::Scheme(text.to_owned()))?;
+    let scheme = scheme.to_ascii_lowercase();
+    if !schemes.contains(&scheme.as_str()) {
+        return Err(KeyError::Scheme(text.to_owned()));
+    }
+    if rest.contains('#') {
+        return Err(KeyError::Fragment);
+    }
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(end);
+    if host.contains('@') {
+        return Err(KeyError::User);
+    }
+    let host = host.to_ascii_lowercase();
+    let (name, port) = match host.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')) {
+        Some((name, port)) => (name, Some(port)),
+        None => (host.as_str(), None),
+    };
+    let is_name = |name: &str| {
+        let inner = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+        match inner {
+            Some(inner) => inner.parse::<std::net::Ipv6Addr>().is_ok(),
+            None => {
+                !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'))
+            }
+        }
+    };
+    let is_port =
+        port.is_none_or(|port| port.parse::<u16>().is_ok_and(|number| number.to_string() == port && number > 0));
+    if !is_name(name) || name.starts_with(['.', '-']) || !is_port {
+        return Err(KeyError::Host(text.to_owned()));
+    }
+    let usual = if scheme == "http" { "80" } else { "443" };
+    let port = port.filter(|port| *port != usual).map(|port| format!(":{port}")).unwrap_or_default();
+    Ok(format!("{scheme}://{name}{port}{path}"))
+}
+
+/// Whether the words of a path say all of it.
+fn is_clean(path: &str) -> bool {
+    let is_same = |word: &str| clean(word) == word.replace(':', "+");
+    path.split('/').all(is_same) && path.matches(':').count() < 2 && !path.contains('+')
+}
+
+/// A word that every file system takes. A port stands behind `+`, which no host has.
+fn clean(word: &str) -> String {
+    let kept = |c: char| match c {
+        ':' => '+',
+        c if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '+') => c,
+        _ => '_',
+    };
+    let word: String = word.chars().map(kept).collect();
+    // Neither a hidden directory nor one of git's own.
+    if word.starts_with('.') || word.is_empty() { format!("_{word}") } else { word }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_input_has_one_key() {
+        let rows = [
+            ("https://charts.example.com/stable", "https://charts.example.com/stable"),
+            ("HTTPS://Charts.Example.com:443/stable/", "https://charts.example.com/stable"),
+            ("http://h:8080/Q?tok=1", "http://h:8080/Q?tok=1"),
+            ("http://h:80", "http://h"),
+            ("https://[::1]:99/x", "https://[::1]:99/x"),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(Key::chart(text, "web", "1.2.3").map(|key| key.url), Ok(expected.to_owned()), "{text}");
+        }
+        let oci = Key::chart("oci://Registry.example.com/charts/", "web", " 1.2.3 ").expect("a key");
+        assert_eq!(
+            (oci.kind, oci.url.as_str(), oci.want.as_str()),
+            (Kind::Oci, "oci://registry.example.com/charts", "1.2.3")
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_fetched_has_none() {
+        let rows = [
+            ("stable", "`stable` is no `https://` URL"),
+            ("@stable", "`@stable` is no `https://` URL"),
+            ("ftp://h/x", "`ftp://h/x` is no `https://` URL"),
+            (
+                "https://user:word@h/x",
+                "the URL has a user or password in it: set up a credential helper of git and leave them out",
+            ),
+            ("https://h/x#y", "the URL has a fragment: leave out `#` and what follows it"),
+            ("https:///x", "`https:///x` has no valid host"),
+            ("https://h:0/x", "`https://h:0/x` has no valid host"),
+            ("https://-oProxyCommand=x/y", "`https://-oProxyCommand=x/y` has no valid host"),
+            ("https://h/a b", "\"https://h/a b\" has a character that no URL or version has"),
+        ];
+        for (text, expected) in rows {
+            let error = Key::chart(text, "web", "1.2.3").expect_err(text);
+            assert_eq!(error.to_string(), expected);
+        }
+        for name in ["", "..", "a/b", "-x", "a b"] {
+            assert_eq!(Key::chart("https://h", name, "1.2.3"), Err(KeyError::Name(name.to_owned())));
+        }
+    }
+
+    #[test]
+    fn versions_that_name_one_release() {
+        for exact in ["1.2.3", "v1.2.3", "1.2.3-rc.1", "1.3.0+b1", "0.0.1-a+b"] {
+            assert!(is_exact_version(exact), "{exact}");
+        }
+        for range in ["", "1", "1.2", "1.2.x", "~1.2.0", "^1.2.3", "=1.2.3", ">1.2.3", "1.2.3 || 2.0.0", "*", "latest"]
+        {
+            assert!(!is_exact_version(range), "{range}");
+        }
+    }
+
+    #[test]
+    fn refs_that_are_no_options() {
+        for good in ["main", "v1.2", "release/1.x", "0a1b", "v1.0+b1"] {
+            assert!(is_reference(good), "{good}");
+        }
+        for bad in ["", "-x", "--upload-pack=x", "a..b", "a@{1}", "a b", "refs/", "a~1", "a^", "a:b", "/a", "a.lock"] {
+            assert!(!is_reference(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn places_are_apart() {
+        let chart = |url: &str, want: &str| Key::chart(url, "web", want).expect("a key").place().to_string();
+        assert_eq!(chart("https://h/stable", "1.2.3"), ".hydrate/inputs/helm/h/stable/web@1.2.3");
+        assert_eq!(chart("https://h:8443/s", "1.2.3"), ".hydrate/inputs/helm/h+8443/s/web@1.2.3");
+        assert!(chart("http://h/stable", "1.2.3").starts_with(".hydrate/inputs/helm/h/stable/web@1.2.3@"));
+        assert!(chart("https://h/a%2Fb", "1.2.3").starts_with(".hydrate/inputs/helm/h/a_2Fb/web@1.2.3@"));
+        let git = |text: &str| Key::git(&Remote::parse(text).expect("remote")).expect("a key").place().to_string();
+        assert_eq!(git("https://h/org/repo//x?ref=v1"), ".hydrate/inputs/git/h/org/repo@v1");
+        assert!(git("https://h/org/repo//x?ref=a/b").starts_with(".hydrate/inputs/git/h/org/repo@a_b@"));
+        let file = |url: &str| Key::file(url).expect("a key").place().to_string();
+        assert!(file("https://h/a/crds.yaml?x=1").ends_with("/crds.yaml"));
+        assert_ne!(file("https://h/a/crds.yaml?x=1"), file("https://h/a/crds.yaml?x=2"));
+        assert!(file("https://h/.git").ends_with("/_.git"));
+    }
+}

@@ -1,0 +1,315 @@
+//! The lock file: which inputs are kept, and what their files must be.
+//!
+//! A block an input, in the order of their keys, so that two branches that add inputs merge. Neither dates nor users: only a
+//! real conflict is one for git. Read strictly, down to the order of its lines: whatever is not as we write it was not
+//! written by us.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::{Key, Kind};
+use crate::path::RepoPath;
+
+/// What the first lines say.
+const HEAD: &str = "\
+# What `git hydrate vendor` keeps here. It writes this file; do not edit it.
+format = 1
+";
+
+/// How many inputs a repository may have.
+const ENTRIES_MAX: usize = 20_000;
+
+/// What is kept of one input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// What it is asked for by.
+    pub key: Key,
+    /// What that meant: the version of a chart, the commit of a git repository; empty for a file.
+    pub version: String,
+    /// The digest of the archive that was received, or of the manifest of a registry; empty for other kinds.
+    pub origin: String,
+    /// The digest of its files: see [`digest`](super::digest).
+    pub content: String,
+    /// Where its files are, when tools look for them there; else they are at [`Key::place`].
+    pub at: Vec<RepoPath>,
+    /// The directories of a git repository that are kept, each with all below it.
+    pub directories: Vec<RepoPath>,
+}
+
+/// What a lock file says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Lock {
+    entries: BTreeMap<Key, Entry>,
+}
+
+/// What is wrong with a lock file, and in which line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct LockError {
+    /// 1-based.
+    pub line: u32,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// The fields of a block, in their order; those behind the first four may be left out.
+const FIELDS: [&str; 9] = ["kind", "url", "name", "want", "version", "origin", "content", "at", "directories"];
+
+impl Lock {
+    /// Reads a lock file.
+    pub fn parse(text: &[u8]) -> Result<Self, LockError> {
+        let wrong = |line: usize, reason: &str| LockError {
+            line: u32::try_from(line + 1).unwrap_or(u32::MAX),
+            reason: reason.to_owned(),
+        };
+        let text = std::str::from_utf8(text).map_err(|_| wrong(0, "the file is no UTF-8"))?;
+        if text.lines().any(|line| ["<<<<<<<", "=======", ">>>>>>>"].iter().any(|mark| line.starts_with(mark))) {
+            let at = text.lines().position(|line| line.starts_with("<<<<<<<")).unwrap_or_default();
+            return Err(wrong(at, "a merge has left a conflict here"));
+        }
+        let blocks =
+            text.strip_prefix(HEAD).ok_or_else(|| wrong(0, "the file does not begin as one of format 1 does"))?;
+        let mut lock = Self::default();
+        let mut lines = blocks.lines().zip(HEAD.lines().count()..).peekable();
+        let mut last: Option<Key> = None;
+        while let Some((line, number)) = lines.next() {
+            let is_head = line.is_empty() && lines.next().is_some_and(|(line, _)| line == "[[input]]");
+            if !is_head {
+                return Err(wrong(number, "an empty line and `[[input]]` are expected here"));
+            }
+            let mut fields: BTreeMap<usize, Field> = BTreeMap::new();
+            while let Some((line, number)) = lines.next_if(|(line, _)| !line.is_empty()) {
+                let (name, value) =
+                    line.split_once(" = ").ok_or_else(|| wrong(number, "`name = value` is expected here"))?;
+                let index = FIELDS.iter().position(|field| *field == name);
+                let index = index.ok_or_else(|| wrong(number, &format!("`{name}` is no field of an input")))?;
+                if fields.last_key_value().is_some_and(|(last, _)| *last >= index) {
+                    return Err(wrong(number, &format!("`{name}` is not in its place")));
+                }
+                let value =
+                    Field::parse(value).ok_or_else(|| wrong(number, &format!("the value of `{name}` is none")))?;
+                fields.insert(index, value);
+            }
+            let entry = entry(fields).map_err(|reason| wrong(number + 1, &reason))?;
+            if last.as_ref().is_some_and(|last| *last >= entry.key) {
+                return Err(wrong(number + 1, &format!("{} is not in its place, or here twice", entry.key)));
+            }
+            last = Some(entry.key.clone());
+            lock.entries.insert(entry.key.clone(), entry);
+            if lock.entries.len() > ENTRIES_MAX {
+                return Err(wrong(number, &format!("more than {ENTRIES_MAX} inputs")));
+            }
+        }
+        match lock.text() == text {
+            true => Ok(lock),
+            false => Err(wrong(0, "the file is not as `git hydrate vendor` writes it")),
+        }
+    }
+
+    /// The text of the file.
+    pub fn text(&self) -> String {
+        let mut text = HEAD.to_owned();
+        for Entry { key, version, origin, content, at, directories } in self.entries.values() {
+            text.push_str("\n[[input]]\n");
+            let line = |text: &mut String, name: &str, value: &str| {
+                // Writing into a string cannot fail.
+                let _ = writeln!(text, "{name} = \"{value}\"");
+            };
+            line(&mut text, "kind", key.kind.word());
+            line(&mut text, "url", &key.url);
+            for (name, value) in [("name", &key.name), ("want", &key.want), ("version", version), ("origin", origin)] {
+                if !value.is_empty() {
+                    line(&mut text, name, value);
+                }
+            }
+            line(&mut text, "content", content);
+            for (name, paths) in [("at", at), ("directories", directories)] {
+                if !paths.is_empty() {
+                    let paths: Vec<String> = paths.iter().map(|path| format!("\"{}\"", path.as_str())).collect();
+                    let _ = writeln!(text, "{name} = [{}]", paths.join(", "));
+                }
+            }
+        }
+        text
+    }
+
+    /// What is kept, in the order of keys.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.values()
+    }
+
+    /// What is kept of an input.
+    pub fn get(&self, key: &Key) -> Option<&Entry> {
+        self.entries.get(key)
+    }
+
+    /// The input that is kept at a path where a tool looks for it.
+    pub fn at(&self, path: &RepoPath) -> Option<&Entry> {
+        self.entries.values().find(|entry| entry.at.contains(path))
+    }
+
+    /// Adds what is kept of an input, in place of what was.
+    pub fn insert(&mut self, mut entry: Entry) {
+        for paths in [&mut entry.at, &mut entry.directories] {
+            paths.sort();
+            paths.dedup();
+        }
+        self.entries.insert(entry.key.clone(), entry);
+    }
+
+    /// Forgets an input.
+    pub fn remove(&mut self, key: &Key) -> Option<Entry> {
+        self.entries.remove(key)
+    }
+
+    /// Whether nothing is kept.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+impl Entry {
+    /// Everything that the repository has of it.
+    pub fn places(&self) -> Vec<RepoPath> {
+        if self.at.is_empty() { vec![self.key.place()] } else { self.at.clone() }
+    }
+}
+
+enum Field {
+    Text(String),
+    Paths(Vec<RepoPath>),
+}
+
+impl Field {
+    fn parse(value: &str) -> Option<Self> {
+        if let Some(list) = value.strip_prefix('[') {
+            let list = list.strip_suffix(']')?;
+            let paths = list.split(", ").map(|item| RepoPath::new(quoted(item)?).ok());
+            return paths.collect::<Option<Vec<_>>>().map(Field::Paths);
+        }
+        quoted(value).map(|text| Field::Text(text.to_owned()))
+    }
+}
+
+fn quoted(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+    (!inner.chars().any(|c| c.is_control() || matches!(c, '"' | '\\'))).then_some(inner)
+}
+
+fn entry(mut fields: BTreeMap<usize, Field>) -> Result<Entry, String> {
+    let mut text = |index: usize| match fields.remove(&index) {
+        None => Ok(String::new()),
+        Some(Field::Text(text)) => Ok(text),
+        Some(Field::Paths(_)) => Err(format!("`{}` is a list", FIELDS[index])),
+    };
+    let [kind, url, name, want, version, origin, content] =
+        [text(0)?, text(1)?, text(2)?, text(3)?, text(4)?, text(5)?, text(6)?];
+    let mut paths = |index: usize| match fields.remove(&index) {
+        None => Ok(Vec::new()),
+        Some(Field::Paths(paths)) => Ok(paths),
+        Some(Field::Text(_)) => Err(format!("`{}` is no list", FIELDS[index])),
+    };
+    let (at, directories) = (paths(7)?, paths(8)?);
+    let kind = Kind::ALL.into_iter().find(|known| known.word() == kind).ok_or("`kind` is none")?;
+    let key = match kind {
+        Kind::Helm | Kind::Oci => Key::chart(&url, &name, &want),
+        Kind::File => Key::file(&url),
+        Kind::Git => Key::file(&url).map(|key| Key { kind, want: want.clone(), ..key }),
+    };
+    let key = key.map_err(|error| error.to_string())?;
+    if key != (Key { kind, url, name, want }) {
+        return Err("`kind`, `url`, `name` and `want` are not those of one input".to_owned());
+    }
+    let is_digest = |text: &str| {
+        let digits = text.strip_prefix("sha256:").filter(|digits| digits.len() == 64);
+        digits.is_some_and(|digits| digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')))
+    };
+    if !is_digest(&content) || !(origin.is_empty() || is_digest(&origin)) {
+        return Err("`content` and `origin` are `sha256:` and 64 digits".to_owned());
+    }
+    Ok(Entry { key, version, origin, content, at, directories })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest(digit: char) -> String {
+        format!("sha256:{}", String::from(digit).repeat(64))
+    }
+
+    fn lock() -> Lock {
+        let path = |text: &str| RepoPath::new(text).expect("plain");
+        let chart = |version: &str, at: &str| Entry {
+            key: Key::chart("https://charts.example.com", "web", version).expect("a key"),
+            version: "1.2.4".to_owned(),
+            origin: digest('a'),
+            content: digest('b'),
+            at: vec![path(at)],
+            directories: Vec::new(),
+        };
+        let mut lock = Lock::default();
+        lock.insert(chart("~1.2", "apps/web/charts/web"));
+        lock.insert(chart("1.2.4", "apps/b/charts/web"));
+        let key = Key { kind: Kind::Git, want: "v1".to_owned(), ..Key::file("https://h/o/r").expect("a key") };
+        let directories = vec![path("b"), path("a/b"), path(""), path("b")];
+        let (version, content) = ("0a".to_owned(), digest('c'));
+        lock.insert(Entry { key, version, origin: String::new(), content, at: Vec::new(), directories });
+        lock
+    }
+
+    #[test]
+    fn a_lock_file_reads_as_it_was_written() {
+        let text = lock().text();
+        let expected = "
+[[input]]
+kind = \"git\"
+url = \"https://h/o/r\"
+want = \"v1\"
+version = \"0a\"
+content = \"sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc\"
+directories = [\"\", \"a/b\", \"b\"]
+";
+        assert!(text.ends_with(expected), "{text}");
+        assert_eq!(Lock::parse(text.as_bytes()), Ok(lock()));
+        assert_eq!(Lock::parse(Lock::default().text().as_bytes()), Ok(Lock::default()));
+    }
+
+    #[test]
+    fn what_we_would_not_write_is_refused() {
+        let text = lock().text();
+        let order = "chart web 1.2.4 of https://charts.example.com is not in its place, or here twice";
+        let unnamed = "chart web of https://charts.example.com is not in its place, or here twice";
+        let rows = [
+            ("", "", "an empty line and `[[input]]` are expected here", 31, "\n"),
+            ("format = 1", "format = 2", "the file does not begin as one of format 1 does", 1, ""),
+            ("kind = \"git\"", "kind = \"hg\"", "`kind` is none", 24, ""),
+            ("want = \"~1.2\"", "want = \"~1.2\"\nwants = \"x\"", "`wants` is no field of an input", 19, ""),
+            ("want = \"~1.2\"\n", "", unnamed, 14, ""),
+            ("\"sha256:a", "\"sha256:A", "`content` and `origin` are `sha256:` and 64 digits", 4, ""),
+            ("at = [\"apps/web", "at = [\"../apps/web", "the value of `at` is none", 22, ""),
+            ("want = \"~1.2\"", "want = \"1.2.4\"", order, 14, ""),
+            ("format = 1\n", "format = 1\n<<<<<<< HEAD\n", "a merge has left a conflict here", 3, ""),
+            ("https://h/o/r", "https://H/o/r", "`kind`, `url`, `name` and `want` are not those of one input", 24, ""),
+            ("version = \"0a\"\ncontent", "content", "", 0, ""),
+            ("version = \"0a\"", "version = \"0\\u0061\"", "the value of `version` is none", 28, ""),
+            (
+                "[[input]]\nkind = \"git\"",
+                "[[inputs]]\nkind = \"git\"",
+                "an empty line and `[[input]]` are expected here",
+                23,
+                "",
+            ),
+        ];
+        for (from, to, expected, line, end) in rows {
+            let changed = text.replacen(from, to, 1) + end;
+            match Lock::parse(changed.as_bytes()) {
+                Ok(_) => assert_eq!(expected, "", "{from}"),
+                Err(error) => assert_eq!((error.reason.as_str(), error.line), (expected, line), "{from}"),
+            }
+        }
+        for cut in 0..text.len() {
+            drop(Lock::parse(&text.as_bytes()[..cut]));
+        }
+    }
+}

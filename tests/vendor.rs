@@ -1,0 +1,717 @@
+//! `git hydrate vendor`, against real servers and lying ones.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::servers::{Certificates, Liar, Nginx, Registry, Request, git_server, missing, respond};
+use super::support::{Answer, Lab, Repo};
+
+const LOCK: &str = ".hydrate/inputs.lock";
+
+/// An Application of a directory.
+pub fn application(name: &str, path: &str) -> String {
+    format!(
+        "apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: {name}, namespace: argocd}}
+spec:
+  project: default
+  destination: {{server: https://kubernetes.default.svc, namespace: shop}}
+  sourceHydrator:
+    drySource: {{repoURL: https://example.com/dry.git, targetRevision: main, path: {path}, {}}}
+    syncSource: {{targetBranch: environments/dev, path: {name}}}
+",
+        if path.starts_with("charts/") { format!("helm: {{releaseName: {name}}}") } else { String::new() }
+    )
+}
+
+/// A kustomization of these lines as the Application `web`.
+fn dry(lab: &Lab, files: &[(&str, &str)]) -> Repo {
+    lab.server().clone_to("dry");
+    let dry = Repo::at(lab, "dry");
+    dry.git(&["checkout", "-q", "-b", "main"]);
+    dry.commit("Begin", files);
+    dry
+}
+
+fn kustomized(lab: &Lab, kustomization: &str) -> Repo {
+    dry(lab, &[("web/kustomization.yaml", kustomization), ("applications/web.yaml", &application("web", "web"))])
+}
+
+fn charted(lab: &Lab, dependencies: &str) -> Repo {
+    let chart = format!("apiVersion: v2\nname: app\nversion: 0.1.0\ndependencies:\n{dependencies}");
+    let own = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: own}\n";
+    dry(
+        lab,
+        &[
+            ("charts/app/Chart.yaml", &chart),
+            ("charts/app/templates/own.yaml", own),
+            ("applications/app.yaml", &application("app", "charts/app")),
+        ],
+    )
+}
+
+/// The files of a packaged chart.
+fn chart(name: &str, version: &str) -> Vec<(String, String)> {
+    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}-{{ .Chart.Name }}\ndata:\n  \
+                  version: {{ .Chart.Version | quote }}\n  word: {{ .Values.word }}\n";
+    [
+        ("Chart.yaml", format!("apiVersion: v2\nname: {name}\nversion: {version}\n")),
+        ("values.yaml", "word: plain\n".to_owned()),
+        ("templates/object.yaml", object.to_owned()),
+    ]
+    .map(|(path, text)| (format!("{name}/{path}"), text))
+    .to_vec()
+}
+
+pub fn packed(files: &[(String, String)]) -> Vec<u8> {
+    let gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    let mut tar = tar::Builder::new(gzip);
+    for (path, text) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        header.set_mode(0o644);
+        tar.append_data(&mut header, path, text.as_bytes()).expect("memory");
+    }
+    tar.into_inner().and_then(|gzip| gzip.finish()).expect("memory")
+}
+
+pub fn sha256(data: &[u8]) -> String {
+    use sha2::Digest as _;
+    data_encoding::HEXLOWER.encode(&sha2::Sha256::digest(data))
+}
+
+/// Charts of these versions as a repository on disk.
+fn repository(root: &Path, charts: &[(&str, &str)]) {
+    fs::create_dir_all(root).expect("made");
+    let mut index = "apiVersion: v1\nentries:\n".to_owned();
+    let mut names: Vec<&str> = charts.iter().map(|(name, _)| *name).collect();
+    names.dedup();
+    for name in names {
+        index += &format!("  {name}:\n");
+        for (_, version) in charts.iter().filter(|(other, _)| *other == name) {
+            let (file, archive) = (format!("{name}-{version}.tgz"), packed(&chart(name, version)));
+            index +=
+                &format!("  - {{name: {name}, version: {version}, urls: [{file}], digest: {}}}\n", sha256(&archive));
+            fs::write(root.join(file), archive).expect("written");
+        }
+    }
+    fs::write(root.join("index.yaml"), index).expect("written");
+}
+
+/// The Git repository `upstream.git` below a directory, with the tag `v1`; what it is cloned to, to go on.
+fn upstream(lab: &Lab, files: &[(&str, &str)]) -> Repo {
+    fs::create_dir_all(lab.path("git")).expect("made");
+    let bare = Repo::at(lab, "git/upstream.git");
+    fs::create_dir(&bare.path).expect("made");
+    bare.git(&["init", "-q", "--bare"]);
+    let clone = bare.clone_to("upstream");
+    clone.git(&["checkout", "-q", "-b", "main"]);
+    clone.commit("Begin", files);
+    clone.git(&["tag", "v1"]);
+    clone.git(&["push", "-q", "origin", "main", "v1"]);
+    clone
+}
+
+const BASE: &[(&str, &str)] = &[
+    ("base/kustomization.yaml", "resources: [map.yaml, ../shared]\n"),
+    ("base/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: base}\n"),
+    ("shared/kustomization.yaml", "resources: [map.yaml]\n"),
+    ("shared/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shared}\n"),
+    ("other/big.txt", "not needed\n"),
+];
+
+pub fn vendor(dry: &Repo, args: &[&str]) -> Answer {
+    dry.hydrate(&[&["vendor", "--allow", "http://127.0.0.1", "--timeout", "20"], args].concat())
+}
+
+/// A server of the files of a directory.
+pub fn files_of(root: std::path::PathBuf) -> Liar {
+    Liar::start(move |request, stream| {
+        let path = request.path.split('?').next().unwrap_or_default().trim_start_matches('/');
+        match fs::read(root.join(path)) {
+            Ok(body) => respond(stream, "200 OK", "", &body),
+            Err(_) => respond(stream, "404 Not Found", "", b""),
+        }
+    })
+}
+
+#[test]
+fn what_is_missing_is_brought_here_and_hydrates() {
+    let lab = Lab::new();
+    repository(&lab.path("charts"), &[("web", "1.2.4"), ("web", "1.2.3"), ("db", "0.1.0")]);
+    let charts = files_of(lab.path("charts"));
+    fs::write(lab.path("charts/file.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: file}\n")
+        .expect("written");
+    upstream(&lab, BASE);
+    let git = git_server(&lab.path("git"));
+    let (charts_url, git_url) = (charts.url(), git.url());
+    let dependency =
+        |name: &str, version: &str| format!("- {{name: {name}, version: {version}, repository: '{charts_url}'}}\n");
+    let dry = charted(&lab, &(dependency("web", "~1.2.0") + &dependency("db", "0.1.0")));
+    let kustomization = format!(
+        "resources: ['{git_url}/upstream.git//base?ref=v1', '{charts_url}/file.yaml']
+helmCharts: [{{name: web, version: 1.2.3, repo: '{charts_url}', releaseName: front}}]\n"
+    );
+    dry.commit(
+        "Use more",
+        &[("web/kustomization.yaml", &kustomization), ("applications/web.yaml", &application("web", "web"))],
+    );
+
+    dry.hydrate(&["vendor", "--check"]).exits(1);
+    let answer = vendor(&dry, &[]).success();
+    assert!(answer.stdout.contains("(1.2.4)\n    charts/app/charts/web\n"), "{}", answer.stdout);
+    assert!(answer.stderr.contains("`~1.2.0` is a range of versions: the lock file pins 1.2.4"), "{}", answer.stderr);
+    dry.git(&["commit", "-q", "-m", "Vendor"]);
+    assert_eq!(dry.git(&["status", "--short"]), "");
+    assert_eq!(dry.git(&["ls-files", "*other*"]), "", "only directories that are named are kept");
+    dry.hydrate(&["vendor", "--check"]).success();
+    assert!(vendor(&dry, &[]).success().stdout.ends_with("5 inputs are here already\n"));
+    vendor(&dry, &["--verify"]).success();
+
+    drop((charts, git));
+    dry.push().success();
+    let bare = Repo::at(&lab, "dry.git");
+    let manifest = bare.git(&["show", "environments/dev:web/manifest.yaml"]);
+    let names: Vec<&str> = manifest.lines().filter_map(|line| line.strip_prefix("  name: ")).collect();
+    assert_eq!(names, ["base", "file", "front-web", "shared"]);
+    assert!(manifest.contains("version: 1.2.3"));
+    let manifest = bare.git(&["show", "environments/dev:app/manifest.yaml"]);
+    assert!(manifest.contains("version: 1.2.4") && manifest.contains("name: app-db"), "{manifest}");
+}
+
+#[test]
+fn a_bump_takes_the_place_of_what_was_there() {
+    let lab = Lab::new();
+    repository(&lab.path("charts"), &[("web", "1.3.0"), ("web", "1.2.3")]);
+    let charts = files_of(lab.path("charts"));
+    let dependency = |version: &str| format!("- {{name: web, version: {version}, repository: '{}'}}\n", charts.url());
+    let dry = charted(&lab, &dependency("1.2.3"));
+    vendor(&dry, &[]).success();
+    dry.commit("Vendor", &[]);
+    let chart = fs::read_to_string(dry.path.join("charts/app/Chart.yaml")).expect("there").replace("1.2.3", "1.3.0");
+    dry.commit("Bump", &[("charts/app/Chart.yaml", &chart)]);
+    let answer = dry.hydrate(&["check"]).exits(1);
+    assert!(answer.stdout.contains("`charts/app/charts/web` has chart web 1.2.3 of"), "{}", answer.stdout);
+    let answer = vendor(&dry, &[]).success();
+    assert!(answer.stdout.starts_with("+ chart web 1.3.0"), "{}", answer.stdout);
+    dry.commit("Vendor", &[]);
+    dry.hydrate(&["check"]).success();
+    let lock = dry.file(LOCK).expect("there");
+    assert!(lock.contains("want = \"1.3.0\"") && !lock.contains("1.2.3"), "{lock}");
+}
+
+#[test]
+fn ranges_and_branches_stay_where_they_are_until_an_update() {
+    let lab = Lab::new();
+    repository(&lab.path("charts"), &[("web", "1.2.3")]);
+    let charts = files_of(lab.path("charts"));
+    let upstream = upstream(&lab, BASE);
+    let git = git_server(&lab.path("git"));
+    let kustomization = format!(
+        "resources: ['{}/upstream.git//base?ref=main']\nhelmCharts: [{{name: web, version: ~1.2.0, repo: '{}', releaseName: a}}]\n",
+        git.url(),
+        charts.url()
+    );
+    let dry = kustomized(&lab, &kustomization);
+    let answer = vendor(&dry, &[]).success();
+    assert!(answer.stderr.contains("`main` is a branch of"), "{}", answer.stderr);
+    dry.commit("Vendor", &[]);
+    let first = dry.file(LOCK).expect("there");
+
+    repository(&lab.path("charts"), &[("web", "1.2.4"), ("web", "1.2.3")]);
+    upstream.commit("Go on", &[("base/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: newer}\n")]);
+    upstream.git(&["push", "-q", "origin", "main"]);
+    vendor(&dry, &[]).success();
+    assert_eq!(dry.file(LOCK).as_deref(), Some(first.as_str()));
+    vendor(&dry, &["--verify"]).success();
+
+    let answer = vendor(&dry, &["--update", "web"]).success();
+    assert!(answer.stdout.starts_with("~ chart web ~1.2.0"), "{}", answer.stdout);
+    let answer = vendor(&dry, &["--update"]).success();
+    assert!(answer.stdout.contains("upstream.git at main"), "{}", answer.stdout);
+    dry.commit("Update", &[]);
+    let rendered = dry.hydrate(&["render", "web"]).success().stdout;
+    assert!(rendered.contains("name: newer") && rendered.contains("version: 1.2.4"), "{rendered}");
+    vendor(&dry, &["--update", "none"]).exits(2);
+}
+
+#[test]
+fn an_edit_of_what_is_kept_is_a_mistake_and_is_never_lost() {
+    let lab = Lab::new();
+    upstream(&lab, BASE);
+    let git = git_server(&lab.path("git"));
+    let dry = kustomized(&lab, &format!("resources: ['{}/upstream.git//base?ref=v1']\n", git.url()));
+    vendor(&dry, &[]).success();
+    dry.commit("Vendor", &[]);
+    let map = dry.git(&["ls-files", "*base/map.yaml"]);
+    let edited = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: edited}\n";
+    dry.commit("Edit", &[(&map, edited)]);
+    let answer = dry.hydrate(&["check"]).exits(1);
+    assert!(answer.stdout.contains("has other files than"), "{}", answer.stdout);
+    assert!(dry.push().stderr.contains("has other files than"));
+    for args in [&[][..], &["--update"]] {
+        assert!(vendor(&dry, args).exits(2).stderr.contains("has other files than"));
+    }
+    assert_eq!(dry.file(&map).as_deref(), Some(edited));
+    dry.hydrate(&["vendor", "--check"]).exits(1);
+}
+
+#[test]
+fn what_nothing_needs_is_told_and_pruned() {
+    let lab = Lab::new();
+    repository(&lab.path("charts"), &[("web", "1.2.4"), ("web", "1.2.3")]);
+    let charts = files_of(lab.path("charts"));
+    let kustomization = |version: &str| {
+        format!("helmCharts: [{{name: web, version: {version}, repo: '{}', releaseName: a}}]\n", charts.url())
+    };
+    let dry = kustomized(&lab, &kustomization("1.2.3"));
+    vendor(&dry, &[]).success();
+    dry.commit("Vendor", &[("web/kustomization.yaml", &kustomization("1.2.4"))]);
+    assert!(vendor(&dry, &[]).success().stdout.contains("nothing needs it"));
+    assert!(dry.hydrate(&["vendor", "--check"]).exits(1).stdout.contains("web 1.2.3"));
+    vendor(&dry, &["--prune", "--dry-run"]).success();
+    assert!(dry.path.join("web/charts/web-1.2.3").exists());
+    vendor(&dry, &["--prune"]).success();
+    assert_eq!(dry.names("web/charts"), ["web-1.2.4"]);
+    dry.hydrate(&["vendor", "--check"]).success();
+}
+
+#[test]
+fn a_chart_that_somebody_put_there_stays() {
+    let lab = Lab::new();
+    let dry = charted(&lab, "- {name: web, version: ~1, repository: 'https://charts.invalid'}\n");
+    let files = chart("web", "1.0.0");
+    let files: Vec<(String, &str)> =
+        files.iter().map(|(path, text)| (format!("charts/app/charts/{path}"), text.as_str())).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    dry.commit("By hand", &files);
+    assert_eq!(dry.hydrate(&["vendor"]).success().stdout, "nothing is needed from elsewhere\n");
+    dry.hydrate(&["check"]).success();
+}
+
+/// What `.gitignore` leaves out would be missing on the server.
+#[test]
+fn ignored_directories_are_staged_all_the_same() {
+    let lab = Lab::new();
+    repository(&lab.path("charts"), &[("web", "1.2.3")]);
+    let charts = files_of(lab.path("charts"));
+    let dry = charted(&lab, &format!("- {{name: web, version: 1.2.3, repository: '{}'}}\n", charts.url()));
+    dry.commit("Ignore", &[(".gitignore", "charts/app/charts/\n")]);
+    vendor(&dry, &[]).success();
+    dry.git(&["commit", "-q", "-m", "Vendor"]);
+    dry.hydrate(&["check"]).success();
+    dry.hydrate(&["vendor", "--check"]).success();
+}
+
+#[test]
+fn a_helmignore_that_hides_a_dependency_is_named() {
+    let lab = Lab::new();
+    repository(&lab.path("charts"), &[("web", "1.2.3")]);
+    let charts = files_of(lab.path("charts"));
+    let dry = charted(&lab, &format!("- {{name: web, version: 1.2.3, repository: '{}'}}\n", charts.url()));
+    dry.commit("Ignore", &[("charts/app/.helmignore", "object.yaml\n")]);
+    let answer = vendor(&dry, &[]).exits(2);
+    let expected = "hides charts/app/charts/web/templates/object.yaml";
+    assert!(answer.stderr.contains(expected), "{}", answer.stderr);
+}
+
+#[test]
+fn a_stale_chart_lock_is_a_mistake() {
+    let lab = Lab::new();
+    let dry = charted(&lab, "- {name: web, version: ~1.2.0, repository: 'https://charts.invalid'}\n");
+    let lock =
+        "dependencies:\n- name: web\n  repository: https://charts.invalid\n  version: 1.2.3\ndigest: sha256:00\n";
+    dry.commit("Lock", &[("charts/app/Chart.lock", lock)]);
+    let answer = dry.hydrate(&["vendor"]).exits(2);
+    assert!(answer.stderr.contains("the lock file (Chart.lock) is out of sync"), "{}", answer.stderr);
+}
+
+#[test]
+fn json_tells_what_was_done() {
+    let lab = Lab::new();
+    repository(&lab.path("charts"), &[("web", "1.2.3")]);
+    let charts = files_of(lab.path("charts"));
+    let dry = charted(&lab, &format!("- {{name: web, version: 1.2.3, repository: '{}'}}\n", charts.url()));
+    let json = |args: &[&str]| -> serde_json::Value { serde_json::from_str(&vendor(&dry, args).stdout).expect("JSON") };
+    let planned = json(&["--dry-run", "--json"]);
+    assert_eq!((&planned["format"], &planned["written"]), (&1.into(), &false.into()));
+    let done = json(&["--json"]);
+    assert_eq!(done["added"][0]["paths"][0], "charts/app/charts/web");
+    assert_eq!((&done["added"][0]["usedBy"][0], &done["written"]), (&"app".into(), &true.into()));
+    fs::write(dry.path.join("charts/app/charts/web/values.yaml"), "word: edited\n").expect("written");
+    let checked: serde_json::Value =
+        serde_json::from_str(&dry.hydrate(&["vendor", "--check", "--json"]).exits(1).stdout).expect("JSON");
+    assert_eq!(checked["faults"].as_array().map(Vec::len), Some(1));
+}
+
+/// Servers that do what no server should.
+#[test]
+fn lying_servers_get_nothing_in() {
+    let lab = Lab::new();
+    let archive = packed(&chart("web", "1.2.3"));
+    let other = packed(&chart("lib", "1.2.3"));
+    let bomb = {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        std::io::Write::write_all(&mut gzip, &vec![0; 60 << 20]).expect("memory");
+        gzip.finish().expect("memory")
+    };
+    let index = |url: &str, digest: &str| {
+        format!(
+            "apiVersion: v1\nentries:\n  web:\n  - {{name: web, version: 1.2.3, urls: ['{url}'], digest: '{digest}'}}\n"
+        )
+    };
+    let good = index("web.tgz", "");
+    let rows: Vec<(&str, String, &str)> = vec![
+        ("/metadata", index("http://169.254.169.254/latest", ""), "is not asked without TLS"),
+        (
+            "/tls-metadata",
+            index("https://169.254.169.254/latest", ""),
+            "has the link-local address 169.254.169.254: refused",
+        ),
+        ("/private", index("https://10.0.0.1/x", ""), "has the private address 10.0.0.1: refused"),
+        ("/v6", index("https://[::ffff:169.254.1.1]/x", ""), "has the link-local address"),
+        ("/file", index("file:///etc/passwd", ""), "`file` is no scheme that is fetched"),
+        ("/user", index("https://a:b@example.invalid/x", ""), "has a user, or no host"),
+        ("/redirect-out", index("redirect-out.tgz", ""), "has the link-local address"),
+        ("/redirect-file", index("redirect-file.tgz", ""), "`file` is no scheme that is fetched"),
+        ("/redirects", index("redirects.tgz", ""), "more than 5 redirects"),
+        ("/digest", index("web.tgz", &"0".repeat(64)), "refused (to take the file: --accept sha256:"),
+        ("/bad-digest", index("web.tgz", "sha256:xyz"), "which is none"),
+        ("/other", index("other.tgz", ""), "it is the chart lib 1.2.3, not web 1.2.3"),
+        ("/bomb", index("bomb.tgz", ""), "its files take more than 200 times"),
+        ("/html", index("page", ""), "it is no gzip archive"),
+        ("/cut", index("cut.tgz", ""), "it is damaged"),
+        ("/gzip", index("gzip.tgz", ""), "the server sends `gzip`, which was not asked for"),
+        ("/long", index("long.tgz", ""), "more than 33554432 bytes"),
+        ("/slow", index("slow.tgz", ""), "it takes too long"),
+        ("/huge", "HUGE".to_owned(), "more than 67108864 bytes"),
+        ("/no-index", "<html>".to_owned(), "its index cannot be read"),
+        ("/none", String::new(), "not found (404)"),
+        ("/good", good, ""),
+    ];
+    let answers: Vec<(String, String)> =
+        rows.iter().map(|(path, text, _)| ((*path).to_owned(), text.clone())).collect();
+    let liar = Liar::start(move |request: &Request, stream| {
+        let path = request.path.as_str();
+        let found = answers.iter().find(|(base, _)| path.strip_prefix(base.as_str()) == Some("/index.yaml"));
+        let endless = |stream: &mut std::net::TcpStream, bytes: usize| {
+            use std::io::Write as _;
+            let block = vec![b'#'; 1 << 20];
+            let mut alive = stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n").is_ok();
+            for _ in 0..bytes >> 20 {
+                alive = alive && stream.write_all(&block).is_ok();
+            }
+        };
+        match (found.map(|(_, text)| text.as_str()), path.rsplit('/').next().unwrap_or_default()) {
+            (Some(""), _) => respond(stream, "404 Not Found", "", b""),
+            (Some("HUGE"), _) => endless(stream, 80 << 20),
+            (Some(text), _) => respond(stream, "200 OK", "", text.as_bytes()),
+            (None, "web.tgz") => respond(stream, "200 OK", "", &archive),
+            (None, "other.tgz") => respond(stream, "200 OK", "", &other),
+            (None, "bomb.tgz") => respond(stream, "200 OK", "", &bomb),
+            (None, "page") => respond(stream, "200 OK", "Content-Type: text/html\r\n", b"<html>"),
+            (None, "cut.tgz") => respond(stream, "200 OK", "", &archive[..archive.len() / 2]),
+            (None, "gzip.tgz") => respond(stream, "200 OK", "Content-Encoding: gzip\r\n", &archive),
+            (None, "long.tgz") => endless(stream, 40 << 20),
+            (None, "slow.tgz") => {
+                // Until whoever asks gives up.
+                use std::io::{Read as _, Write as _};
+                drop(stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nx"));
+                drop(stream.read(&mut [0]));
+            }
+            (None, "redirect-out.tgz") => {
+                respond(stream, "302 Found", "Location: https://169.254.169.254/latest\r\n", b"");
+            }
+            (None, "redirect-file.tgz") => respond(stream, "302 Found", "Location: file:///etc/passwd\r\n", b""),
+            (None, _) => respond(stream, "302 Found", "Location: redirects.tgz\r\n", b""),
+        }
+    });
+    let dry = kustomized(&lab, "resources: []\n");
+    for (path, _, expected) in rows {
+        let line =
+            format!("helmCharts: [{{name: web, version: 1.2.3, repo: '{}{path}', releaseName: a}}]\n", liar.url());
+        dry.commit("Try", &[("web/kustomization.yaml", &line)]);
+        let timeout = if path == "/slow" { "2" } else { "60" };
+        let answer = dry.hydrate(&["vendor", "--allow", "http://127.0.0.1", "--timeout", timeout]);
+        if expected.is_empty() {
+            answer.success();
+            continue;
+        }
+        assert_eq!(answer.code, Some(2), "{path}: {}", answer.stdout);
+        assert!(answer.stderr.contains(expected), "{path}: {}", answer.stderr);
+        assert_eq!(dry.git(&["status", "--short"]), "", "{path}");
+    }
+}
+
+/// A registry whose answers do not fit each other.
+#[test]
+fn lying_registries_get_nothing_in() {
+    let lab = Lab::new();
+    let archive = packed(&chart("web", "1.2.3"));
+    let digest = format!("sha256:{}", sha256(&archive));
+    let manifest = |config: &str, digest: &str, media: &str| {
+        format!(
+            "{{\"config\":{{\"mediaType\":\"{config}\",\"digest\":\"{digest}\"}},\"layers\":[{{\"mediaType\":\"{media}\",\
+             \"digest\":\"{digest}\",\"size\":1}}]}}"
+        )
+    };
+    let (config, content) =
+        ("application/vnd.cncf.helm.config.v1+json", "application/vnd.cncf.helm.chart.content.v1.tar+gzip");
+    let good = manifest(config, &digest, content);
+    let wrong = format!("sha256:{}", "0".repeat(64));
+    let rows = [
+        (
+            "image",
+            manifest("application/vnd.oci.image.config.v1+json", &digest, content),
+            "it is no chart: its config is",
+        ),
+        ("layer", manifest(config, &digest, "text/plain"), "it has no layer with a chart"),
+        ("path", manifest(config, "../../x", content), "`../../x` is no digest"),
+        ("blob", manifest(config, &wrong, content), "the layer has sha256:"),
+        ("claim", good.clone(), "the registry says sha256:"),
+        ("docker", good.clone(), "is no manifest of a chart"),
+        ("login", good.clone(), "is only sent over TLS"),
+        ("realm", good.clone(), "link-local address"),
+        ("good", good, ""),
+    ];
+    let answers: Vec<(String, String)> =
+        rows.iter().map(|(name, text, _)| ((*name).to_owned(), text.clone())).collect();
+    let liar = Liar::start(move |request, stream| {
+        let name = request.path.split('/').nth(2).unwrap_or_default();
+        if request.path.contains("/blobs/") {
+            return respond(stream, "200 OK", "", &archive);
+        }
+        let kind = if name == "docker" {
+            "application/vnd.docker.distribution.manifest.v2+json"
+        } else {
+            "application/vnd.oci.image.manifest.v1+json"
+        };
+        let claim = if name == "claim" {
+            format!("Docker-Content-Digest: sha256:{}\r\n", "0".repeat(64))
+        } else {
+            String::new()
+        };
+        let text = answers.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str()).unwrap_or_default();
+        match name {
+            "login" => respond(stream, "401 Unauthorized", "WWW-Authenticate: Basic realm=\"x\"\r\n", b""),
+            "realm" => {
+                let header = "WWW-Authenticate: Bearer realm=\"https://169.254.169.254/token\",service=\"x\"\r\n";
+                respond(stream, "401 Unauthorized", header, b"");
+            }
+            _ => respond(stream, "200 OK", &format!("Content-Type: {kind}\r\n{claim}"), text.as_bytes()),
+        }
+    });
+    let dry = kustomized(&lab, "resources: []\n");
+    for (name, _, expected) in rows {
+        let line = format!(
+            "helmCharts: [{{name: web, version: 1.2.3, repo: 'oci://127.0.0.1:{}/{name}', releaseName: a}}]\n",
+            liar.port
+        );
+        dry.commit("Try", &[("web/kustomization.yaml", &line)]);
+        let answer = vendor(&dry, &[]);
+        assert_eq!(answer.code, Some(if expected.is_empty() { 0 } else { 2 }), "{name}: {}", answer.stderr);
+        assert!(answer.stderr.contains(expected), "{name}: {}", answer.stderr);
+    }
+}
+
+/// What git would take for an option, and what would be no file of ours.
+#[test]
+fn hostile_repositories_get_nothing_in() {
+    let lab = Lab::new();
+    let clone = upstream(&lab, BASE);
+    std::os::unix::fs::symlink("/etc/passwd", clone.path.join("base/link.yaml")).expect("made");
+    clone.commit("Link", &[]);
+    clone.git(&["tag", "linked"]);
+    clone.git(&["push", "-q", "origin", "linked"]);
+    let git = git_server(&lab.path("git"));
+    let dry = kustomized(&lab, "resources: []\n");
+    let url = git.url();
+    let rows = [
+        (format!("{url}/upstream.git//base?ref=--upload-pack=x"), "cannot be the name of a branch, tag or commit"),
+        (format!("{url}/upstream.git//base?ref=a..b"), "cannot be the name of a branch, tag or commit"),
+        (format!("{url}/upstream.git//base?ref=none"), "couldn't find remote ref none"),
+        (format!("{url}/upstream.git//none?ref=v1"), "there is no directory `none` at v1"),
+        (format!("{url}/upstream.git//base?ref=linked"), "symbolic link `base/link.yaml` is refused"),
+        (format!("{url}/none.git//base?ref=v1"), "not found"),
+        ("git@127.0.0.1:org/repo.git//base?ref=v1".to_owned(), "is no `https://` URL"),
+        ("ssh://127.0.0.1/org/repo.git//base?ref=v1".to_owned(), "is no `https://` URL"),
+        ("file:///etc//base?ref=v1".to_owned(), "is no `https://` URL"),
+        ("https://user:word@127.0.0.1/org/repo.git//base?ref=v1".to_owned(), "has a user or password in it"),
+    ];
+    for (base, expected) in rows {
+        dry.commit("Try", &[("web/kustomization.yaml", &format!("resources: ['{base}']\n"))]);
+        let answer = vendor(&dry, &[]).exits(2);
+        assert!(answer.stderr.contains(expected), "{base}: {}", answer.stderr);
+    }
+    dry.commit("Try", &[("web/kustomization.yaml", &format!("resources: ['{url}/upstream.git//base?ref=v1']\n"))]);
+    let answer = dry.hydrate(&["vendor"]).exits(2);
+    assert!(answer.stderr.contains("is not asked without TLS"), "{}", answer.stderr);
+}
+
+/// A vendored file that another Application would take for its own.
+#[test]
+fn what_changes_other_applications_is_not_written() {
+    let lab = Lab::new();
+    repository(&lab.path("charts"), &[("web", "1.2.3")]);
+    let charts = files_of(lab.path("charts"));
+    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain}\n";
+    let all = application("all", "charts")
+        .replace("path: charts, ", "path: charts, directory: {recurse: true, include: '*object.yaml'}");
+    let dry = charted(&lab, &format!("- {{name: web, version: 1.2.3, repository: '{}'}}\n", charts.url()));
+    dry.commit("Read all", &[("charts/object.yaml", object), ("applications/all.yaml", &all)]);
+    let answer = vendor(&dry, &[]).exits(2);
+    assert!(answer.stderr.contains("these Applications would render otherwise"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("all (applications/all.yaml:3:"), "{}", answer.stderr);
+    assert_eq!(dry.git(&["status", "--short"]), "");
+}
+
+/// nginx behind TLS with an authority of its own, and git behind it.
+#[test]
+fn tls_and_passwords() {
+    if missing(&["nginx", "openssl"]) {
+        return;
+    }
+    let lab = Lab::new();
+    let certificates = Certificates::new(&lab.path("bin"));
+    repository(&lab.path("charts"), &[("web", "1.2.3")]);
+    upstream(&lab, BASE);
+    let git = git_server(&lab.path("git"));
+    let nginx = Nginx::start(&lab.path("bin"), &lab.path("charts"), &certificates, git.port);
+    let kustomization = |charts: &str, git: &str| {
+        let url = &nginx.url;
+        format!(
+            "resources: ['{url}/{git}/upstream.git//base?ref=v1']\nhelmCharts: [{{name: web, version: 1.2.3, repo: '{url}/{charts}', releaseName: a}}]\n"
+        )
+    };
+    let dry = kustomized(&lab, &kustomization("", "git"));
+    let vendor = |trusts: bool| {
+        let mut command = dry.command("git");
+        command.args(["hydrate", "vendor", "--allow", "127.0.0.1"]);
+        if trusts {
+            command.env("SSL_CERT_FILE", &certificates.authority);
+        }
+        Answer::new(command.output().expect("runs"))
+    };
+    let answer = vendor(false).exits(2);
+    assert!(answer.stderr.to_lowercase().contains("certificate"), "{}", answer.stderr);
+    vendor(true).success();
+    dry.commit("Vendor", &[]);
+    dry.hydrate(&["check"]).success();
+
+    dry.commit("Secret", &[("web/kustomization.yaml", &kustomization("secret/", "private"))]);
+    assert!(vendor(true).exits(2).stderr.contains("401"));
+    lab.program(
+        "git-credential-test",
+        "#!/bin/sh\n[ \"$1\" = get ] || exit 0\nprintf 'username=user\\npassword=word\\n'\n",
+    );
+    dry.git(&["config", "credential.helper", "test"]);
+    vendor(true).success();
+    dry.commit("Vendor", &[]);
+    dry.hydrate(&["check"]).success();
+    let lock = dry.file(LOCK).expect("there");
+    assert!(lock.contains("/private/upstream.git") && !lock.contains("word"), "{lock}");
+}
+
+/// Debian's registry behind TLS and a password, filled by the official Helm.
+#[test]
+fn a_registry_that_helm_filled() {
+    if missing(&["docker-registry", "openssl", "helm"]) {
+        return;
+    }
+    let lab = Lab::new();
+    let certificates = Certificates::new(&lab.path("bin"));
+    let registry = Registry::start(&lab.path("bin"), &certificates);
+    let helm = |args: &[&str]| {
+        let mut command = lab.command("helm", &lab.path("home"));
+        command.args(args).arg("--ca-file").arg(&certificates.authority);
+        Answer::new(command.output().expect("runs")).success()
+    };
+    helm(&["registry", "login", &registry.host, "--username", "user", "--password", "word"]);
+    for version in ["1.2.3", "1.3.0+b1", "2.0.0-rc.1"] {
+        let file = lab.path(&format!("web-{version}.tgz"));
+        fs::write(&file, packed(&chart("web", version))).expect("written");
+        helm(&["push", file.to_str().expect("UTF-8"), &format!("oci://{}/charts", registry.host)]);
+    }
+    let dry = kustomized(&lab, "resources: []\n");
+    lab.program(
+        "git-credential-test",
+        "#!/bin/sh\n[ \"$1\" = get ] || exit 0\nprintf 'username=user\\npassword=word\\n'\n",
+    );
+    dry.git(&["config", "credential.helper", "test"]);
+    let rows = [
+        ("1.2.3", "1.2.3"),
+        ("1.3.0+b1", "1.3.0+b1"),
+        ("", "1.3.0+b1"),
+        ("1.2.x", "1.2.3"),
+        ("1.3.0", "not found (404)"),
+        ("v1.2.3", "not found (404)"),
+        ("latest", "`latest` is neither a version nor a range of versions"),
+    ];
+    for (want, expected) in rows {
+        let line = format!(
+            "helmCharts: [{{name: web, version: '{want}', repo: 'oci://{}/charts', releaseName: a}}]\n",
+            registry.host
+        );
+        dry.commit("Try", &[("web/kustomization.yaml", &line)]);
+        let mut command: Command = dry.command("git");
+        command
+            .args(["hydrate", "vendor", "--prune", "--allow", "127.0.0.1"])
+            .env("SSL_CERT_FILE", &certificates.authority);
+        let answer = Answer::new(command.output().expect("runs"));
+        if answer.code == Some(2) {
+            assert!(answer.stderr.contains(expected), "{want}: {}", answer.stderr);
+            continue;
+        }
+        answer.success();
+        dry.commit("Vendor", &[]);
+        let rendered = dry.hydrate(&["render", "web"]).success().stdout;
+        assert!(rendered.contains(&format!("version: {expected}\n")), "{want}: {rendered}");
+    }
+}
+
+#[test]
+fn reviewers_see_a_line_for_each_input() {
+    let lab = Lab::new();
+    repository(&lab.path("charts"), &[("web", "1.3.0"), ("web", "1.2.3")]);
+    let charts = files_of(lab.path("charts"));
+    let dependency = |version: &str| format!("- {{name: web, version: {version}, repository: '{}'}}\n", charts.url());
+    let dry = charted(&lab, &dependency("1.2.3"));
+    vendor(&dry, &[]).success();
+    dry.commit("Vendor", &[]);
+    dry.push().success();
+    let mut newer = chart("web", "1.3.0");
+    newer.push((
+        "web/templates/more.yaml".to_owned(),
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\n".to_owned(),
+    ));
+    let archive = packed(&newer);
+    fs::write(lab.path("charts/web-1.3.0.tgz"), &archive).expect("written");
+    let index = format!(
+        "apiVersion: v1\nentries:\n  web:\n  - {{version: 1.3.0, urls: [web-1.3.0.tgz], digest: {}}}\n",
+        sha256(&archive)
+    );
+    fs::write(lab.path("charts/index.yaml"), index).expect("written");
+    let chart = fs::read_to_string(dry.path.join("charts/app/Chart.yaml")).expect("there").replace("1.2.3", "1.3.0");
+    fs::write(dry.path.join("charts/app/Chart.yaml"), chart).expect("written");
+    vendor(&dry, &[]).success();
+    dry.commit("Bump", &[]);
+    let expected = format!("web 1.2.3 → 1.3.0 of {}: 1 template changed; used by app", charts.url());
+    let text = dry.hydrate(&["diff"]).exits(1).stdout;
+    let line =
+        text.lines().skip(1).take_while(|line| line.starts_with("  ")).map(str::trim).collect::<Vec<_>>().join(" ");
+    assert!(text.starts_with("inputs from elsewhere\n") && line.starts_with(&expected), "{text}");
+    for form in [&["diff", "--stat"][..], &["diff", "--against", "HEAD~1"]] {
+        assert!(
+            dry.hydrate(form).exits(1).stdout.starts_with("inputs from elsewhere\n  web 1.2.3 → 1.3.0"),
+            "{form:?}"
+        );
+    }
+    assert!(dry.hydrate(&["diff", "--markdown"]).exits(1).stdout.contains(&format!("- `{expected}`")));
+    let json: serde_json::Value = serde_json::from_str(&dry.hydrate(&["diff", "--json"]).stdout).expect("JSON");
+    assert_eq!((&json["inputs"][0]["new"], &json["inputs"][0]["files"]["templates"]), (&"1.3.0".into(), &1.into()));
+    let page = lab.path("page.html");
+    dry.hydrate(&["diff", "--html", page.to_str().expect("UTF-8")]).exits(1);
+    assert!(fs::read_to_string(page).expect("written").contains("Inputs from elsewhere"));
+}

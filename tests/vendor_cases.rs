@@ -1,0 +1,361 @@
+//! What the official tools render with a network is what is rendered of inputs that were kept: a row a case.
+//!
+//! `tests/cases/vendor/GROUP/NAME.yaml` is what Helm 4.2.3 and Kustomize 5.8.1 printed while the same servers were there.
+//! `VENDOR_RECORD=1 cargo test --test runner -- vendor_cases` writes it anew, with `helm` and `kustomize` on the PATH. A case
+//! with `.refused` is one that is refused here by that text; its first line says what the tools do.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::servers::{Liar, git_server};
+use super::support::{Answer, Lab, Repo};
+use super::vendor::{application, files_of, packed, sha256, vendor};
+
+const GIT: &[(&str, &str)] = &[
+    ("tag", "resources: ['@GIT@/org/up.git//base?ref=v1']"),
+    ("annotated-tag", "resources: ['@GIT@/org/up.git//base?ref=v2']"),
+    ("branch", "resources: ['@GIT@/org/up.git//base?ref=main']"),
+    ("branch-with-slash", "resources: ['@GIT@/org/up.git//base?ref=feature/x']"),
+    ("escaped-ref", "resources: ['@GIT@/org/up.git//base?ref=feature%2Fx']"),
+    ("commit", "resources: ['@GIT@/org/up.git//base?ref=@COMMIT@']"),
+    ("version", "resources: ['@GIT@/org/up.git//base?version=v1']"),
+    ("no-ref", "resources: ['@GIT@/org/up.git//base']"),
+    ("first-ref-of-two", "resources: ['@GIT@/org/up.git//base?ref=v1&ref=main']"),
+    ("ref-before-version", "resources: ['@GIT@/org/up.git//base?version=main&ref=v1']"),
+    ("timeout", "resources: ['@GIT@/org/up.git//base?timeout=60&ref=v1']"),
+    ("no-submodules", "resources: ['@GIT@/org/up.git//base?submodules=false&ref=v1']"),
+    ("unreadable-query", "resources: ['@GIT@/org/up.git//base?ref=v1;x']"),
+    ("git-prefix", "resources: ['git::@GIT@/org/up.git//base?ref=v1']"),
+    ("one-slash", "resources: ['@GIT@/org/up.git/base?ref=v1']"),
+    ("two-segments", "resources: ['@GIT@/org/up/base?ref=v1']"),
+    ("root", "resources: ['@GIT@/org/small.git?ref=v1']"),
+    ("deep", "resources: ['@GIT@/org/up.git//deep/a/b?ref=v1']"),
+    ("two-refs", "resources: ['@GIT@/org/up.git//shared?ref=v1', '@GIT@/org/up.git//other?ref=main']"),
+    ("nested", "resources: ['@GIT@/org/up.git//nested?ref=v1']"),
+    ("nested-file", "resources: ['@GIT@/org/up.git//with-file?ref=v1']"),
+    ("component", "resources: [map.yaml]\ncomponents: ['@GIT@/org/up.git//component?ref=v1']"),
+    (
+        "overlay",
+        "namePrefix: my-\nnamespace: shop\nresources: ['@GIT@/org/up.git//base?ref=v1']\npatches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: base}, data: {a: b}}'}]",
+    ),
+    ("through-a-local-base", "resources: [../local]"),
+];
+
+const FILES: &[(&str, &str)] = &[
+    ("resource", "resources: ['@FILES@/map.yaml']"),
+    ("json", "resources: ['@FILES@/map.json']"),
+    ("query", "resources: ['@FILES@/map.yaml?a=1&b=2']"),
+    ("several-documents", "resources: ['@FILES@/two.yaml']"),
+    ("patch", "resources: [map.yaml]\npatches: [{path: '@FILES@/patch.yaml'}]"),
+    ("strategic-merge", "resources: [map.yaml]\npatchesStrategicMerge: ['@FILES@/patch.yaml']"),
+    ("json-patch", "resources: [map.yaml]\npatches: [{path: '@FILES@/ops.yaml', target: {kind: ConfigMap}}]"),
+    ("generator", "configMapGenerator: [{name: g, files: ['@FILES@/plain.txt']}]"),
+    ("generator-key", "configMapGenerator: [{name: g, files: ['key=@FILES@/plain.txt']}]"),
+    ("generator-env", "configMapGenerator: [{name: g, envs: ['@FILES@/words.env']}]"),
+    ("secret", "secretGenerator: [{name: g, files: ['@FILES@/plain.txt']}]"),
+    ("replacements", "resources: [map.yaml, '@FILES@/map.yaml']\nreplacements: [{path: '@FILES@/replacement.yaml'}]"),
+    ("configuration", "namePrefix: x-\nresources: [map.yaml]\nconfigurations: ['@FILES@/configuration.yaml']"),
+    ("transformer", "resources: [map.yaml]\ntransformers: ['@FILES@/transformer.yaml']"),
+    ("component-file", "resources: [map.yaml, '@FILES@/dir/map.yaml']"),
+];
+
+const CHARTS: &[(&str, &str)] = &[
+    ("exact", "version: 1.2.3"),
+    ("v-added", "version: v1.2.3"),
+    ("v-missing", "version: 1.2.4"),
+    ("v-written", "version: v1.2.4"),
+    ("metadata", "version: 1.3.0+b1"),
+    ("other-metadata", "version: 1.3.0+b2"),
+    ("prerelease", "version: 2.0.0-rc.1"),
+    ("minor", "version: '1.2'"),
+    ("wildcard", "version: 1.2.x"),
+    ("tilde", "version: ~1.2.0"),
+    ("caret", "version: ^1.2.0"),
+    ("newest", ""),
+    ("metadata-missing", "version: 1.3.0"),
+    ("metadata-none", "version: 1.3.0+b9"),
+    ("underscore", "version: 1.3.0_b1"),
+    ("latest", "version: latest"),
+    ("absent", "version: 9.9.9"),
+    ("values", "version: 1.2.3, valuesInline: {word: inline}"),
+    ("crds", "version: 1.2.3, includeCRDs: true"),
+    ("namespace", "version: 1.2.3, namespace: shop"),
+];
+
+const DEPENDENCIES: &[(&str, &str)] = &[
+    ("exact", "- {name: web, version: 1.2.3, repository: '@CHARTS@'}"),
+    ("range", "- {name: web, version: ~1.2.0, repository: '@CHARTS@'}"),
+    ("trailing-slash", "- {name: web, version: 1.2.3, repository: '@CHARTS@/'}"),
+    ("alias", "- {name: web, version: 1.2.3, repository: '@CHARTS@', alias: front}"),
+    (
+        "two-aliases",
+        "- {name: web, version: 1.2.3, repository: '@CHARTS@', alias: front}\n- {name: web, version: 1.2.3, repository: '@CHARTS@', alias: back}",
+    ),
+    (
+        "two-versions",
+        "- {name: web, version: 1.2.3, repository: '@CHARTS@', alias: front}\n- {name: web, version: 2.0.0-rc.1, repository: '@CHARTS@', alias: back}",
+    ),
+    ("condition", "- {name: web, version: 1.2.3, repository: '@CHARTS@', condition: web.enabled}"),
+    ("tags", "- {name: web, version: 1.2.3, repository: '@CHARTS@', tags: [off]}"),
+    ("helmignore-of-the-subchart", "- {name: ignoring, version: 1.0.0, repository: '@CHARTS@'}"),
+    (
+        "two-charts",
+        "- {name: web, version: 1.2.3, repository: '@CHARTS@'}\n- {name: ignoring, version: ^1, repository: '@CHARTS@'}",
+    ),
+    ("import-values", "- {name: web, version: 1.2.3, repository: '@CHARTS@', import-values: [data]}"),
+];
+
+/// What the servers have.
+struct World {
+    lab: Lab,
+    dry: Repo,
+    charts: Liar,
+    git: Liar,
+    commit: String,
+}
+
+const MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: map}\ndata: {here: local}\n";
+
+fn map(name: &str) -> String {
+    format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{word: {name}}}\n")
+}
+
+fn chart(name: &str, version: &str) -> Vec<(String, String)> {
+    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}-{{ .Chart.Name }}\n  namespace: {{ \
+                  .Release.Namespace }}\ndata:\n  version: {{ .Chart.Version | quote }}\n  word: {{ .Values.word }}\n";
+    let crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.example.com}\n";
+    [
+        ("Chart.yaml", format!("apiVersion: v2\nname: {name}\nversion: {version}\n")),
+        ("values.yaml", "word: plain\nexports: {data: {imported: yes}}\n".to_owned()),
+        (".helmignore", "hidden.yaml\n".to_owned()),
+        ("crds/crd.yaml", crd.to_owned()),
+        ("templates/object.yaml", object.to_owned()),
+        ("templates/hidden.yaml", map("hidden")),
+    ]
+    .map(|(path, text)| (format!("{name}/{path}"), text))
+    .to_vec()
+}
+
+fn world() -> World {
+    let lab = Lab::new();
+    let root = lab.path("charts");
+    fs::create_dir_all(root.join("dir")).expect("made");
+    let mut index = "apiVersion: v1\nentries:\n".to_owned();
+    for (name, versions) in
+        [("web", &["1.2.3", "1.3.0+b1", "1.3.0+b2", "v1.2.4", "2.0.0-rc.1"][..]), ("ignoring", &["1.0.0"])]
+    {
+        index += &format!("  {name}:\n");
+        for version in versions {
+            let (file, archive) = (format!("{name}-{version}.tgz"), packed(&chart(name, version)));
+            index +=
+                &format!("  - {{name: {name}, version: {version}, urls: [{file}], digest: {}}}\n", sha256(&archive));
+            fs::write(root.join(file), archive).expect("written");
+        }
+    }
+    fs::write(root.join("index.yaml"), index).expect("written");
+    let json = "{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"json\"}}\n";
+    let replacement = "source: {kind: ConfigMap, name: file, fieldPath: data.word}\ntargets: [{select: {name: map}, fieldPaths: [data.here]}]\n";
+    let transformer = "apiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: p}\nprefix: t-\nfieldSpecs: [{path: metadata/name}]\n";
+    for (path, text) in [
+        ("map.yaml", map("file").as_str()),
+        ("dir/map.yaml", &map("below")),
+        ("map.json", json),
+        ("two.yaml", &format!("{}---\n{}", map("one"), map("two"))),
+        ("patch.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: map}\ndata: {more: here}\n"),
+        ("ops.yaml", "- {op: add, path: /data/op, value: done}\n"),
+        ("plain.txt", "some text\n"),
+        ("words.env", "A=b\nC=d\n"),
+        ("replacement.yaml", replacement),
+        ("configuration.yaml", "namePrefix: [{path: metadata/name}]\n"),
+        ("transformer.yaml", transformer),
+    ] {
+        fs::write(root.join(path), text).expect("written");
+    }
+    let charts = files_of(root);
+    fs::create_dir_all(lab.path("git/org")).expect("made");
+    let git = git_server(&lab.path("git"));
+    let clone = |name: &str| {
+        let bare = Repo::at(&lab, &format!("git/org/{name}.git"));
+        fs::create_dir(&bare.path).expect("made");
+        bare.git(&["init", "-q", "--bare"]);
+        let clone = bare.clone_to(name);
+        clone.git(&["checkout", "-q", "-b", "main"]);
+        clone
+    };
+    let up = clone("up");
+    let nested = format!("resources: [map.yaml, '{}/org/small.git?ref=v1']\n", git.url());
+    let with_file = format!("resources: ['{}/map.yaml']\n", charts.url());
+    let component = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nnameSuffix: -c\n";
+    let commit = up.commit(
+        "Begin",
+        &[
+            ("base/kustomization.yaml", "resources: [map.yaml, ../shared]\n"),
+            ("base/map.yaml", &map("base")),
+            ("shared/kustomization.yaml", "resources: [map.yaml]\n"),
+            ("shared/map.yaml", &map("shared")),
+            ("other/kustomization.yaml", "resources: [map.yaml]\n"),
+            ("other/map.yaml", &map("other")),
+            ("deep/a/b/kustomization.yaml", "resources: [../../../base]\nnamePrefix: deep-\n"),
+            ("nested/kustomization.yaml", &nested),
+            ("nested/map.yaml", &map("nested")),
+            ("with-file/kustomization.yaml", &with_file),
+            ("component/kustomization.yaml", component),
+        ],
+    );
+    up.git(&["tag", "v1"]);
+    up.git(&["checkout", "-q", "-b", "feature/x"]);
+    up.commit("Feature", &[("base/map.yaml", &map("feature"))]);
+    up.git(&["checkout", "-q", "main"]);
+    up.commit("Go on", &[("base/map.yaml", &map("second"))]);
+    up.git(&["tag", "-a", "-m", "Second", "v2"]);
+    up.commit("Go on", &[("base/map.yaml", &map("third"))]);
+    up.git(&["push", "-q", "origin", "main", "feature/x", "v1", "v2"]);
+    std::os::unix::fs::symlink("up.git", lab.path("git/org/up")).expect("made");
+    Repo::at(&lab, "git/org/up.git").git(&["symbolic-ref", "HEAD", "refs/heads/main"]);
+    let small = clone("small");
+    small.commit("Begin", &[("kustomization.yaml", "resources: [map.yaml]\n"), ("map.yaml", &map("small"))]);
+    small.git(&["tag", "v1"]);
+    small.git(&["push", "-q", "origin", "main", "v1"]);
+    lab.server().clone_to("dry");
+    let dry = Repo::at(&lab, "dry");
+    dry.git(&["checkout", "-q", "-b", "main"]);
+    let own = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: own}\ndata: {imported: '{{ .Values.imported }}'}\n";
+    dry.commit(
+        "Begin",
+        &[
+            ("web/map.yaml", MAP),
+            ("charts/app/templates/own.yaml", own),
+            ("charts/app/values.yaml", "web: {enabled: false}\ntags: {off: false}\n"),
+        ],
+    );
+    World { lab, dry, charts, git, commit }
+}
+
+impl World {
+    fn filled(&self, text: &str) -> String {
+        let text = text.replace("@GIT@", &self.git.url()).replace("@COMMIT@", &self.commit);
+        text.replace("@FILES@", &self.charts.url()).replace("@CHARTS@", &self.charts.url())
+    }
+
+    /// Writes the files of a case over those of the one before.
+    fn prepare(&self, files: &[(&str, &str)]) {
+        self.dry.git(&["reset", "-q", "--hard", "HEAD"]);
+        self.dry.git(&["clean", "-q", "-fdx"]);
+        for (path, text) in files {
+            let path = self.dry.path.join(path);
+            fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+            fs::write(path, self.filled(text)).expect("written");
+        }
+    }
+
+    /// What an official tool prints of the files as they are, all in a copy.
+    fn official(&self, commands: &[&[&str]]) -> Answer {
+        let copy = self.lab.path("official");
+        drop(fs::remove_dir_all(&copy));
+        self.dry.copy_to("official");
+        let mut last = None;
+        for command in commands {
+            let mut run = self.lab.command(command[0], &copy);
+            let answer = Answer::new(run.args(&command[1..]).output().expect("installed"));
+            if answer.code != Some(0) {
+                return answer;
+            }
+            last = Some(answer);
+        }
+        last.expect("a command")
+    }
+
+    fn judge(&self, case: &Path, official: &[&[&str]], ours: &[&str], wrong: &mut Vec<String>) {
+        let expected = case.with_extension("yaml");
+        let refused = case.with_extension("refused");
+        let recorded = std::env::var_os("VENDOR_RECORD").map(|_| self.official(official));
+        let vendored = vendor(&self.dry, &[]);
+        let rendered = if vendored.code == Some(0) { self.dry.hydrate(ours) } else { vendored };
+        let error = self
+            .masked(rendered.stderr.lines().filter(|line| !line.starts_with("warning")).collect::<Vec<_>>().join("\n"));
+        if let Some(answer) = recorded {
+            fs::create_dir_all(case.parent().expect("a directory")).expect("made");
+            if rendered.code == Some(0) && answer.code == Some(0) {
+                fs::write(&expected, &answer.stdout).expect("written");
+            } else {
+                let says = if answer.code == Some(0) { "take another one" } else { "refuse it too" };
+                fs::write(&refused, format!("The official tools {says}.\n{error}\n")).expect("written");
+            }
+        }
+        let found = match (fs::read_to_string(&expected), fs::read_to_string(&refused)) {
+            (Ok(expected), _) => rendered.code == Some(0) && rendered.stdout == expected,
+            (_, Ok(refused)) => {
+                rendered.code != Some(0) && refused.split_once('\n').is_some_and(|(_, text)| text.trim_end() == error)
+            }
+            _ => false,
+        };
+        if !found {
+            wrong.push(format!("{}:\n{}{error}", case.display(), rendered.stdout));
+        }
+    }
+
+    /// Without what differs from run to run.
+    fn masked(&self, text: String) -> String {
+        let text = text.replace(&self.git.url(), "@GIT@").replace(&self.charts.url(), "@CHARTS@");
+        text.replace(&self.commit, "@COMMIT@").replace(&self.lab.path("").display().to_string(), "@LAB@/")
+    }
+}
+
+fn cases(group: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/vendor").join(group)
+}
+
+fn kustomizations(group: &str, rows: &[(&str, &str)], text: impl Fn(&str) -> String) {
+    let world = world();
+    let mut wrong = Vec::new();
+    for (name, row) in rows {
+        let local = "resources: ['@GIT@/org/up.git//base?ref=v1']\nnamePrefix: local-\n";
+        let app = application("web", "web");
+        world.prepare(&[
+            ("web/kustomization.yaml", &text(row)),
+            ("local/kustomization.yaml", local),
+            ("applications/web.yaml", &app),
+        ]);
+        let official: &[&[&str]] = &[&["kustomize", "build", "--enable-helm", "web"]];
+        world.judge(&cases(group).join(name), official, &["render", "kustomize", "web", "--enable-helm"], &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn bases_of_other_repositories() {
+    kustomizations("git", GIT, |row| format!("{row}\n"));
+}
+
+#[test]
+fn remote_files() {
+    kustomizations("files", FILES, |row| format!("{row}\n"));
+}
+
+#[test]
+fn charts_of_kustomizations() {
+    kustomizations("charts", CHARTS, |row| {
+        format!(
+            "helmCharts:\n- {{name: web, repo: '@CHARTS@', releaseName: a{}{row}}}\n",
+            if row.is_empty() { "" } else { ", " }
+        )
+    });
+}
+
+#[test]
+fn dependencies_of_charts() {
+    let world = world();
+    let mut wrong = Vec::new();
+    for (name, row) in DEPENDENCIES {
+        let chart = format!("apiVersion: v2\nname: app\nversion: 0.1.0\ndependencies:\n{row}\n");
+        world.prepare(&[
+            ("charts/app/Chart.yaml", &chart),
+            ("applications/app.yaml", &application("app", "charts/app")),
+        ]);
+        let template = ["helm", "template", "app", "charts/app", "--namespace", "shop"];
+        let official: &[&[&str]] = &[&["helm", "dependency", "update", "charts/app"], &template];
+        let ours = ["render", "helm", "app", "charts/app", "--namespace", "shop"];
+        world.judge(&cases("dependencies").join(name), official, &ours, &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
