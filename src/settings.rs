@@ -8,8 +8,11 @@
 //! |---|---|
 //! | `settings.yaml` | [`Settings`] but for the templates; unknown keys are refused |
 //! | `README.md.j2` | the minijinja template of the README in each destination path |
+//! | `README.tmpl` | the same as Argo CD's own Go template, in place of it |
 //! | `commit-message.j2` | the minijinja template of the commit message |
+//! | `commit-message.tmpl` | the same as Argo CD's own Go template, in place of it |
 
+pub mod argocd_cm;
 pub mod edit;
 
 use std::collections::BTreeMap;
@@ -17,14 +20,22 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::application::{BranchName, Profile};
-use crate::metadata;
+use crate::metadata::{
+    self, COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE, TemplateFile,
+};
 use crate::path::RepoPath;
+
+pub use crate::metadata::Tools;
 
 /// The ref whose tree holds the settings.
 pub const SETTINGS_REF: &str = "refs/hydrate/config";
 
+/// The file with everything but the templates.
+pub const SETTINGS_FILE: &str = "settings.yaml";
+
 /// The names of the files, in the order of the table above.
-pub const FILES: [&str; 3] = ["settings.yaml", "README.md.j2", "commit-message.j2"];
+pub const FILES: [&str; 5] =
+    [SETTINGS_FILE, README_TEMPLATE, README_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, COMMIT_MESSAGE_GO_TEMPLATE];
 
 /// How large each of them may be.
 pub const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -95,12 +106,12 @@ pub struct Settings {
     /// The exact versions of the official tools, which `exec` runs and recorded commands mean.
     #[serde(skip_serializing_if = "is_default")]
     pub tools: Tools,
-    /// The text of `README.md.j2`.
+    /// `README.md.j2` or `README.tmpl`.
     #[serde(skip)]
-    pub readme_template: Option<String>,
-    /// The text of `commit-message.j2`.
+    pub readme_template: Option<TemplateFile>,
+    /// `commit-message.j2` or `commit-message.tmpl`.
     #[serde(skip)]
-    pub commit_message_template: Option<String>,
+    pub commit_message_template: Option<TemplateFile>,
 }
 
 /// What is said of one ApplicationSet.
@@ -214,28 +225,15 @@ impl Default for Limits {
     }
 }
 
-/// The exact versions of the official tools.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Tools {
-    /// The version of Helm.
-    pub helm: String,
-    /// The version of Kustomize.
-    pub kustomize: String,
-}
-
-impl Default for Tools {
-    fn default() -> Self {
-        Self { helm: "4.2.3".to_owned(), kustomize: "5.8.1".to_owned() }
-    }
-}
-
 /// Why a folder of settings cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     /// A file of another name.
-    #[error("{0}: there is no such settings file; there are settings.yaml, README.md.j2 and commit-message.j2")]
+    #[error("{0}: there is no such settings file; there are: {list}", list = FILES.join(", "))]
     UnknownFile(String),
+    /// Two templates for one text.
+    #[error("{0} and {1}: only one of them can be used; remove the other: git hydrate config unset {0}")]
+    TwoTemplates(&'static str, &'static str),
     /// A file that nobody wrote by hand.
     #[error("{0}: has more than {FILE_BYTES_MAX} bytes")]
     TooLarge(String),
@@ -245,6 +243,9 @@ pub enum SettingsError {
     /// A `settings.yaml` whose lines cannot be changed one key at a time.
     #[error("settings.yaml is written in a way that cannot be changed key by key; use: git hydrate config edit")]
     NotEditable,
+    /// A ConfigMap of Argo CD that nothing can be taken from.
+    #[error("argocd-cm: {0}")]
+    NotArgocdCm(String),
     /// A wrong key, type or value in `settings.yaml`, with its place.
     #[error("settings.yaml: {0}")]
     Wrong(String),
@@ -264,7 +265,7 @@ impl Settings {
             let text = String::from_utf8(content.clone()).map_err(|_| SettingsError::NotUtf8(name.clone()))?;
             texts.insert(name.as_str(), text);
         }
-        let text = texts.remove(FILES[0]).unwrap_or_default();
+        let text = texts.remove(SETTINGS_FILE).unwrap_or_default();
         let wrong = |error: serde_yaml::Error| {
             let place = error.location().map(|place| format!("line {}, column {}: ", place.line(), place.column()));
             SettingsError::Wrong(place.unwrap_or_default() + &error.to_string())
@@ -276,8 +277,9 @@ impl Settings {
                 return Err(SettingsError::Wrong(format!("removalLimit.{key}: must lie between 0 and 1")));
             }
         }
-        settings.readme_template = texts.remove(FILES[1]);
-        settings.commit_message_template = texts.remove(FILES[2]);
+        check_tools(&settings.tools)?;
+        settings.readme_template = template(&mut texts, README_TEMPLATE, README_GO_TEMPLATE)?;
+        settings.commit_message_template = template(&mut texts, COMMIT_MESSAGE_TEMPLATE, COMMIT_MESSAGE_GO_TEMPLATE)?;
         Ok(settings)
     }
 
@@ -293,6 +295,7 @@ impl Settings {
             readme_template: self.readme_template.clone(),
             commit_message_template: self.commit_message_template.clone(),
             identity: identity.map_err(|error| SettingsError::Wrong(format!("author: {error}")))?,
+            tools: self.tools.clone(),
         })
     }
 
@@ -334,6 +337,32 @@ impl Settings {
         }
         let dir = rest.strip_prefix('/').unwrap_or_default();
         paths.iter().find(|path| path.as_str() == dir).map_or(&[], std::slice::from_ref)
+    }
+}
+
+/// The one template of a text that there is.
+fn template(
+    texts: &mut BTreeMap<&str, String>,
+    jinja: &'static str,
+    go: &'static str,
+) -> Result<Option<TemplateFile>, SettingsError> {
+    match (texts.remove(jinja), texts.remove(go)) {
+        (Some(_), Some(_)) => Err(SettingsError::TwoTemplates(jinja, go)),
+        (Some(text), None) => Ok(Some(TemplateFile { name: jinja, text })),
+        (None, Some(text)) => Ok(Some(TemplateFile { name: go, text })),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Refuses a version that this git-hydrate cannot render as: it would be recorded, and not be true.
+fn check_tools(tools: &Tools) -> Result<(), SettingsError> {
+    let known = Tools::default();
+    let rows = [("helm", &tools.helm, &known.helm), ("kustomize", &tools.kustomize, &known.kustomize)];
+    match rows.into_iter().find(|(_, set, known)| set != known) {
+        None => Ok(()),
+        Some((tool, set, known)) => Err(SettingsError::Wrong(format!(
+            "tools.{tool}: this git-hydrate renders as version {known} does, not as `{set}`"
+        ))),
     }
 }
 
@@ -472,6 +501,7 @@ tools: {helm: 4.2.3, kustomize: 5.8.1}
             ("adopt: [a..b]", "`a..b` is no branch name"),
             ("removalLimit: {share: 2}", "removalLimit.share: must lie between 0 and 1"),
             ("removalLimit: {objectShare: -1}", "removalLimit.objectShare: must lie between 0 and 1"),
+            ("tools: {helm: 3.19.0}", "tools.helm: this git-hydrate renders as version 4.2.3 does, not as `3.19.0`"),
             ("activePaths: {dev: [a, a/b]}", "`a/b` lies inside `a`"),
             ("activePaths: {dev: [.]}", "`.` is the root"),
             ("repoURL: {a: b}", "expected a text or a list of texts"),
@@ -482,5 +512,7 @@ tools: {helm: 4.2.3, kustomize: 5.8.1}
         }
         let files = BTreeMap::from([("setings.yaml".to_owned(), vec![])]);
         assert!(matches!(Settings::read(&files), Err(SettingsError::UnknownFile(_))));
+        let files = [COMMIT_MESSAGE_TEMPLATE, COMMIT_MESSAGE_GO_TEMPLATE].map(|name| (name.to_owned(), b"x".to_vec()));
+        assert!(matches!(Settings::read(&BTreeMap::from(files)), Err(SettingsError::TwoTemplates(..))));
     }
 }

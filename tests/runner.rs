@@ -2,6 +2,7 @@
 
 mod application_sets;
 mod applications;
+mod argocd;
 mod check;
 mod completions;
 mod config;

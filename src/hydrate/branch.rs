@@ -417,6 +417,7 @@ impl Branch {
         let content = PathContent {
             applications: &path.applications,
             commands: path.commands,
+            is_ours: path.application.is_some(),
             is_active_path: rules.settings.active_paths(&self.name).contains(path.dir),
         };
         let mut files = rules.writer.files_for_path(&content, origin).map_err(HydrateError::Template)?;

@@ -13,7 +13,7 @@ use crate::application::BranchName;
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository, object_id};
 use crate::manifest::{self, Manifest, Source};
-use crate::metadata::{DryCommit, Time};
+use crate::metadata::{DryCommit, Message, Time};
 use crate::path::RepoPath;
 use crate::render::Renderers;
 
@@ -194,7 +194,8 @@ fn dry_commit(
         return Ok(DryCommit::new(&repository.commit(id)?));
     }
     let (subject, body) = subject_and_body(&request.commit_message);
-    Ok(DryCommit { id, author: request.commit_author.clone(), date, subject, body, references: Vec::new() })
+    let argocd = Message { subject: subject.clone(), body: body.clone() };
+    Ok(DryCommit { id, author: request.commit_author.clone(), date, subject, body, argocd, references: Vec::new() })
 }
 
 /// The first paragraph of a message in one line, and what follows.
