@@ -35,7 +35,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -329,6 +329,29 @@ fn commit_of(repository: &Repository, rev: &str) -> anyhow::Result<ObjectId> {
         _ => WrongUse(error.to_string()),
     };
     Ok(repository.rev_parse(rev).map_err(unknown)?)
+}
+
+/// The same, where a dry commit is wanted: one that hydration made has no Applications, so `command` would say that all of
+/// them left.
+fn dry_commit_of(repository: &Repository, rev: &str, command: &str) -> anyhow::Result<ObjectId> {
+    let id = commit_of(repository, rev)?;
+    let Some(made) = crate::hydrate::hydrated_commit(repository, id)? else { return Ok(id) };
+    let text = format!("`{rev}` is a hydrated commit of `{}`, not a dry commit", made.branch);
+    let dry = made.dry_commit.to_string();
+    let dry = dry.get(..7).unwrap_or_default();
+    bail!(WrongUse(match repository.has(made.dry_commit) {
+        true => format!("{text}\nhint: it was made from {dry} of `{}`: {command} {dry}", made.dry_branch),
+        false => format!("{text}\nhint: name a commit of the dry branch `{}`", made.dry_branch),
+    }))
+}
+
+/// The working tree as a commit, where a dry one is wanted.
+fn snapshot_of(repository: &Repository, command: &str) -> anyhow::Result<ObjectId> {
+    // Before the first commit there is nothing to ask.
+    if repository.rev_parse("HEAD").is_ok() {
+        dry_commit_of(repository, "HEAD", command)?;
+    }
+    Ok(repository.snapshot()?)
 }
 
 /// The whole command line under the name of its program, for manual pages and completions.

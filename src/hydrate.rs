@@ -53,7 +53,7 @@ pub use apps::{Listed, ListedApplication, MadeBy, application_sets, list};
 pub use branch_records::{BranchRecord, BranchRecords, RECORDS_REF};
 pub use check::{CheckFinding, Checked, Rule, Tree, check};
 pub use explain::{
-    Candidate, Changed, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects,
+    Candidate, Changed, ChangedLine, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects,
 };
 pub use failures::{FAILURES_REF, Failure, Failures};
 pub use foreseen::fulfil;
@@ -66,7 +66,7 @@ pub use request::{CommitRequest, PathDetails, commit};
 pub use rules::{check_settings, settings_files, unusable_settings};
 pub use run::Survey;
 pub use single::{Single, render_named};
-pub use standing::{Origin, Standing};
+pub use standing::{Origin, Standing, hydrated_commit};
 pub use status::{BranchState, BranchStatus, status};
 pub use strict::{DAY, Judgement, Push, Strictness, judge};
 pub use takeover::foreign;

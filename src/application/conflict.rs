@@ -41,6 +41,11 @@ pub(super) enum Conflict {
     NoSuchBranch { branch: String, count: usize, dry_branch: BranchName },
 }
 
+/// The mistake of an Application that names a dry branch as its destination, at the place where it does.
+pub fn destination_is_dry(branch: &BranchName, at: &Span) -> Diagnostic {
+    Conflict::DestinationIsDry { branch: branch.clone() }.at(at.clone())
+}
+
 impl Conflict {
     /// The whole report of it.
     pub fn at(self, span: Span) -> Diagnostic {

@@ -32,7 +32,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let branch = arguments.clone.branch.as_deref().map(BranchName::new).transpose();
     let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;
-    let site = Site::of(arguments.what.as_deref(), arguments.worktree, &arguments.clone)?;
+    let site = Site::of(arguments.what.as_deref(), arguments.worktree, &arguments.clone, "git hydrate apps")?;
     let mut listed = site.with_tree(branch, |tree, _| hydrate::list(tree))?;
     if let Some(set) = &arguments.made_by {
         let is_its = |one: &ListedApplication| one.made_by.as_ref().is_some_and(|maker| maker.name == *set);

@@ -200,7 +200,10 @@ fn text(explanation: &Explanation, paint: Paint) -> String {
         None => row("changed by", &changed.subject),
     }
     for file in &changed.files {
-        row("", file);
+        match changed.places.iter().find(|place| place.path == *file) {
+            Some(place) => row("", &format!("{file}:{}", place.line)),
+            None => row("", file),
+        }
     }
     row("hydrated as", short(&changed.id));
     text
@@ -216,11 +219,14 @@ fn of_origin(origin: &DryOrigin, row: &mut dyn FnMut(&str, &str)) {
     if let Some(template) = &origin.template {
         row("template", template);
     }
-    for (index, read) in origin.reads.iter().take(READS_MAX).enumerate() {
+    // Where one template is known to make it, the others are not of interest.
+    let is_other_template = |read: &&String| origin.template.is_some() && read.contains("/templates/");
+    let reads: Vec<&String> = origin.reads.iter().filter(|read| !is_other_template(read)).collect();
+    for (index, read) in reads.iter().take(READS_MAX).enumerate() {
         row(if index == 0 { "made from" } else { "" }, read);
     }
-    if origin.reads.len() > READS_MAX {
-        row("", &format!("… and {} more, with --json", origin.reads.len() - READS_MAX));
+    if reads.len() > READS_MAX {
+        row("", &format!("… and {} more, with --json", reads.len() - READS_MAX));
     }
     if let Some(problem) = &origin.problem {
         row("made from", &format!("cannot be told here: {problem}"));

@@ -9,7 +9,7 @@ use super::heads::{DryHead, RefNames};
 use super::report::{BranchReport, HydratedCommit, Outcome, Skipped};
 use super::rules::Rules;
 use super::standing::{self, Standing, metadata_dir};
-use crate::application::{AppName, Application, BranchName};
+use crate::application::{AppName, Application, BranchName, destination_is_dry};
 use crate::cache::Encoded;
 use crate::diag::{Diagnostic, chain, shell_word};
 use crate::git::{Commit, Error, Expected, Mode, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, object_id};
@@ -245,6 +245,10 @@ impl Branch {
         let mistake = if let Some(why) = &self.unreadable {
             let hint = "`git hydrate doctor` on the server tells how to mend it";
             place(Diagnostic::error(why).hint(hint), applications.next())
+        } else if (settings.dry_branches.contains(name) || *name == head.branch)
+            && let Some(application) = applications.next()
+        {
+            destination_is_dry(name, application.places.environment_branch())
         } else if foreign {
             let mistake = Diagnostic::error(format!("`{name}` was not made by hydration, so it is not overwritten"));
             let hint = format!(

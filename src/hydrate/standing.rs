@@ -2,7 +2,7 @@ use super::branch::METADATA;
 use super::branch_records::{BranchRecord, BranchRecords};
 use super::history::provenance;
 use crate::application::BranchName;
-use crate::git::{Commit, Error, Notes, ObjectBuffer, ObjectId};
+use crate::git::{Commit, Error, Notes, ObjectBuffer, ObjectId, Repository};
 use crate::metadata::{Trailers, read_note};
 use crate::path::RepoPath;
 use crate::settings::Settings;
@@ -92,6 +92,18 @@ impl Standing {
     pub fn dry_branch(&self) -> Option<&BranchName> {
         self.record().map(|record| &record.dry_branch)
     }
+}
+
+/// What a commit says of how hydration made it, or the nearest one below a promoter's merges; none for a commit of a dry
+/// branch.
+///
+/// Errors: the repository.
+pub fn hydrated_commit(repository: &Repository, id: ObjectId) -> Result<Option<Trailers>, Error> {
+    let buffer = ObjectBuffer::new(repository);
+    let commit = buffer.commit(id)?;
+    let is_hydrated =
+        Trailers::read(&commit.message).is_some() || provenance(&buffer, commit.tree, METADATA)?.is_some();
+    if is_hydrated { nearest(&commit, &buffer, |_| true) } else { Ok(None) }
 }
 
 /// The trailers of the nearest commit of ours on the first-parent line from `tip`.
