@@ -33,6 +33,7 @@ mod log;
 mod made_applications;
 mod mistakes;
 mod mutations;
+mod notify;
 mod objects;
 mod odd_files;
 mod odd_text;
