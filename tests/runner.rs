@@ -49,6 +49,7 @@ mod removal;
 mod render;
 mod replaced;
 mod screen;
+mod single_mistakes;
 mod strict;
 mod stuck;
 mod support;
