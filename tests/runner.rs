@@ -44,6 +44,7 @@ mod push;
 mod pushed_objects;
 mod pushers;
 mod readme;
+mod readme_yaml;
 mod remote;
 mod removal;
 mod render;
