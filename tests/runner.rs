@@ -40,6 +40,7 @@ mod odd_text;
 mod ownership;
 mod plugin;
 mod pre_push;
+mod promoter;
 mod push;
 mod pushed_objects;
 mod pushers;
