@@ -75,17 +75,17 @@ enum Command {
     Diff(diff::Arguments),
     /// Print manifests: of an Application, or of a kustomization or directory on disk.
     Render(render::Arguments),
-    /// Show how each environment branch stands, and what failed.
+    /// Show the state of each environment branch, and what failed.
     Status(status::Arguments),
     /// Show hydrated history with the dry commits behind it.
     Log(log::Arguments),
-    /// Lead from a hydrated object or line to its Application, its dry files and the dry commit that last changed it.
+    /// Trace a hydrated object or line back to its Application, its dry files and the dry commit that last changed it.
     Explain(explain::Arguments),
     /// Re-render hydrated commits and check that their ids match.
     Verify(verify::Arguments),
     /// Hydrate commits missed after a crash, import or settings change.
     CatchUp(catch_up::Arguments),
-    /// Hand branches over to hydration that it did not make.
+    /// Let hydration take over branches that it did not make.
     Adopt(adopt::Arguments),
     /// Show or change the settings of the repository.
     Config(config::Arguments),
@@ -119,7 +119,7 @@ hint: `git hydrate check` lists the Applications; --branch NAME takes the commit
 
 /// What to say where no environment branch is.
 const NO_BRANCH: &str = "\
-no environment branch is here
+there is no environment branch here
 hint: a push to the server makes them, if it hydrates; `git fetch` brings them here; `git hydrate check` lists the
       Applications that name them, and `git hydrate init` writes a small example to begin with
 ";

@@ -274,7 +274,7 @@ impl Settings {
         let limit = settings.removal_limit;
         for (key, share) in [("share", limit.share), ("objectShare", limit.object_share)] {
             if !(0.0..=1.0).contains(&share) {
-                return Err(SettingsError::Wrong(format!("removalLimit.{key}: must lie between 0 and 1")));
+                return Err(SettingsError::Wrong(format!("removalLimit.{key}: must be between 0 and 1")));
             }
         }
         check_tools(&settings.tools)?;
@@ -373,7 +373,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 /// A list, or one text that stands for a list of one.
 fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged, expecting = "expected a text or a list of texts")]
+    #[serde(untagged, expecting = "expected a string or a list of strings")]
     enum OneOrMany {
         One(String),
         Many(Vec<String>),
@@ -385,7 +385,7 @@ fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>
 }
 
 fn branch<E: serde::de::Error>(name: &str) -> Result<BranchName, E> {
-    BranchName::new(name).map_err(|error| E::custom(format!("`{name}` is no branch name: {error}")))
+    BranchName::new(name).map_err(|error| E::custom(format!("`{name}` is not a valid branch name: {error}")))
 }
 
 fn branches<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<BranchName>, D::Error> {
@@ -421,7 +421,7 @@ fn active_paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<B
         for (index, path) in paths.iter().enumerate() {
             let inside = paths.iter().enumerate().find(|(other, outer)| *other != index && path.starts_with(outer));
             if let Some((_, outer)) = inside {
-                let text = format!("activePaths of `{name}`: `{path}` lies inside `{outer}`");
+                let text = format!("activePaths of `{name}`: `{path}` is inside `{outer}`");
                 return Err(D::Error::custom(text));
             }
         }
@@ -498,13 +498,13 @@ tools: {helm: 4.2.3, kustomize: 5.8.1}
         let rows = [
             ("profil: argocd", "unknown field `profil`"),
             ("profile: helm", "profile: unknown variant `helm`"),
-            ("adopt: [a..b]", "`a..b` is no branch name"),
-            ("removalLimit: {share: 2}", "removalLimit.share: must lie between 0 and 1"),
-            ("removalLimit: {objectShare: -1}", "removalLimit.objectShare: must lie between 0 and 1"),
+            ("adopt: [a..b]", "`a..b` is not a valid branch name"),
+            ("removalLimit: {share: 2}", "removalLimit.share: must be between 0 and 1"),
+            ("removalLimit: {objectShare: -1}", "removalLimit.objectShare: must be between 0 and 1"),
             ("tools: {helm: 3.19.0}", "tools.helm: this git-hydrate renders as version 4.2.3 does, not as `3.19.0`"),
-            ("activePaths: {dev: [a, a/b]}", "`a/b` lies inside `a`"),
+            ("activePaths: {dev: [a, a/b]}", "`a/b` is inside `a`"),
             ("activePaths: {dev: [.]}", "`.` is the root"),
-            ("repoURL: {a: b}", "expected a text or a list of texts"),
+            ("repoURL: {a: b}", "expected a string or a list of strings"),
         ];
         for (text, expected) in rows {
             let error = read(text).expect_err(text).to_string();

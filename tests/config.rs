@@ -19,7 +19,7 @@ fn editor(lab: &Lab, repo: &Repo, script: &str) {
 fn each_change_is_a_commit_of_whoever_makes_it() {
     let lab = Lab::new();
     let server = lab.server();
-    assert!(server.hydrate(&["config"]).success().stdout.starts_with("no settings: the defaults hold"));
+    assert!(server.hydrate(&["config"]).success().stdout.starts_with("no settings: the defaults apply"));
     server.hydrate(&["config", "set", "profile", "argocd"]).success();
     server.hydrate(&["config", "set", "removalLimit.share", "0.25", "-m", "Teams shrink slowly"]).success();
     server.hydrate(&["config", "add", "applications", "applications/**"]).success();
@@ -62,9 +62,9 @@ fn what_cannot_be_used_is_not_committed() {
     let rows: [(&[&str], &str); 8] = [
         (&["set", "profil", "argocd"], "unknown field `profil`"),
         (&["set", "profile", "helm"], "unknown variant `helm`"),
-        (&["set", "removalLimit.share", "2"], "must lie between 0 and 1"),
+        (&["set", "removalLimit.share", "2"], "must be between 0 and 1"),
         (&["set", "removalLimit.share", "lots"], "removalLimit.share"),
-        (&["set", "adopt", "a..b"], "`a..b` is no branch name"),
+        (&["set", "adopt", "a..b"], "`a..b` is not a valid branch name"),
         (&["unset", "profile"], "`profile` is not set"),
         (&["unset", "adopt", "dev"], "`dev` is not in `adopt`"),
         (&["import", "missing"], "reading missing"),

@@ -48,7 +48,7 @@ fn what_is_broken_is_found() {
         (
             "unguarded",
             |_, repo| drop(repo.git(&["config", "hydrate.guard", "false"])),
-            "advice   hydrated branches are not guarded: whoever can push can rewrite them",
+            "advice   hydrated branches are not guarded: anyone who can push can rewrite them",
             "git -C REPO config hydrate.guard true",
         ),
         (
@@ -217,7 +217,7 @@ fn what_is_broken_is_found() {
             "a lock on all refs",
             |_, repo| old_file(repo, "packed-refs.lock"),
             "bad      REPO/packed-refs.lock was left",
-            "make sure that no git is at work here",
+            "make sure that no git process runs here",
         ),
         (
             "closed to the group",
@@ -257,7 +257,7 @@ fn what_is_broken_is_found() {
         (
             "no reflogs",
             |_, repo| drop(repo.git(&["config", "--unset", "core.logAllRefUpdates"])),
-            "advice   there are no reflogs, which tell who moved a branch",
+            "advice   there are no reflogs, which record who moved a branch",
             "git -C REPO config core.logAllRefUpdates true",
         ),
     ];

@@ -55,6 +55,7 @@ mod single_mistakes;
 mod strict;
 mod stuck;
 mod support;
+mod texts;
 mod truth;
 mod vanished;
 mod verify;

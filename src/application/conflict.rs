@@ -13,7 +13,7 @@ pub(super) enum Conflict {
     PathTaken { path: RepoPath, branch: BranchName, other: AppName, at: Span },
     #[error("`{path}` on `{branch}` is inside `{outer}`, which `{other}` writes")]
     PathInside { path: RepoPath, branch: BranchName, outer: RepoPath, other: AppName, at: Span },
-    #[error("`{path}` on `{branch}` holds `{inner}`, which `{other}` writes")]
+    #[error("`{path}` on `{branch}` contains `{inner}`, which `{other}` writes")]
     PathAround { path: RepoPath, branch: BranchName, inner: RepoPath, other: AppName, at: Span },
     #[error("`{path}` on `{branch}` differs from the `{other}` of `{name}` in case only")]
     PathCase { path: RepoPath, branch: BranchName, other: RepoPath, name: AppName, at: Span },

@@ -123,7 +123,7 @@ impl Site {
     fn to_adopt(dir: &Path) -> anyhow::Result<Self> {
         let dir = canonical(dir)?;
         if !dir.is_dir() {
-            bail!(WrongUse(format!("`{}` is no directory", dir.display())));
+            bail!(WrongUse(format!("`{}` is not a directory", dir.display())));
         }
         let own = |repository: &Repository| match repository.worktree() {
             Some(top) => top.canonicalize().is_ok_and(|top| top == dir),

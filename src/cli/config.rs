@@ -193,7 +193,7 @@ fn show(repository: &Repository, files: &Files, json: bool) -> anyhow::Result<Ou
         let commit = commit.map(|commit| commit.to_string());
         output::print_json(&serde_json::json!({"commit": commit, "files": files}))?;
     } else if files.is_empty() {
-        output::print("no settings: the defaults hold; to see them: git hydrate config edit\n")?;
+        output::print("no settings: the defaults apply; to see them: git hydrate config edit\n")?;
     } else {
         output::print_content(files.get(SETTINGS_FILE).map_or(&[][..], Vec::as_slice))?;
         for name in files.keys().filter(|name| *name != SETTINGS_FILE) {
@@ -429,7 +429,7 @@ fn move_ref(repository: &Repository, new: ObjectId, old: Option<ObjectId>, messa
     let subject = message.lines().next().unwrap_or_default();
     match update_refs(repository, &[edit], subject) {
         Err(TransactionError::Raced(_)) => {
-            bail!("somebody else changed the settings meanwhile: look at them, try again")
+            bail!("the settings were changed meanwhile: review them and try again")
         }
         result => Ok(result?),
     }

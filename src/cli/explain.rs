@@ -13,7 +13,7 @@ use crate::path::RepoPath;
 use crate::render::Renderers;
 use crate::report::{Paint, Style};
 
-/// Lead from a hydrated object or line to the Application, its dry files and the dry commit that last changed it.
+/// Trace a hydrated object or line back to its Application, its dry files and the dry commit that last changed it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 git hydrate explain environments/prod:web/manifest.yaml:28   one line, and since when it is so
@@ -67,7 +67,7 @@ fn place(clone: &Clone, what: &str) -> anyhow::Result<Option<Subject>> {
         Some((path, Ok(number))) => (path, Some(number)),
         _ => (rest, None),
     };
-    let wrong = |error| WrongUse(format!("`{path}` is no path of a branch: {error}"));
+    let wrong = |error| WrongUse(format!("`{path}` is not a path in a branch: {error}"));
     let path = RepoPath::clean(path).map_err(wrong)?;
     Ok(Some(Subject { line, path, number, whole_object: false }))
 }
@@ -94,7 +94,7 @@ fn object(clone: &Clone, arguments: &Arguments) -> anyhow::Result<Subject> {
             Ok(Subject { line: one.line.clone(), path: one.path.clone(), number: Some(one.number), whole_object: true })
         }
         [] => bail!(missing(clone, arguments, &lines, &wanted, name)?),
-        several => bail!(WrongUse(format!("`{}` is ambiguous; it stands at{}", arguments.what, list(several)))),
+        several => bail!(WrongUse(format!("`{}` matches several objects:{}", arguments.what, list(several)))),
     }
 }
 
@@ -229,7 +229,7 @@ fn of_origin(origin: &DryOrigin, row: &mut dyn FnMut(&str, &str)) {
         row("", &format!("… and {} more, with --json", reads.len() - READS_MAX));
     }
     if let Some(problem) = &origin.problem {
-        row("made from", &format!("cannot be told here: {problem}"));
+        row("made from", &format!("cannot be determined here: {problem}"));
     }
 }
 

@@ -100,7 +100,7 @@ fn wait(mut child: Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
         }
         if started.elapsed() >= limit {
             // It fails only when nobody is left to get it.
-            drop(kill_process_group(Pid::from_child(&child), Signal::KILL));
+            let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
             child.wait()?;
             return Ok(None);
         }

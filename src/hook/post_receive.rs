@@ -40,7 +40,7 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
             let why = chain(&error).lines().map(printable).collect::<Vec<_>>().join("\n");
             tell(git_dir, Err(&why), &mut console);
             console.print(&wrap(&format!("error: hydration failed: {why}"), "  "));
-            console.print("hint: the push itself is in; the next push, or `git hydrate catch-up`,\n  makes up for it");
+            console.print("hint: the push was accepted; the next push, or `git hydrate catch-up`,\n  hydrates it");
             false
         }
     }
@@ -97,7 +97,7 @@ fn run(
     let options = Options::read(&repository);
     let asked = Instant::now();
     let Some(_lock) = lock(&repository, options.lock_wait, console)? else {
-        let why = "another hydration holds the repository's lock; `git hydrate doctor` tells which";
+        let why = "another hydration has locked the repository; `git hydrate doctor` shows which";
         return Err(HydrateError::Machine(why.to_owned()));
     };
     let started = Instant::now();

@@ -243,7 +243,7 @@ impl Branch {
             None => diagnostic,
         };
         let mistake = if let Some(why) = &self.unreadable {
-            let hint = "`git hydrate doctor` on the server tells how to mend it";
+            let hint = "`git hydrate doctor` on the server explains how to fix it";
             place(Diagnostic::error(why).hint(hint), applications.next())
         } else if (settings.dry_branches.contains(name) || *name == head.branch)
             && let Some(application) = applications.next()
@@ -272,7 +272,7 @@ impl Branch {
             && let Some(outside) = applications.find(|app| !shared.iter().any(|dir| app.sync_path.starts_with(dir)))
         {
             let path = &outside.sync_path;
-            let mistake = Diagnostic::error(format!("`{path}` lies in none of the `activePaths` of `{name}`"));
+            let mistake = Diagnostic::error(format!("`{path}` is in none of the `activePaths` of `{name}`"));
             mistake.at(outside.places.sync_path.clone()).hint("move it below one of them, or add one in the settings")
         } else if shared.is_empty()
             && let Some(active) = settings.active_paths.get(&self.sync)

@@ -84,8 +84,7 @@ impl Rule {
     pub fn help(self) -> &'static str {
         match self {
             Rule::UnreadableFile => {
-                "A file that contains `sourceHydrator` must be YAML or JSON: while it cannot be read, nobody knows which \
-                 Applications it holds, and the branches that it fed stay as they are."
+                "A file that contains `sourceHydrator` must be YAML or JSON: while it cannot be read, it is not known which Applications it has, and the branches that it fed stay as they are."
             }
             Rule::Application => "An Application must have the fields that hydration needs, each as it should be.",
             Rule::Destination => {

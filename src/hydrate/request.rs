@@ -218,7 +218,7 @@ fn checked_path(details: &PathDetails) -> Result<(RepoPath, Vec<Manifest>), Diag
     let wrong = |reason: &dyn std::fmt::Display| Diagnostic::error(format!("`details`: `{}`: {reason}", details.path));
     let path = RepoPath::clean(&details.path).map_err(|error| wrong(&error))?;
     if path.is_root() {
-        return Err(wrong(&"the root of the repository is no destination").hint("give it a folder of its own"));
+        return Err(wrong(&"the root of the repository is not a valid destination").hint("give it a folder of its own"));
     }
     if path.components().any(|name| name.eq_ignore_ascii_case(".git")) {
         return Err(wrong(&"git keeps `.git` for itself"));

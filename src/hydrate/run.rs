@@ -349,7 +349,7 @@ impl<'a> Run<'a> {
                 "`{}{branch}` cannot be read, so nothing is hydrated from it",
                 self.setup.refs.read
             ))
-            .hint("`git hydrate doctor` on the server tells how to mend it")
+            .hint("`git hydrate doctor` on the server explains how to fix it")
         }));
         heads
     }

@@ -116,7 +116,7 @@ fn existing(
             Err(Failure::mistake(mistake.at(span).hint(MISSING_HINT)))
         }
         Some(Kind::Directory | Kind::Link | Kind::Submodule) => {
-            Err(Failure::mistake(Diagnostic::error(format!("`{text}` is no file")).at(span)))
+            Err(Failure::mistake(Diagnostic::error(format!("`{text}` is not a file")).at(span)))
         }
     }
 }
@@ -212,13 +212,13 @@ mod tests {
             ),
             ("/", "`/` can't be a values file: the path leads out of the repository"),
             ("out.yaml", "apps/web/out.yaml: the symbolic link to `/etc/passwd` leads out of the repository"),
-            ("env", "`env` is no file"),
+            ("env", "`env` is not a file"),
             ("secrets://secrets.yaml", "`secrets://secrets.yaml` asks helm-secrets to decrypt a file"),
             ("secrets+age-import://k?s.yaml", "`secrets+age-import://k?s.yaml` asks helm-secrets to decrypt a file"),
             ("sops.yaml", "`sops.yaml` is encrypted by SOPS"),
             ("none.yaml", "`none.yaml` is not there: no file `apps/web/none.yaml`"),
             ("none*.yaml", "`none*.yaml` matches no values file"),
-            ("[.yaml", "`apps/web/[.yaml` is no pattern"),
+            ("[.yaml", "`apps/web/[.yaml` is not a valid pattern"),
         ];
         for (text, expected) in rows {
             assert_eq!(resolved(&[text], false).expect_err(text), expected);

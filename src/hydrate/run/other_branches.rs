@@ -32,9 +32,7 @@ impl Run<'_> {
                             "nothing is hydrated: the dry branch `{dry_branch}` does not exist; `{branch}` has {who}"
                         )
                     }
-                    _ => format!(
-                        "`{branch}` is not a dry branch, so what its Applications ask of it is not hydrated: {who}"
-                    ),
+                    _ => format!("`{branch}` is not a dry branch, so its Applications are not hydrated: {who}"),
                 };
                 let verb = if heads.is_empty() { "set" } else { "add" };
                 let hint =

@@ -89,7 +89,7 @@ mod tests {
             ("{{ env \"HOME\" }}", Err("function \"env\" not defined")),
             ("{{ repeat 9999999 \"a\" }}", Err("16777216 bytes")),
             ("{{ repeat 2000000 \"a\" }}", Err("1048576 bytes")),
-            ("{{ range until 5000 }}{{ range until 5000 }}{{ end }}{{ end }}", Err("1000000")),
+            ("{{ $l := until 2000 }}{{ range $l }}{{ range $l }}{{ end }}{{ end }}", Err("1000000")),
             ("{{ define \"a\" }}{{ template \"a\" }}{{ end }}{{ template \"a\" }}", Err("100")),
         ];
         for (text, expected) in rows {
