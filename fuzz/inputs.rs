@@ -109,7 +109,7 @@ fn jsonnet(bytes: &[u8]) {
 }
 
 fn settings(bytes: &[u8]) {
-    for name in ["settings.yaml", "README.md.j2", "commit-message.j2"] {
+    for name in ["settings.yaml", "README.md.j2", "README.tmpl", "commit-message.j2", "commit-message.tmpl"] {
         drop(check_settings(&SettingsFiles::from([(name.to_owned(), bytes.to_vec())])));
     }
 }

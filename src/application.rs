@@ -45,6 +45,7 @@ use crate::yaml::Value;
 use field::Field;
 use set::Cluster;
 
+pub use conflict::destination_is_dry;
 pub use document::Document;
 pub use environment::{Environment, Substituted, Variable};
 pub use made::{By, Keeps, Maker};

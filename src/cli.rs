@@ -37,7 +37,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -79,11 +79,11 @@ enum Command {
     Plan(plan::Arguments),
     /// Print manifests: of an Application, or of a kustomization or directory on disk.
     Render(render::Arguments),
-    /// Show how each environment branch stands, and what failed.
+    /// Show the state of each environment branch, and what failed.
     Status(status::Arguments),
     /// Show hydrated history with the dry commits behind it.
     Log(log::Arguments),
-    /// Lead from a hydrated object or line to its Application, its dry files and the dry commit that last changed it.
+    /// Trace a hydrated object or line back to its Application, its dry files and the dry commit that last changed it.
     Explain(explain::Arguments),
     /// Re-render hydrated commits and check that their ids match.
     Verify(verify::Arguments),
@@ -91,7 +91,7 @@ enum Command {
     Vendor(vendor::Arguments),
     /// Hydrate commits missed after a crash, import or settings change.
     CatchUp(catch_up::Arguments),
-    /// Hand branches over to hydration that it did not make.
+    /// Let hydration take over branches that it did not make.
     Adopt(adopt::Arguments),
     /// Show or change the settings of the repository.
     Config(config::Arguments),
@@ -125,7 +125,7 @@ hint: `git hydrate check` lists the Applications; --branch NAME takes the commit
 
 /// What to say where no environment branch is.
 const NO_BRANCH: &str = "\
-no environment branch is here
+there is no environment branch here
 hint: a push to the server makes them, if it hydrates; `git fetch` brings them here; `git hydrate check` lists the
       Applications that name them, and `git hydrate init` writes a small example to begin with
 ";
@@ -339,6 +339,29 @@ fn commit_of(repository: &Repository, rev: &str) -> anyhow::Result<ObjectId> {
         _ => WrongUse(error.to_string()),
     };
     Ok(repository.rev_parse(rev).map_err(unknown)?)
+}
+
+/// The same, where a dry commit is wanted: one that hydration made has no Applications, so `command` would say that all of
+/// them left.
+fn dry_commit_of(repository: &Repository, rev: &str, command: &str) -> anyhow::Result<ObjectId> {
+    let id = commit_of(repository, rev)?;
+    let Some(made) = crate::hydrate::hydrated_commit(repository, id)? else { return Ok(id) };
+    let text = format!("`{rev}` is a hydrated commit of `{}`, not a dry commit", made.branch);
+    let dry = made.dry_commit.to_string();
+    let dry = dry.get(..7).unwrap_or_default();
+    bail!(WrongUse(match repository.has(made.dry_commit) {
+        true => format!("{text}\nhint: it was made from {dry} of `{}`: {command} {dry}", made.dry_branch),
+        false => format!("{text}\nhint: name a commit of the dry branch `{}`", made.dry_branch),
+    }))
+}
+
+/// The working tree as a commit, where a dry one is wanted.
+fn snapshot_of(repository: &Repository, command: &str) -> anyhow::Result<ObjectId> {
+    // Before the first commit there is nothing to ask.
+    if repository.rev_parse("HEAD").is_ok() {
+        dry_commit_of(repository, "HEAD", command)?;
+    }
+    Ok(repository.snapshot()?)
 }
 
 /// The whole command line under the name of its program, for manual pages and completions.

@@ -1,7 +1,7 @@
 //! What is wrong with a dry commit, and where.
 //!
 //! A [`Diagnostic`] is a value: stages and engines make them and hand them up, only the edge prints them. It says
-//! what is wrong, points at the place, and tells how to mend it. How it reads is defined here, in one `Display`.
+//! what is wrong, points at the place, and explains how to fix it. How it reads is defined here, in one `Display`.
 //!
 //! A text that quotes what was pushed may be as long as what was pushed. Whoever makes a diagnostic need not care: every
 //! part is [`clipped`] when it is made, and again when it is shown, for a record may come from elsewhere.

@@ -62,7 +62,7 @@ pub struct ObjectDiff {
 }
 
 impl ObjectDiff {
-    /// Whether nothing but noise changed, so that the object needs no look.
+    /// Whether only generated fields changed, so that the object needs no look.
     pub fn is_noise(&self) -> bool {
         self.change == Change::Changed && self.difference.is_noise() && self.dangers.is_empty()
     }

@@ -114,7 +114,7 @@ fn find(
                 Some(Kind::File) => {}
                 Some(Kind::Directory | Kind::Link | Kind::Submodule) => continue,
                 None => {
-                    let text = "the symbolic link leads nowhere: the file is left out";
+                    let text = "broken symbolic link: the file is left out";
                     warnings.push(Diagnostic::warning(text).at(Span::file(path)));
                     continue;
                 }

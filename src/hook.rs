@@ -3,11 +3,13 @@
 
 use std::io::Read;
 
+mod notify;
 mod options;
 mod post_receive;
 mod pre_push;
 mod pre_receive;
 
+pub use notify::notify;
 pub use options::{Options, Strict, UnknownWord, access};
 pub use post_receive::post_receive;
 pub use pre_push::pre_push;

@@ -41,5 +41,5 @@ pub use report::{BranchReport, HydratedCommit, Outcome, Report, Skipped};
 pub use rules::{check_settings, settings_files};
 pub use run::{CommitRequest, PathDetails, commit, hydrate, hydrate_again, lock, lock_path, record_branches, settle};
 pub use setup::{Observer, RefNames, Setup, Silent, Wake};
-pub use standing::{Origin, Standing};
+pub use standing::{Origin, Standing, hydrated_commit};
 pub use survey::{Survey, survey};

@@ -3,6 +3,7 @@
 //! A [`Manifest`] is one object with a kind. [`read()`] makes them of text, engines of what they rendered; [`sort`] is
 //! the order in which the proposal writes them, and [`Key`] tells whether two are one object for the API server.
 
+pub mod encrypted;
 mod read;
 
 use std::collections::BTreeMap;

@@ -18,18 +18,20 @@ mod time;
 mod trailers;
 mod url;
 mod values;
+mod values_of_argocd;
 mod writer;
 
 pub use crate::go::mail::Address;
-pub use dry::DryCommit;
+pub use dry::{DryCommit, Message};
 pub use message::{Trailers, allowed_removals};
 pub use read::{NOTES_REF, Provenance, UnreadableMetadata, note, read_note};
 pub use reference::Reference;
-pub use settings::{Identity, IdentityError, Settings};
+pub use settings::{Identity, IdentityError, Settings, TemplateFile, Tools};
 pub use time::Time;
 pub use values::{COMMIT_MESSAGE_VALUES, Origin, PathContent, README_VALUES};
 pub use writer::{
-    ARGOCD_README, COMMIT_MESSAGE_TEMPLATE, DEFAULT_COMMIT_MESSAGE, Files, PROPOSAL_README, README_TEMPLATE, Writer,
+    ARGOCD_README, COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, DEFAULT_COMMIT_MESSAGE,
+    DEFAULT_GO_COMMIT_MESSAGE, Files, GO_README, PROPOSAL_README, README_GO_TEMPLATE, README_TEMPLATE, Writer,
     commit_date,
 };
 
@@ -39,4 +41,4 @@ pub use writer::{
 /// renders it, a file of this module, a commit message. Leave it when only speed, errors or reports change, or when
 /// what used to be refused is now rendered. A raised revision alone makes no hydrated commit; `verify` uses it to tell
 /// "made by revision N" from tampering.
-pub const ENGINE_REVISION: u32 = 2;
+pub const ENGINE_REVISION: u32 = 3;

@@ -59,10 +59,10 @@ pub enum Error {
     #[error("{0} has no commit yet")]
     Empty(String),
     /// Its history is cut off.
-    #[error("{0} is a shallow clone, whose hydrated branches cannot be told; run `git fetch --unshallow` in it")]
+    #[error("{0} is a shallow clone, whose hydrated branches cannot be determined; run `git fetch --unshallow` in it")]
     Shallow(String),
     /// Nothing to serve.
-    #[error("no Application of {0} is hydrated; `git hydrate` in a clone of it tells why")]
+    #[error("no Application of {0} is hydrated; `git hydrate` in a clone of it explains why")]
     Nothing(String),
     /// The cache.
     #[error(transparent)]

@@ -467,6 +467,7 @@ impl<'a> Commit<'a> {
                 let what = format!("`{}` renders more than {objects_max} objects", application.name);
                 return Err(Error::TooMuch { what, setting: "hydrate.objectLimit" }.into());
             }
+            one.warn_of_encrypted(&manifests);
             let warnings = std::mem::take(&mut one.warnings);
             Ok(Rendered { manifests, commands, warnings, reads: view.reads(), variables })
         })

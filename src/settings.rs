@@ -8,8 +8,11 @@
 //! |---|---|
 //! | `settings.yaml` | [`Settings`] but for the templates; unknown keys are refused |
 //! | `README.md.j2` | the minijinja template of the README in each destination path |
+//! | `README.tmpl` | the same as Argo CD's own Go template, in place of it |
 //! | `commit-message.j2` | the minijinja template of the commit message |
+//! | `commit-message.tmpl` | the same as Argo CD's own Go template, in place of it |
 
+pub mod argocd_cm;
 pub mod edit;
 
 use std::collections::BTreeMap;
@@ -18,14 +21,22 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::application::parent::Root;
 use crate::application::{AppName, BranchName, Profile};
-use crate::metadata;
+use crate::metadata::{
+    self, COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE, TemplateFile,
+};
 use crate::path::RepoPath;
+
+pub use crate::metadata::Tools;
 
 /// The ref whose tree holds the settings.
 pub const SETTINGS_REF: &str = "refs/hydrate/config";
 
+/// The file with everything but the templates.
+pub const SETTINGS_FILE: &str = "settings.yaml";
+
 /// The names of the files, in the order of the table above.
-pub const FILES: [&str; 3] = ["settings.yaml", "README.md.j2", "commit-message.j2"];
+pub const FILES: [&str; 5] =
+    [SETTINGS_FILE, README_TEMPLATE, README_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, COMMIT_MESSAGE_GO_TEMPLATE];
 
 /// How large each of them may be.
 pub const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -102,12 +113,12 @@ pub struct Settings {
     /// The exact versions of the official tools, which `exec` runs and recorded commands mean.
     #[serde(skip_serializing_if = "is_default")]
     pub tools: Tools,
-    /// The text of `README.md.j2`.
+    /// `README.md.j2` or `README.tmpl`.
     #[serde(skip)]
-    pub readme_template: Option<String>,
-    /// The text of `commit-message.j2`.
+    pub readme_template: Option<TemplateFile>,
+    /// `commit-message.j2` or `commit-message.tmpl`.
     #[serde(skip)]
-    pub commit_message_template: Option<String>,
+    pub commit_message_template: Option<TemplateFile>,
 }
 
 /// What is said of one ApplicationSet.
@@ -224,28 +235,15 @@ impl Default for Limits {
     }
 }
 
-/// The exact versions of the official tools.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Tools {
-    /// The version of Helm.
-    pub helm: String,
-    /// The version of Kustomize.
-    pub kustomize: String,
-}
-
-impl Default for Tools {
-    fn default() -> Self {
-        Self { helm: "4.2.3".to_owned(), kustomize: "5.8.1".to_owned() }
-    }
-}
-
 /// Why a folder of settings cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     /// A file of another name.
-    #[error("{0}: there is no such settings file; there are settings.yaml, README.md.j2 and commit-message.j2")]
+    #[error("{0}: there is no such settings file; there are: {list}", list = FILES.join(", "))]
     UnknownFile(String),
+    /// Two templates for one text.
+    #[error("{0} and {1}: only one of them can be used; remove the other: git hydrate config unset {0}")]
+    TwoTemplates(&'static str, &'static str),
     /// A file that nobody wrote by hand.
     #[error("{0}: has more than {FILE_BYTES_MAX} bytes")]
     TooLarge(String),
@@ -255,6 +253,9 @@ pub enum SettingsError {
     /// A `settings.yaml` whose lines cannot be changed one key at a time.
     #[error("settings.yaml is written in a way that cannot be changed key by key; use: git hydrate config edit")]
     NotEditable,
+    /// A ConfigMap of Argo CD that nothing can be taken from.
+    #[error("argocd-cm: {0}")]
+    NotArgocdCm(String),
     /// A wrong key, type or value in `settings.yaml`, with its place.
     #[error("settings.yaml: {0}")]
     Wrong(String),
@@ -274,7 +275,7 @@ impl Settings {
             let text = String::from_utf8(content.clone()).map_err(|_| SettingsError::NotUtf8(name.clone()))?;
             texts.insert(name.as_str(), text);
         }
-        let text = texts.remove(FILES[0]).unwrap_or_default();
+        let text = texts.remove(SETTINGS_FILE).unwrap_or_default();
         let wrong = |error: serde_yaml::Error| {
             let place = error.location().map(|place| format!("line {}, column {}: ", place.line(), place.column()));
             SettingsError::Wrong(place.unwrap_or_default() + &error.to_string())
@@ -283,12 +284,13 @@ impl Settings {
         let limit = settings.removal_limit;
         for (key, share) in [("share", limit.share), ("objectShare", limit.object_share)] {
             if !(0.0..=1.0).contains(&share) {
-                return Err(SettingsError::Wrong(format!("removalLimit.{key}: must lie between 0 and 1")));
+                return Err(SettingsError::Wrong(format!("removalLimit.{key}: must be between 0 and 1")));
             }
         }
         settings.check_made()?;
-        settings.readme_template = texts.remove(FILES[1]);
-        settings.commit_message_template = texts.remove(FILES[2]);
+        check_tools(&settings.tools)?;
+        settings.readme_template = template(&mut texts, README_TEMPLATE, README_GO_TEMPLATE)?;
+        settings.commit_message_template = template(&mut texts, COMMIT_MESSAGE_TEMPLATE, COMMIT_MESSAGE_GO_TEMPLATE)?;
         Ok(settings)
     }
 
@@ -317,6 +319,7 @@ impl Settings {
             readme_template: self.readme_template.clone(),
             commit_message_template: self.commit_message_template.clone(),
             identity: identity.map_err(|error| SettingsError::Wrong(format!("author: {error}")))?,
+            tools: self.tools.clone(),
         })
     }
 
@@ -363,6 +366,32 @@ impl Settings {
     }
 }
 
+/// The one template of a text that there is.
+fn template(
+    texts: &mut BTreeMap<&str, String>,
+    jinja: &'static str,
+    go: &'static str,
+) -> Result<Option<TemplateFile>, SettingsError> {
+    match (texts.remove(jinja), texts.remove(go)) {
+        (Some(_), Some(_)) => Err(SettingsError::TwoTemplates(jinja, go)),
+        (Some(text), None) => Ok(Some(TemplateFile { name: jinja, text })),
+        (None, Some(text)) => Ok(Some(TemplateFile { name: go, text })),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Refuses a version that this git-hydrate cannot render as: it would be recorded, and not be true.
+fn check_tools(tools: &Tools) -> Result<(), SettingsError> {
+    let known = Tools::default();
+    let rows = [("helm", &tools.helm, &known.helm), ("kustomize", &tools.kustomize, &known.kustomize)];
+    match rows.into_iter().find(|(_, set, known)| set != known) {
+        None => Ok(()),
+        Some((tool, set, known)) => Err(SettingsError::Wrong(format!(
+            "tools.{tool}: this git-hydrate renders as version {known} does, not as `{set}`"
+        ))),
+    }
+}
+
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -370,7 +399,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 /// A list, or one text that stands for a list of one.
 fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged, expecting = "expected a text or a list of texts")]
+    #[serde(untagged, expecting = "expected a string or a list of strings")]
     enum OneOrMany {
         One(String),
         Many(Vec<String>),
@@ -382,7 +411,7 @@ fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>
 }
 
 fn branch<E: serde::de::Error>(name: &str) -> Result<BranchName, E> {
-    BranchName::new(name).map_err(|error| E::custom(format!("`{name}` is no branch name: {error}")))
+    BranchName::new(name).map_err(|error| E::custom(format!("`{name}` is not a valid branch name: {error}")))
 }
 
 fn branches<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<BranchName>, D::Error> {
@@ -418,7 +447,7 @@ fn active_paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<B
         for (index, path) in paths.iter().enumerate() {
             let inside = paths.iter().enumerate().find(|(other, outer)| *other != index && path.starts_with(outer));
             if let Some((_, outer)) = inside {
-                let text = format!("activePaths of `{name}`: `{path}` lies inside `{outer}`");
+                let text = format!("activePaths of `{name}`: `{path}` is inside `{outer}`");
                 return Err(D::Error::custom(text));
             }
         }
@@ -495,12 +524,13 @@ tools: {helm: 4.2.3, kustomize: 5.8.1}
         let rows = [
             ("profil: argocd", "unknown field `profil`"),
             ("profile: helm", "profile: unknown variant `helm`"),
-            ("adopt: [a..b]", "`a..b` is no branch name"),
-            ("removalLimit: {share: 2}", "removalLimit.share: must lie between 0 and 1"),
-            ("removalLimit: {objectShare: -1}", "removalLimit.objectShare: must lie between 0 and 1"),
-            ("activePaths: {dev: [a, a/b]}", "`a/b` lies inside `a`"),
+            ("adopt: [a..b]", "`a..b` is not a valid branch name"),
+            ("removalLimit: {share: 2}", "removalLimit.share: must be between 0 and 1"),
+            ("removalLimit: {objectShare: -1}", "removalLimit.objectShare: must be between 0 and 1"),
+            ("tools: {helm: 3.19.0}", "tools.helm: this git-hydrate renders as version 4.2.3 does, not as `3.19.0`"),
+            ("activePaths: {dev: [a, a/b]}", "`a/b` is inside `a`"),
             ("activePaths: {dev: [.]}", "`.` is the root"),
-            ("repoURL: {a: b}", "expected a text or a list of texts"),
+            ("repoURL: {a: b}", "expected a string or a list of strings"),
         ];
         for (text, expected) in rows {
             let error = read(text).expect_err(text).to_string();
@@ -508,5 +538,7 @@ tools: {helm: 4.2.3, kustomize: 5.8.1}
         }
         let files = BTreeMap::from([("setings.yaml".to_owned(), vec![])]);
         assert!(matches!(Settings::read(&files), Err(SettingsError::UnknownFile(_))));
+        let files = [COMMIT_MESSAGE_TEMPLATE, COMMIT_MESSAGE_GO_TEMPLATE].map(|name| (name.to_owned(), b"x".to_vec()));
+        assert!(matches!(Settings::read(&BTreeMap::from(files)), Err(SettingsError::TwoTemplates(..))));
     }
 }

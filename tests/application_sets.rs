@@ -244,7 +244,7 @@ fn the_command_says_what_it_needs() {
         (&["plugin.yaml"], "", 1, "the generator `plugin` is answered outside of git"),
         (&["plugin.yaml", "--recorded", "params.yaml"], "", 0, "name: two"),
         (&["plugin.yaml", "--recorded", "plugin.yaml"], "", 2, "`apiVersion` is none of `scmProvider`"),
-        (&["-"], &clusters, 1, "the clusters are known to Argo CD only: the dry tree holds no Secret of a cluster"),
+        (&["-"], &clusters, 1, "the clusters are known to Argo CD only: the dry tree has no Secret of a cluster"),
         (&["-", "--repo-url", "https://other.example.com/x.git"], &sets, 1, "another repository than the tree is from"),
         (&["-"], &sets.replace("revision: main", "revision: v1"), 1, "use `HEAD` or `main`"),
         (&["-", "--revision", "v1"], &sets.replace("revision: main", "revision: v1"), 1, "name: web"),

@@ -19,7 +19,7 @@ fn editor(lab: &Lab, repo: &Repo, script: &str) {
 fn each_change_is_a_commit_of_whoever_makes_it() {
     let lab = Lab::new();
     let server = lab.server();
-    assert!(server.hydrate(&["config"]).success().stdout.starts_with("no settings: the defaults hold"));
+    assert!(server.hydrate(&["config"]).success().stdout.starts_with("no settings: the defaults apply"));
     server.hydrate(&["config", "set", "profile", "argocd"]).success();
     server.hydrate(&["config", "set", "removalLimit.share", "0.25", "-m", "Teams shrink slowly"]).success();
     server.hydrate(&["config", "add", "applications", "applications/**"]).success();
@@ -62,9 +62,9 @@ fn what_cannot_be_used_is_not_committed() {
     let rows: [(&[&str], &str); 8] = [
         (&["set", "profil", "argocd"], "unknown field `profil`"),
         (&["set", "profile", "helm"], "unknown variant `helm`"),
-        (&["set", "removalLimit.share", "2"], "must lie between 0 and 1"),
+        (&["set", "removalLimit.share", "2"], "must be between 0 and 1"),
         (&["set", "removalLimit.share", "lots"], "removalLimit.share"),
-        (&["set", "adopt", "a..b"], "`a..b` is no branch name"),
+        (&["set", "adopt", "a..b"], "`a..b` is not a valid branch name"),
         (&["unset", "profile"], "`profile` is not set"),
         (&["unset", "adopt", "dev"], "`dev` is not in `adopt`"),
         (&["import", "missing"], "reading missing"),
@@ -219,4 +219,37 @@ fn a_clone_changes_settings_for_a_push() {
     let failed = clone.hydrate(&["config", "set", "renderer", "native"]).exits(2).stderr;
     assert!(failed.starts_with("error: fetching the settings from `origin`"), "{failed}");
     assert_eq!(clone.run("git", &["push", "origin", REF]).code, Some(1));
+}
+
+#[test]
+fn templates_of_argocd_are_taken_over_from_its_config_map() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    clone.example();
+    clone.push().success();
+    let config_map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: argocd-cm}\ndata:\n  url: https://argocd.example.com\n  \
+                      commit.author.email: bot@example.com\n  sourceHydrator.commitMessageTemplate: |\n    \
+                      {{ .metadata.subject | upper }}\n  sourceHydrator.readmeMessageTemplate: |\n    # {{ .RepoURL }}\n";
+    std::fs::write(lab.path("argocd-cm.yaml"), config_map).expect("written");
+    server.hydrate(&["config", "import", "../argocd-cm.yaml"]).success();
+    let log = server.git(&["log", "-1", "--format=%an <%ae> %s", "environments/dev"]);
+    assert_eq!(log, "Argo CD <bot@example.com> RUN THE SHOP IN TWO REGIONS OF THREE ENVIRONMENTS");
+    let readme = server.git(&["show", "environments/dev:west/README.md"]);
+    assert_eq!(readme, "# https://git.example.com/shop/config.git");
+    let names = server.git(&["ls-tree", "--name-only", REF]);
+    assert_eq!(names, "README.tmpl\ncommit-message.tmpl\nsettings.yaml");
+    // One text has one template.
+    std::fs::create_dir(lab.path("folder")).expect("made");
+    for name in ["README.md.j2", "README.tmpl"] {
+        std::fs::write(lab.path("folder").join(name), "x").expect("written");
+    }
+    let failed = server.hydrate(&["config", "import", "../folder"]).exits(2).stderr;
+    assert!(failed.contains("README.md.j2 and README.tmpl: only one of them can be used"), "{failed}");
+    // A mistake is told with its place, and nothing is stored.
+    let before = server.git(&["rev-parse", REF]);
+    std::fs::write(lab.path("argocd-cm.yaml"), config_map.replace(".RepoURL", ".RepoUrl")).expect("written");
+    let failed = server.hydrate(&["config", "import", "../argocd-cm.yaml"]).exits(2).stderr;
+    assert!(failed.contains("can't evaluate field RepoUrl") && failed.contains("README.tmpl:1"), "{failed}");
+    assert_eq!(server.git(&["rev-parse", REF]), before);
 }

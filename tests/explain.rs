@@ -106,6 +106,36 @@ fn objects_and_lines_lead_to_their_dry_commits() {
 }
 
 #[test]
+fn the_values_line_that_made_a_change_is_named_and_no_file_that_the_commit_left_alone() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab);
+    let values = |comment: &str, replicas: u32, image: &str| {
+        format!("# {comment}\nname: shop\nreplicas: {replicas}\nimage: {image}\n")
+    };
+    // A dry commit that changes what the render reads, and nothing that it makes.
+    clone.commit("words", &[("apps/chart/dev/values.yaml", &values("new words", 2, "nginx:2"))]);
+    let description = "apiVersion: v2\nname: shop\nversion: 1.0.0\ndescription: of the shop\n";
+    clone.commit("more words", &[("apps/chart/dev/Chart.yaml", description)]);
+    clone.push().success();
+    clone.commit("both", &[("apps/chart/dev/values.yaml", &values("new words", 5, "nginx:3"))]);
+    clone.push().success();
+    // (what, files, places)
+    let rows = [
+        ("environments/dev:chart/manifest.yaml:6", json!([{"path": "apps/chart/dev/values.yaml", "line": 3}])),
+        ("environments/dev:chart/manifest.yaml:10", json!([{"path": "apps/chart/dev/values.yaml", "line": 4}])),
+        ("environments/dev:chart/manifest.yaml", Value::Null),
+    ];
+    for (what, places) in rows {
+        let found = explain(&server, &[what]);
+        assert_eq!(found["changed"]["files"], json!(["apps/chart/dev/values.yaml"]), "{what}");
+        assert_eq!(found["changed"]["places"], places, "{what}");
+    }
+    let text = server.hydrate(&["explain", "environments/dev:chart/manifest.yaml:6"]).success().stdout;
+    assert!(text.contains("\n               apps/chart/dev/values.yaml:3\n"), "{text}");
+    assert!(!text.contains("apps/chart/dev/Chart.yaml\n  hydrated"), "{text}");
+}
+
+#[test]
 fn what_cannot_be_told_is_said_with_what_can() {
     let lab = Lab::new();
     let (server, _) = server(&lab);

@@ -88,7 +88,7 @@ fn the_pusher_reads_what_to_do_instead() {
     clone.commit("edit by hand", &[("web/manifest.yaml", "kind: ConfigMap\n")]);
     let told = clone.run("git", &["push", "origin", "edited:environments/prod"]).exits(1);
     let expected = [
-        "error: `environments/prod` is hydrated from `main`: nobody else pushes to it",
+        "error: `environments/prod` is hydrated from `main`: pushes to it are refused",
         "--> applications/prod/web.yaml:15:13",
         "|",
         "15 |       path: web",
@@ -98,8 +98,8 @@ fn the_pusher_reads_what_to_do_instead() {
     ];
     assert_eq!(told.remote(), expected);
     let told = clone.run("git", &["push", "origin", ":environments/prod"]).exits(1);
-    let hint = "= hint: take its Applications out of `main`: applications/prod/api.yaml, applications/prod/web.yaml";
-    assert_eq!(told.remote(), ["error: `environments/prod` is hydrated from `main`: nobody else deletes it", hint]);
+    let hint = "= hint: remove its Applications from `main`: applications/prod/api.yaml, applications/prod/web.yaml";
+    assert_eq!(told.remote(), ["error: `environments/prod` is hydrated from `main`: it cannot be deleted", hint]);
     // What is not ours goes in as ever, also a copy of what is, and a mirror that holds nothing of ours.
     clone.git(&["push", "-q", "origin", "edited:refs/heads/mine"]);
     clone.git(&["push", "-q", "origin", ":refs/heads/mine", "main:refs/tags/v1"]);
@@ -136,7 +136,7 @@ fn a_promoter_adds_and_the_note_is_put_right_at_once() {
     let before = refs(&server);
     for args in [&[":environments/prod"][..], &["--force", "HEAD~1:environments/prod"]] {
         let told = clone.run("git", &[&["push", "origin"], args].concat()).exits(1);
-        assert!(told.remote()[0].contains("may add commits to `environments/prod`, not take any away"), "{told:?}");
+        assert!(told.remote()[0].contains("may add commits to `environments/prod`, not remove any"), "{told:?}");
     }
     // Not to other branches, and nobody else.
     clone.git(&["fetch", "-q"]);

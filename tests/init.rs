@@ -20,7 +20,7 @@ fn the_example_hydrates_as_it_is() {
         let replicas = |env: &str| clone.git(&["show", &format!("origin/environments/{env}:hello/manifest.yaml")]);
         assert!(replicas("dev").contains("replicas: 1") && replicas("prod").contains("replicas: 3"));
         let answer = clone.hydrate(args).exits(2);
-        assert!(answer.stderr.contains("nothing is written") && answer.stderr.contains(file), "{}", answer.stderr);
+        assert!(answer.stderr.contains("nothing was written") && answer.stderr.contains(file), "{}", answer.stderr);
     }
 }
 

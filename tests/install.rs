@@ -66,7 +66,7 @@ fn a_push_goes_through_when_the_program_is_gone() {
     clone.commit("first", &[]);
     let expected = [
         "warning: /no/such/git-hydrate is gone: nothing was hydrated",
-        "hint: to mend it, on the server: git hydrate install --server",
+        "hint: to fix it, on the server: git hydrate install --server",
     ];
     assert_eq!(clone.push().success().remote(), expected);
     assert_eq!(server.git(&["rev-parse", "main"]), clone.git(&["rev-parse", "main"]));
@@ -116,7 +116,7 @@ fn uninstalling_brings_back_what_was_there() {
         assert!(server.file(HOOK).is_some_and(|script| script.contains(BINARY)), "{name}");
         server.hydrate(&["uninstall"]).success();
         assert_eq!(state(&server), before, "{name}");
-        assert_eq!(server.hydrate(&["uninstall"]).success().stdout, "already  nothing of ours is installed\n");
+        assert_eq!(server.hydrate(&["uninstall"]).success().stdout, "already  nothing is installed\n");
     }
 }
 
@@ -128,7 +128,10 @@ fn an_older_version_is_replaced_and_an_edited_one_is_kept() {
     server.hook(HOOK, &script.replace("hook post-receive", "hook post-receive --quiet"));
     for command in [["install", "--server"].as_slice(), &["uninstall"]] {
         let told = server.hydrate(command).exits(1).stdout;
-        assert!(told.contains(&format!("refused  {HOOK} is ours, but was edited since; it is kept\n")), "{told}");
+        assert!(
+            told.contains(&format!("refused  {HOOK} was written by git-hydrate and edited since; it is kept\n")),
+            "{told}"
+        );
         assert!(server.file(HOOK).expect("kept").contains("--quiet"));
     }
     // As a program at another path would have written it.
@@ -149,7 +152,7 @@ fn leftovers_of_two_installations_are_never_overwritten() {
     server.hook(HOOK, SOMEBODYS);
     server.hook(KEPT, "#!/bin/sh\n");
     let told = server.hydrate(&["install", "--server"]).exits(1).stdout;
-    assert!(told.starts_with(&format!("refused  {HOOK} is somebody else's; it is kept\n")), "{told}");
+    assert!(told.starts_with(&format!("refused  {HOOK} was not written by git-hydrate; it is kept\n")), "{told}");
     assert_eq!(server.file(HOOK).as_deref(), Some(SOMEBODYS));
     assert_eq!(server.file(KEPT).as_deref(), Some("#!/bin/sh\n"));
 }

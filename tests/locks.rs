@@ -83,7 +83,7 @@ fn a_kill_between_prepare_and_commit_is_made_up_for() {
         kill(&lab, &server, &clone, "both");
         assert_ne!(locks(&server), [""; 0], "{args:?}");
         let told = server.hydrate(&["doctor"]).success().stdout;
-        assert!(told.contains("of a hydration that was killed: the next one takes them away"), "{told}");
+        assert!(told.contains("of a hydration that was killed: the next one removes them"), "{told}");
         let last = push(&clone, "nobody dies");
         assert_eq!(locks(&server), [""; 0], "{args:?}");
         assert_eq!(note(&server, DEV), note_of(&last));

@@ -151,7 +151,7 @@ fn a_hook_without_its_program_lets_pushes_through() {
         said(&push(&clone, &["origin", "main"], &[]).success()),
         [
             "warning: /gone/git-hydrate is gone: this push is not checked",
-            "hint: to mend it: git hydrate install --client"
+            "hint: to fix it: git hydrate install --client"
         ]
     );
 }

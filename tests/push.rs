@@ -492,7 +492,7 @@ fn promotion_strategies_share_a_branch() {
         ],
     );
     let answer = clone.push().success();
-    assert!(answer.remote().join(" ").contains("lies in none of the `activePaths`"), "{answer:?}");
+    assert!(answer.remote().join(" ").contains("is in none of the `activePaths`"), "{answer:?}");
     settings.commit("share", &[("settings.yaml", &shared.replace("[a, b]", "[a, b, c]"))]);
     settings.git(&["push", "-q", "origin", "HEAD:refs/hydrate/config"]);
     server.hydrate(&["catch-up"]).success();

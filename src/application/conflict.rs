@@ -13,7 +13,7 @@ pub(super) enum Conflict {
     PathTaken { path: RepoPath, branch: BranchName, other: AppName, at: Span },
     #[error("`{path}` on `{branch}` is inside `{outer}`, which `{other}` writes")]
     PathInside { path: RepoPath, branch: BranchName, outer: RepoPath, other: AppName, at: Span },
-    #[error("`{path}` on `{branch}` holds `{inner}`, which `{other}` writes")]
+    #[error("`{path}` on `{branch}` contains `{inner}`, which `{other}` writes")]
     PathAround { path: RepoPath, branch: BranchName, inner: RepoPath, other: AppName, at: Span },
     #[error("`{path}` on `{branch}` differs from the `{other}` of `{name}` in case only")]
     PathCase { path: RepoPath, branch: BranchName, other: RepoPath, name: AppName, at: Span },
@@ -39,6 +39,11 @@ pub(super) enum Conflict {
     Pinned { revision: String, kind: &'static str },
     #[error("`{branch}` is named by {} and does not exist here, so nothing is hydrated for {}", applications(*count), them(*count))]
     NoSuchBranch { branch: String, count: usize, dry_branch: BranchName },
+}
+
+/// The mistake of an Application that names a dry branch as its destination, at the place where it does.
+pub fn destination_is_dry(branch: &BranchName, at: &Span) -> Diagnostic {
+    Conflict::DestinationIsDry { branch: branch.clone() }.at(at.clone())
 }
 
 impl Conflict {

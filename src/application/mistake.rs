@@ -15,7 +15,7 @@ pub(super) enum Mistake {
     Unreadable(String),
     #[error("the file has more than {max} Applications")]
     ManyApplications { max: usize },
-    #[error("lists stand in lists deeper than the limit")]
+    #[error("lists are nested deeper than the limit")]
     ListDepth,
     #[error("an override file is one document, and this one has more")]
     ManyDocuments,
@@ -35,7 +35,7 @@ pub(super) enum Mistake {
     Unknown { key: String, parent: String, near: Option<&'static str> },
     #[error("unknown field `{key}` in `spec`, so this Application is not hydrated")]
     NotHydrated { key: String, near: &'static str },
-    #[error("`{field}` stands beside `spec.sourceHydrator`")]
+    #[error("`{field}` is set beside `spec.sourceHydrator`")]
     SourceToo { field: &'static str },
     #[error("`{text}` can't be the name of {of}: {reason}")]
     Name { text: String, of: &'static str, reason: NameError },
@@ -80,7 +80,7 @@ pub(super) enum Mistake {
     VariableNotSet { name: String, known: Vec<&'static str> },
     #[error("with its variables replaced, the source's options are too long")]
     VariablesGrow,
-    #[error("`${name}` stands for nothing")]
+    #[error("`${name}` is not defined")]
     VariableUnknown { name: String },
 }
 
@@ -146,11 +146,11 @@ impl Mistake {
             },
             Mistake::RepoUrl { .. } => "write the URL of this repository".to_owned(),
             Mistake::Branch { reason: NameError::Invisible(_), .. } => {
-                "type the name again: nobody could tell such a branch from another".to_owned()
+                "type the name again: such a name cannot be distinguished from another".to_owned()
             }
             Mistake::Branch { .. } => "write a name that `git check-ref-format --branch` takes".to_owned(),
             Mistake::SyncRepository { .. } => {
-                "take `syncSource.repoURL` away: manifests go to branches of the repository that holds the dry sources"
+                "remove `syncSource.repoURL`: manifests go to branches of the repository with the dry sources"
                     .to_owned()
             }
             Mistake::SyncPath { reason: PathError::Absolute, text } => match text.trim_matches('/') {

@@ -88,7 +88,7 @@ pub fn read_too_large(path: &RepoPath, bytes: &[u8]) -> Option<File> {
         documents: Vec::new(),
         diagnostics: vec![
             Diagnostic::error(format!("a file of {} MiB is too large for Applications", bytes.len() >> 20))
-                .hint("divide it, or leave it out by the setting `applications` if it holds none")
+                .hint("split it, or exclude it with the setting `applications` if it has none")
                 .at(Span::file(path.clone())),
         ],
         sets: Vec::new(),
@@ -145,7 +145,7 @@ pub fn read(path: &RepoPath, bytes: &[u8]) -> File {
             }
         }
         Err(diagnostic) => {
-            let hint = "mend it, or leave it out by the setting `applications` if it holds no Application";
+            let hint = "correct it, or exclude it with the setting `applications` if it has no Application";
             file.diagnostics.push(diagnostic.hint(hint));
         }
     }

@@ -432,7 +432,7 @@ impl ApplicationSet {
             let text = format!("error unmarshaling JSON: while decoding JSON: {}", mismatch.text);
             Fault::new(text)
                 .in_path(&mismatch.steps)
-                .hint("a field that is no text cannot hold a template; set it by `templatePatch`")
+                .hint("a field that is not a string cannot have a template; set it with `templatePatch`")
         })?;
         let spec = set.get("spec").cloned().unwrap_or_default();
         let is_go = spec.get("goTemplate").and_then(Value::as_bool) == Some(true);

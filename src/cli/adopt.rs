@@ -7,7 +7,7 @@ use crate::hydrate::{self, ForeignBranch, RefNames, Setup, Silent, Wake};
 use crate::render::Renderers;
 use crate::report::{Wording, summary};
 
-/// Hand branches over to hydration that it did not make.
+/// Let hydration take over branches that it did not make.
 ///
 /// Hydration never writes a branch that it did not make itself: one that Argo CD's hydrator wrote, that a person made, or
 /// that came from another server. This names branches that it may continue, in the setting `adopt`, and hydrates them.

@@ -39,7 +39,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let branch = arguments.clone.branch.as_deref().map(BranchName::new).transpose();
     let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;
-    let site = Site::of(arguments.what.as_deref(), arguments.worktree, &arguments.clone)?;
+    let site = Site::of(arguments.what.as_deref(), arguments.worktree, &arguments.clone, "git hydrate apps")?;
     if let Some(name) = &arguments.show {
         let found = site.with_tree(branch, |tree, renderers| hydrate::show(tree, renderers, name))?;
         return show(name, &found, json);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Outcome, output};
 use crate::git::Repository;
-use crate::hook::Options;
+use crate::hook::{Options, notify};
 use crate::hydrate::{self, HydrateError, RefNames, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::{self, Progress, Wording, summary};
@@ -49,6 +49,19 @@ pub(super) fn all(repository: &Repository) -> anyhow::Result<hydrate::Report> {
 
 fn again(repository: &Repository, retry: bool) -> anyhow::Result<hydrate::Report> {
     super::check_owner(repository, "catch-up")?;
+    let report = locked(repository, retry);
+    let told = match &report {
+        Ok(report) => notify(repository, Ok(report)),
+        Err(error) => notify(repository, Err(&format!("{error:#}"))),
+    };
+    if let Err(why) = told {
+        output::warn(&format!("warning: {why}"));
+    }
+    report
+}
+
+/// The same under the lock of the repository.
+fn locked(repository: &Repository, retry: bool) -> anyhow::Result<hydrate::Report> {
     let forever = |_: Duration| true;
     let _lock = hydrate::lock(repository, forever)?;
     let renderers = Renderers::from_config(repository, &super::machine()?)?.without_run_limit();

@@ -14,7 +14,7 @@ use super::{Outcome, WrongUse, output};
 use crate::application::BranchName;
 use crate::diag::{Diagnostic, Span, printable};
 use crate::git::{Location, ObjectId, Repository};
-use crate::hydrate::{self, Adoption, CheckFinding, Checked, RefNames, Tree};
+use crate::hydrate::{self, Adoption, Against, CheckFinding, Checked, RefNames, Setup, Tree, Wake};
 use crate::path::RepoPath;
 use crate::render::Renderers;
 use crate::report::{Paint, Progress, Style};
@@ -57,7 +57,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;
     let (site, adopts) = match &arguments.adopt {
         Some(dir) => (Site::to_adopt(dir)?, true),
-        None => (Site::of(arguments.what.as_deref(), arguments.worktree, &arguments.clone)?, false),
+        None => {
+            (Site::of(arguments.what.as_deref(), arguments.worktree, &arguments.clone, "git hydrate check")?, false)
+        }
     };
     let progress = Progress::new();
     let adoption = site.with_tree(branch, |tree, renderers| {
@@ -68,7 +70,10 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         Ok(Adoption { checked, ..Adoption::default() })
     });
     progress.clear();
-    let adoption = adoption?;
+    let mut adoption = adoption?;
+    if !adopts {
+        site.check_branches(&mut adoption.checked)?;
+    }
     let checked = &adoption.checked;
     if arguments.sarif {
         output::print_document(&sarif::log(&checked.findings))?;
@@ -96,15 +101,20 @@ pub(super) enum Site {
 
 impl Site {
     /// The commit or directory that is named, or the working tree.
-    pub(super) fn of(what: Option<&str>, worktree: bool, clone: &clone::Arguments) -> anyhow::Result<Self> {
+    pub(super) fn of(
+        what: Option<&str>,
+        worktree: bool,
+        clone: &clone::Arguments,
+        command: &str,
+    ) -> anyhow::Result<Self> {
         if let Some(dir) = what.filter(|what| Path::new(what).is_dir() && !is_revision(what)) {
             return Ok(Site::Disk(canonical(Path::new(dir))?));
         }
         let clone = if worktree { Clone::offline(clone) } else { Clone::open(clone) }?;
         let rev = what.unwrap_or("HEAD");
         let commit = match worktree {
-            true => clone.repository.snapshot()?,
-            false => super::commit_of(&clone.repository, rev)?,
+            true => super::snapshot_of(&clone.repository, command)?,
+            false => super::dry_commit_of(&clone.repository, rev, command)?,
         };
         Ok(Site::Commit(Box::new((clone.repository, clone.refs, commit))))
     }
@@ -113,7 +123,7 @@ impl Site {
     fn to_adopt(dir: &Path) -> anyhow::Result<Self> {
         let dir = canonical(dir)?;
         if !dir.is_dir() {
-            bail!(WrongUse(format!("`{}` is no directory", dir.display())));
+            bail!(WrongUse(format!("`{}` is not a directory", dir.display())));
         }
         let own = |repository: &Repository| match repository.worktree() {
             Some(top) => top.canonicalize().is_ok_and(|top| top == dir),
@@ -131,6 +141,29 @@ impl Site {
             Site::Commit(site) => Some(&site.0),
             Site::Disk(_) => None,
         }
+    }
+
+    /// Adds what an environment branch as it is now has against the commit: too much would leave it, or hydration did not
+    /// make it.
+    fn check_branches(&self, checked: &mut Checked) -> anyhow::Result<()> {
+        let (Site::Commit(site), Ok(branch)) = (self, BranchName::new(&checked.dry_branch)) else { return Ok(()) };
+        let (repository, names, commit) = &**site;
+        let renderers = Renderers::from_config(repository, &super::machine()?)?;
+        let progress = Progress::new();
+        let setup = Setup {
+            repository,
+            refs: names.clone(),
+            wake: Wake::Commit { branch, tip: *commit },
+            renderers: &renderers,
+            out_of_time: &|| false,
+            observer: &progress,
+        };
+        let preview = hydrate::preview(&setup, &Against::Branches);
+        progress.clear();
+        for mistake in preview?.environments.into_iter().flat_map(|environment| environment.mistakes) {
+            checked.add_of_branch(mistake);
+        }
+        Ok(())
     }
 
     pub(super) fn with_tree<T>(

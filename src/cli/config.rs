@@ -19,9 +19,12 @@ use crate::git::{
     regular, update_refs,
 };
 use crate::hydrate::{check_settings, dry_remote, settings_files};
-use crate::metadata::{DEFAULT_COMMIT_MESSAGE, PROPOSAL_README};
+use crate::metadata::{
+    COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, DEFAULT_COMMIT_MESSAGE, DEFAULT_GO_COMMIT_MESSAGE, GO_README,
+    PROPOSAL_README, README_GO_TEMPLATE, README_TEMPLATE,
+};
 use crate::report::{Wording, summary};
-use crate::settings::{FILE_BYTES_MAX, FILES, SETTINGS_REF, SettingsFiles as Files, edit};
+use crate::settings::{FILE_BYTES_MAX, FILES, SETTINGS_FILE, SETTINGS_REF, SettingsFiles as Files, argocd_cm, edit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -66,8 +69,8 @@ enum Action {
     },
     /// Change a settings file in your editor.
     Edit {
-        /// The file: settings.yaml, README.md.j2 or commit-message.j2.
-        #[arg(default_value = FILES[0])]
+        /// The file: settings.yaml, or a template: README.md.j2, README.tmpl, commit-message.j2 or commit-message.tmpl.
+        #[arg(default_value = SETTINGS_FILE)]
         file: String,
     },
     /// Write the settings files into a directory.
@@ -75,10 +78,12 @@ enum Action {
         /// The directory.
         directory: PathBuf,
     },
-    /// Take all settings from a directory, in place of those there are.
+    /// Replace all settings by those of a directory; or take over what Argo CD's ConfigMap `argocd-cm` sets for its
+    /// hydrator.
     Import {
-        /// The directory.
-        directory: PathBuf,
+        /// The directory, or a file with the ConfigMap as `kubectl get configmap argocd-cm -o yaml` prints it.
+        #[arg(value_name = "DIRECTORY|FILE")]
+        from: PathBuf,
     },
 }
 
@@ -109,7 +114,10 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
             (take(&files, key, value)?, format!("take {value} from {key}"))
         }
         Some(Action::Edit { file }) => (edit_file(&repository, &files, file)?, format!("edit {file}")),
-        Some(Action::Import { directory }) => (import(directory)?, "import all settings".to_owned()),
+        Some(Action::Import { from }) if from.is_file() => {
+            (import_argocd_cm(&files, from)?, "import argocd-cm".to_owned())
+        }
+        Some(Action::Import { from }) => (import(from)?, "import all settings".to_owned()),
     };
     let message = arguments.message.clone().unwrap_or_else(|| format!("settings: {message}"));
     if !write(&repository, &new, &message)? {
@@ -185,10 +193,10 @@ fn show(repository: &Repository, files: &Files, json: bool) -> anyhow::Result<Ou
         let commit = commit.map(|commit| commit.to_string());
         output::print_json(&serde_json::json!({"commit": commit, "files": files}))?;
     } else if files.is_empty() {
-        output::print("no settings: the defaults hold; to see them: git hydrate config edit\n")?;
+        output::print("no settings: the defaults apply; to see them: git hydrate config edit\n")?;
     } else {
-        output::print_content(files.get(FILES[0]).map_or(&[][..], Vec::as_slice))?;
-        for name in files.keys().filter(|name| *name != FILES[0]) {
+        output::print_content(files.get(SETTINGS_FILE).map_or(&[][..], Vec::as_slice))?;
+        for name in files.keys().filter(|name| *name != SETTINGS_FILE) {
             output::print(format!("# and {name}, which is shown by: git hydrate config get {name}\n"))?;
         }
     }
@@ -239,6 +247,13 @@ fn import(directory: &Path) -> anyhow::Result<Files> {
         files.insert(entry.file_name().to_string_lossy().into_owned(), content);
     }
     Ok(files)
+}
+
+fn import_argocd_cm(files: &Files, path: &Path) -> anyhow::Result<Files> {
+    let reading = || format!("reading {}", path.display());
+    let content = regular::read_linked(path, FILE_BYTES_MAX).with_context(reading)?;
+    let text = String::from_utf8(content).with_context(reading)?;
+    Ok(argocd_cm::import(files, &text)?)
 }
 
 /// Sets a key to what the words may mean there: a text, a list of texts, or YAML, whichever is allowed first.
@@ -305,7 +320,7 @@ fn list(files: &Files, key: &str) -> anyhow::Result<Vec<Value>> {
 
 fn with_key(files: &Files, key: &str, value: Option<Value>) -> anyhow::Result<Files> {
     let mut new = files.clone();
-    new.insert(FILES[0].to_owned(), edit::set(&yaml(files)?, key, value)?.into_bytes());
+    new.insert(SETTINGS_FILE.to_owned(), edit::set(&yaml(files)?, key, value)?.into_bytes());
     Ok(new)
 }
 
@@ -317,22 +332,24 @@ fn key_of_yaml(key: &str) -> anyhow::Result<()> {
 }
 
 fn yaml(files: &Files) -> anyhow::Result<String> {
-    let content = files.get(FILES[0]).cloned().unwrap_or_default();
+    let content = files.get(SETTINGS_FILE).cloned().unwrap_or_default();
     String::from_utf8(content).context("settings.yaml is not UTF-8")
 }
 
 /// Has the user's editor change one file. What cannot be used is kept for the next try.
 fn edit_file(repository: &Repository, files: &Files, name: &str) -> anyhow::Result<Files> {
     let new = match name {
-        "settings.yaml" => NEW_SETTINGS,
-        "README.md.j2" => PROPOSAL_README,
-        "commit-message.j2" => DEFAULT_COMMIT_MESSAGE,
+        SETTINGS_FILE => NEW_SETTINGS,
+        README_TEMPLATE => PROPOSAL_README,
+        README_GO_TEMPLATE => GO_README,
+        COMMIT_MESSAGE_TEMPLATE => DEFAULT_COMMIT_MESSAGE,
+        COMMIT_MESSAGE_GO_TEMPLATE => DEFAULT_GO_COMMIT_MESSAGE,
         _ => bail!(WrongUse(format!("there is no settings file `{name}`; there are: {}", FILES.join(", ")))),
     };
     // Every key, whatever is set: below what is, and gone again unless it was used.
     let help = format!("\n{NOT_SET}\n{NEW_SETTINGS}");
     let before = match files.get(name) {
-        text if name == FILES[0] => [text.map_or(&[][..], Vec::as_slice), help.as_bytes()].concat(),
+        text if name == SETTINGS_FILE => [text.map_or(&[][..], Vec::as_slice), help.as_bytes()].concat(),
         Some(text) => text.clone(),
         None => new.as_bytes().to_vec(),
     };
@@ -350,7 +367,7 @@ fn edit_file(repository: &Repository, files: &Files, name: &str) -> anyhow::Resu
     let after = fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
     let mut edited = files.clone();
     if after != before {
-        edited.insert(name.to_owned(), if name == FILES[0] { without_help(after) } else { after });
+        edited.insert(name.to_owned(), if name == SETTINGS_FILE { without_help(after) } else { after });
     }
     if let Err(error) = check_settings(&edited) {
         let kept = directory.keep().join(name);
@@ -412,7 +429,7 @@ fn move_ref(repository: &Repository, new: ObjectId, old: Option<ObjectId>, messa
     let subject = message.lines().next().unwrap_or_default();
     match update_refs(repository, &[edit], subject) {
         Err(TransactionError::Raced(_)) => {
-            bail!("somebody else changed the settings meanwhile: look at them, try again")
+            bail!("the settings were changed meanwhile: review them and try again")
         }
         result => Ok(result?),
     }
@@ -474,7 +491,7 @@ mod tests {
 
     #[test]
     fn new_settings_name_every_key_and_change_nothing() {
-        let read = |text: &str| Settings::read(&Files::from([(FILES[0].to_owned(), text.as_bytes().to_vec())]));
+        let read = |text: &str| Settings::read(&Files::from([(SETTINGS_FILE.to_owned(), text.as_bytes().to_vec())]));
         assert_eq!(read(NEW_SETTINGS), Ok(Settings::default()));
         let text = NEW_SETTINGS.replace("\n#", "\n");
         let set: Vec<_> = text.lines().filter(|line| !line.starts_with([' ', '#'])).collect();

@@ -83,8 +83,8 @@ JSON:
 pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Outcome> {
     let clone = Clone::open(&arguments.clone)?;
     let tip = match arguments.worktree {
-        true => clone.repository.snapshot()?,
-        false => super::commit_of(&clone.repository, &arguments.rev)?,
+        true => super::snapshot_of(&clone.repository, "git hydrate diff")?,
+        false => super::dry_commit_of(&clone.repository, &arguments.rev, "git hydrate diff")?,
     };
     let against = match &arguments.against {
         Some(rev) => Against::Commit(clone.commit(rev)?),

@@ -13,7 +13,7 @@ use crate::path::RepoPath;
 use crate::render::Renderers;
 use crate::report::{Paint, Style};
 
-/// Lead from a hydrated object or line to the Application, its dry files and the dry commit that last changed it.
+/// Trace a hydrated object or line back to its Application, its dry files and the dry commit that last changed it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 git hydrate explain environments/prod:web/manifest.yaml:28   one line, and since when it is so
@@ -67,7 +67,7 @@ fn place(clone: &Clone, what: &str) -> anyhow::Result<Option<Subject>> {
         Some((path, Ok(number))) => (path, Some(number)),
         _ => (rest, None),
     };
-    let wrong = |error| WrongUse(format!("`{path}` is no path of a branch: {error}"));
+    let wrong = |error| WrongUse(format!("`{path}` is not a path in a branch: {error}"));
     let path = RepoPath::clean(path).map_err(wrong)?;
     Ok(Some(Subject { line, path, number, whole_object: false }))
 }
@@ -94,7 +94,7 @@ fn object(clone: &Clone, arguments: &Arguments) -> anyhow::Result<Subject> {
             Ok(Subject { line: one.line.clone(), path: one.path.clone(), number: Some(one.number), whole_object: true })
         }
         [] => bail!(missing(clone, arguments, &lines, &wanted, name)?),
-        several => bail!(WrongUse(format!("`{}` is ambiguous; it stands at{}", arguments.what, list(several)))),
+        several => bail!(WrongUse(format!("`{}` matches several objects:{}", arguments.what, list(several)))),
     }
 }
 
@@ -200,7 +200,10 @@ fn text(explanation: &Explanation, paint: Paint) -> String {
         None => row("changed by", &changed.subject),
     }
     for file in &changed.files {
-        row("", file);
+        match changed.places.iter().find(|place| place.path == *file) {
+            Some(place) => row("", &format!("{file}:{}", place.line)),
+            None => row("", file),
+        }
     }
     row("hydrated as", short(&changed.id));
     text
@@ -216,14 +219,17 @@ fn of_origin(origin: &DryOrigin, row: &mut dyn FnMut(&str, &str)) {
     if let Some(template) = &origin.template {
         row("template", template);
     }
-    for (index, read) in origin.reads.iter().take(READS_MAX).enumerate() {
+    // Where one template is known to make it, the others are not of interest.
+    let is_other_template = |read: &&String| origin.template.is_some() && read.contains("/templates/");
+    let reads: Vec<&String> = origin.reads.iter().filter(|read| !is_other_template(read)).collect();
+    for (index, read) in reads.iter().take(READS_MAX).enumerate() {
         row(if index == 0 { "made from" } else { "" }, read);
     }
-    if origin.reads.len() > READS_MAX {
-        row("", &format!("… and {} more, with --json", origin.reads.len() - READS_MAX));
+    if reads.len() > READS_MAX {
+        row("", &format!("… and {} more, with --json", reads.len() - READS_MAX));
     }
     if let Some(problem) = &origin.problem {
-        row("made from", &format!("cannot be told here: {problem}"));
+        row("made from", &format!("cannot be determined here: {problem}"));
     }
 }
 

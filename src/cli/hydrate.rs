@@ -20,7 +20,7 @@ pub(super) struct Arguments {
 
 /// The commit that `rev` names. What is close to the name of a command was meant as one.
 fn dry_commit(clone: &Clone, rev: &str) -> anyhow::Result<ObjectId> {
-    super::commit_of(&clone.repository, rev).map_err(|error| match super::close_command(rev) {
+    super::dry_commit_of(&clone.repository, rev, "git hydrate").map_err(|error| match super::close_command(rev) {
         Some(command) => WrongUse(format!("{error}\nhint: did you mean `git hydrate {command}`?")).into(),
         None => error,
     })

@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let there: Vec<&str> =
         files.iter().map(|(path, _)| *path).filter(|path| top.join(path).symlink_metadata().is_ok()).collect();
     if !there.is_empty() {
-        bail!(WrongUse(format!("nothing is written, for this is there already: {}", there.join(", "))));
+        bail!(WrongUse(format!("nothing was written: these files exist already: {}", there.join(", "))));
     }
     let values = [url(&repository), branch(&repository)?];
     for (path, text) in files {

@@ -44,7 +44,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let path = |text: &String| {
-        RepoPath::clean(text).map_err(|error| WrongUse(format!("`{text}` is no path of a branch: {error}")))
+        RepoPath::clean(text).map_err(|error| WrongUse(format!("`{text}` is not a path in a branch: {error}")))
     };
     let paths = arguments.paths.iter().map(path).collect::<Result<Vec<_>, _>>()?;
     let selection = Selection { applications: arguments.application.clone(), paths };

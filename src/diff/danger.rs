@@ -71,7 +71,7 @@ impl std::fmt::Display for Danger {
             }
             Danger::Widened { grants } => {
                 let shown = grants.iter().take(GRANTS_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
-                write!(f, "grants more: {shown}")?;
+                write!(f, "grants additional permissions: {shown}")?;
                 match grants.len().saturating_sub(GRANTS_SHOWN) {
                     0 => Ok(()),
                     more => write!(f, " and {more} more"),

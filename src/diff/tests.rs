@@ -347,35 +347,58 @@ fn rights_that_grow() {
     let named = "[{apiGroups: [''], resources: [secrets], resourceNames: [a], verbs: [get]}]";
     let urls = |urls: &str| format!("[{{nonResourceURLs: [{urls}], verbs: [get]}}]");
     let rows: Vec<(&str, String, String, &str)> = vec![
-        ("a verb", rule("''", "pods", "get"), rule("''", "pods", "get, delete"), "grants more: delete pods"),
+        (
+            "a verb",
+            rule("''", "pods", "get"),
+            rule("''", "pods", "get, delete"),
+            "grants additional permissions: delete pods",
+        ),
         ("fewer", rule("''", "pods", "get, list"), rule("''", "pods", "get"), ""),
         (
             "a group",
             rule("apps", "deployments", "get"),
             rule("apps, batch", "deployments", "get"),
-            "grants more: get deployments.batch",
+            "grants additional permissions: get deployments.batch",
         ),
         ("all before", rule("'*'", "'*'", "'*'"), rule("''", "secrets", "'*'"), ""),
-        ("all now", rule("''", "pods", "get"), rule("''", "'*'", "get"), "grants more: get *"),
+        ("all now", rule("''", "pods", "get"), rule("''", "'*'", "get"), "grants additional permissions: get *"),
         ("a subresource of all", rule("''", "'*/scale'", "get"), rule("''", "pods/scale", "get"), ""),
-        ("one before, all now", named.to_owned(), rule("''", "secrets", "get"), "grants more: get secrets"),
+        (
+            "one before, all now",
+            named.to_owned(),
+            rule("''", "secrets", "get"),
+            "grants additional permissions: get secrets",
+        ),
         ("all before, one now", rule("''", "secrets", "get"), named.to_owned(), ""),
-        ("another one", named.to_owned(), named.replace("[a]", "[a, b]"), "grants more: get secrets/b"),
-        ("addresses", urls("'/healthz/*'"), urls("/healthz/x, /metrics"), "grants more: get /metrics"),
+        (
+            "another one",
+            named.to_owned(),
+            named.replace("[a]", "[a, b]"),
+            "grants additional permissions: get secrets/b",
+        ),
+        (
+            "addresses",
+            urls("'/healthz/*'"),
+            urls("/healthz/x, /metrics"),
+            "grants additional permissions: get /metrics",
+        ),
         (
             "many",
             "[]".to_owned(),
             rule("''", "a, b, c", "get, list"),
-            "grants more: get a, get b, get c, list a and 2 more",
+            "grants additional permissions: get a, get b, get c, list a and 2 more",
         ),
     ];
     for (name, old, new, expected) in rows {
         assert_eq!(dangers(&cluster_role(&old), &cluster_role(&new)).join("|"), expected, "{name}");
     }
     assert_eq!(dangers("", &cluster_role(&rule("''", "pods", "get"))), [""; 0]);
-    assert_eq!(dangers("", &cluster_role(&rule("''", "'*'", "'*'"))), ["grants more: everything on *"]);
+    assert_eq!(
+        dangers("", &cluster_role(&rule("''", "'*'", "'*'"))),
+        ["grants additional permissions: everything on *"]
+    );
     let huge = rule("''", &vec!["r"; 300].join(","), &vec!["v"; 300].join(","));
-    assert_eq!(dangers(&cluster_role("[]"), &cluster_role(&huge)), ["grants more: v r"]);
+    assert_eq!(dangers(&cluster_role("[]"), &cluster_role(&huge)), ["grants additional permissions: v r"]);
 }
 
 #[test]
@@ -388,16 +411,26 @@ fn bindings_that_grow() {
     let dev = "{kind: Group, name: dev}";
     let all = "{kind: Group, name: 'system:authenticated'}";
     let rows = [
-        ("one more", binding("edit", ci), binding("edit", &format!("{ci}, {dev}")), "grants more: edit for Group dev"),
+        (
+            "one more",
+            binding("edit", ci),
+            binding("edit", &format!("{ci}, {dev}")),
+            "grants additional permissions: edit for Group dev",
+        ),
         ("one less", binding("edit", &format!("{ci}, {dev}")), binding("edit", dev), ""),
         ("new", String::new(), binding("edit", ci), ""),
         (
             "new, of an admin",
             String::new(),
             binding("cluster-admin", ci),
-            "grants more: cluster-admin for ServiceAccount ci/bot",
+            "grants additional permissions: cluster-admin for ServiceAccount ci/bot",
         ),
-        ("new, for everybody", String::new(), binding("view", all), "grants more: view for Group system:authenticated"),
+        (
+            "new, for everybody",
+            String::new(),
+            binding("view", all),
+            "grants additional permissions: view for Group system:authenticated",
+        ),
     ];
     for (name, old, new, expected) in rows {
         assert_eq!(dangers(&old, &new).join("|"), expected, "{name}");

@@ -56,6 +56,8 @@ pub struct Options {
     pub skip_schema_validation: bool,
     /// `--show-only`, in order; all documents when there are none.
     pub show_only: Vec<String>,
+    /// Whether only the objects of what is printed count, so that comments may differ from render to render.
+    pub only_objects: bool,
     /// Which Helm to follow where releases differ.
     pub version: Version,
     /// What random and clock functions do.
@@ -157,6 +159,7 @@ impl Default for Options {
             is_upgrade: false,
             skip_schema_validation: false,
             show_only: Vec::new(),
+            only_objects: false,
             version: Version::default(),
             effects: Effects::default(),
             limits: template::Limits::default(),
@@ -205,9 +208,9 @@ impl Options {
             .unwrap_or_default())
     }
 
-    /// Whether less is printed than what is rendered.
-    pub(super) fn leaves_documents_out(&self) -> bool {
-        self.skip_tests || self.no_hooks || !self.show_only.is_empty()
+    /// Whether less counts than what is rendered: documents or comments are left out.
+    pub(super) fn leaves_something_out(&self) -> bool {
+        self.skip_tests || self.no_hooks || !self.show_only.is_empty() || self.only_objects
     }
 
     /// Fails when the release can't have this name.

@@ -9,6 +9,7 @@ use super::error::Error;
 use super::options::Options;
 use super::output::{self, RenderedFile};
 use super::{Files, files};
+use crate::manifest;
 use crate::template::{Calls, RefusedCall, Site};
 use crate::yaml::Mapping;
 
@@ -52,18 +53,23 @@ impl Subject<'_> {
         let sites: BTreeSet<Site> = calls.iter().map(|call| call.site).collect();
         let draw = |number| Draw { calls: Calls::At(sites.clone()), number, sketch: true };
         // Most calls show in the file that makes them: what comes behind it need not be executed then.
-        let file = calls.first().and_then(|call| call.places.first()).filter(|_| !self.options.leaves_documents_out());
+        let file = calls.first().and_then(|call| call.places.first()).filter(|_| !self.options.leaves_something_out());
         let start = file.map(|place| self.printed(&draw(OTHERS[0]), Some(&place.template)));
         let shows = start.is_some_and(|start| start.is_ok_and(|start| !plain.rendered.starts_with(&start.rendered)));
         let is_other = |files: Files| !self.prints_alike(&files, plain);
         shows || OTHERS.iter().any(|number| self.printed(&draw(*number), None).map_or(true, is_other))
     }
 
-    /// Whether two renders print the same.
+    /// Whether two renders print the same, as far as it counts.
     pub fn prints_alike(&self, one: &Files, other: &Files) -> bool {
-        let alike = |one: Result<String, Error>, other| matches!((one, other), (Ok(one), Ok(other)) if one == other);
-        one.rendered == other.rendered
-            || (self.options.leaves_documents_out() && alike(self.text(&one.rendered), self.text(&other.rendered)))
+        if one.rendered == other.rendered {
+            return true;
+        }
+        if !self.options.leaves_something_out() {
+            return false;
+        }
+        let (Ok(one), Ok(other)) = (self.text(&one.rendered), self.text(&other.rendered)) else { return false };
+        one == other || (self.options.only_objects && are_same_objects(&one, &other))
     }
 
     /// What is printed of some files.
@@ -78,6 +84,11 @@ impl Subject<'_> {
         files.rendered.retain(|file| output::is_printed(&file.name));
         Ok(files)
     }
+}
+
+fn are_same_objects(one: &str, other: &str) -> bool {
+    let read = |text: &str| manifest::read(text.as_bytes(), manifest::Source::Output("helm template"));
+    matches!((read(one), read(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 /// What refused calls draw from in a probe.

@@ -16,6 +16,10 @@ pub struct Options {
     pub lock_wait: Duration,
     /// `hydrate.log`: a file that gets one line of JSON for each run; relative to the git directory.
     pub log: Option<PathBuf>,
+    /// `hydrate.notify`: a command of the shell that gets the report of each run.
+    pub notify: Option<String>,
+    /// `hydrate.notifyTimeLimit`, in seconds: how long that command may take. 10 unless it is set.
+    pub notify_time_limit: Duration,
     /// `hydrate.guard`: whether branches that hydration owns are closed to pushes. `install --server` sets it.
     pub guard: bool,
 }
@@ -31,6 +35,8 @@ impl Options {
             budget: seconds("hydrate.budget", 60),
             lock_wait: seconds("hydrate.lockWait", 600),
             log: repository.config("hydrate.log").map(|path| repository.common_dir().join(path)),
+            notify: repository.config("hydrate.notify").filter(|command| !command.is_empty()),
+            notify_time_limit: seconds("hydrate.notifyTimeLimit", 10),
             guard: repository.config_bool("hydrate.guard").unwrap_or(false),
         }
     }

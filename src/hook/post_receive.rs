@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::{Options, STDIN_BYTES_MAX, namespace};
+use super::{Options, STDIN_BYTES_MAX, namespace, notify};
 use crate::diag::{chain, printable};
 use crate::git::{Error, Location, Lock, Refs, Repository};
 use crate::hydrate::{self, HydrateError, Outcome, RefNames, Report, Setup, Silent, Wake};
@@ -28,6 +28,7 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
     outlive_the_pusher();
     match run(git_dir, stdin, machine, &mut console) {
         Ok((report, pushed)) => {
+            tell(git_dir, Ok(&report), &mut console);
             let is_success = report.is_success();
             let report = concerning(report, &pushed);
             if !report.is_empty() {
@@ -37,10 +38,19 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
         }
         Err(error) => {
             let why = chain(&error).lines().map(printable).collect::<Vec<_>>().join("\n");
+            tell(git_dir, Err(&why), &mut console);
             console.print(&wrap(&format!("error: hydration failed: {why}"), "  "));
-            console.print("hint: the push itself is in; the next push, or `git hydrate catch-up`,\n  makes up for it");
+            console.print("hint: the push was accepted; the next push, or `git hydrate catch-up`,\n  hydrates it");
             false
         }
+    }
+}
+
+/// Has the admin's command know of a run.
+fn tell(git_dir: &Path, outcome: Result<&Report, &str>, console: &mut Console) {
+    let Ok(repository) = Repository::open(git_dir, Location::Hook) else { return };
+    if let Err(why) = notify(&repository, outcome) {
+        console.print(&wrap(&format!("warning: {why}"), "  "));
     }
 }
 

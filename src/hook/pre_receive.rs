@@ -209,7 +209,7 @@ fn undecided(why: &str, unjudged: Vec<Diagnostic>, strict: &Strict, console: &mu
 /// What git says would be updated, below `namespace`.
 fn updates(lines: &[u8], namespace: &str) -> std::io::Result<Vec<RefUpdate>> {
     if lines.len() as u64 > STDIN_BYTES_MAX {
-        return Err(std::io::Error::other("more refs than one push may hold"));
+        return Err(std::io::Error::other("more refs than one push may have"));
     }
     let update = |line: &[u8]| {
         let line = String::from_utf8_lossy(line);

@@ -23,7 +23,7 @@ pub use adopt::{Adoption, Seen, adopt};
 pub use apps::{AboveMaker, Listed, ListedApplication, MadeBy, application_sets, list, show};
 pub use check::{CheckFinding, Checked, Rule, Tree, check};
 pub use explain::{
-    Candidate, Changed, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects,
+    Candidate, Changed, ChangedLine, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects,
 };
 pub use foreign::{ForeignBranch, foreign};
 pub use history::{Dry, Entry, History, ObjectCounts, PathChange, Selection, SkippedDry, is_hydrated};

@@ -12,7 +12,7 @@ use super::setup::{RefNames, Wake};
 use crate::application::BranchName;
 use crate::git::{Mode, NewCommit, ObjectBuffer, ObjectId, Refs, TreeEdit};
 use crate::metadata::Time;
-use crate::settings::{FILES, SETTINGS_REF, Settings, edit};
+use crate::settings::{SETTINGS_FILE, SETTINGS_REF, Settings, edit};
 
 /// The dry branches of a repository in which the setting names none.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ pub(super) fn settings_with(
     buffer: &ObjectBuffer<'_>,
 ) -> Result<ObjectId, HydrateError> {
     let (_, mut files) = settings_files(refs, buffer)?;
-    let name = FILES[0];
+    let name = SETTINGS_FILE;
     let mut text = String::from_utf8_lossy(files.get(name).map(Vec::as_slice).unwrap_or_default()).into_owned();
     for (key, value) in found {
         let value = match value {

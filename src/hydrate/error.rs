@@ -59,7 +59,7 @@ pub enum HydrateError {
     #[error("{0}: delete hydrate/cache")]
     Cache(#[source] cache::Unusable),
     /// Another hydration had the lock of the repository for as long as this one waited.
-    #[error("another hydration holds the repository's lock; `git hydrate doctor` tells which")]
+    #[error("another hydration has locked the repository; `git hydrate doctor` shows which")]
     Locked,
     /// A push could not be judged in the time for it.
     #[error("it takes more than {seconds} seconds (hydrate.strictTimeLimit)")]

@@ -96,7 +96,7 @@ impl Faults {
     pub fn warnings(&self) -> impl Iterator<Item = Diagnostic> {
         self.0.iter().map(|(name, why)| {
             let what = format!("`{name}` stays as it is, without what this push would add: {why}");
-            Diagnostic::warning(what).hint("`git hydrate doctor` on the server tells how to mend it")
+            Diagnostic::warning(what).hint("`git hydrate doctor` on the server explains how to fix it")
         })
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct Rules {
 impl Rules {
     /// Reads the settings of a repository.
     pub fn read(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<Self, HydrateError> {
-        let doing = || format!("reading {SETTINGS_REF}, which `git hydrate doctor` on the server tells how to mend");
+        let doing = || format!("reading {SETTINGS_REF}, which `git hydrate doctor` on the server explains how to fix");
         if refs.is_broken(SETTINGS_REF) {
             return Err(git::Error::message(doing()).into());
         }
@@ -88,7 +88,7 @@ impl Rules {
                 count => format!("what {count} ApplicationSets make is not hydrated"),
             };
             let warning = Diagnostic::warning(format!("{what}: this repository was hydrated before that was possible"))
-                .hint("on the server: git hydrate config set madeApplications true, or false to hear no more of it")
+                .hint("on the server: git hydrate config set madeApplications true, or false to silence this")
                 .at(first.set.span());
             discovered.mistakes.push((None, warning));
         }

@@ -1,7 +1,7 @@
 use super::branch_records::{BranchRecord, BranchRecords};
 use super::files::METADATA;
 use crate::application::BranchName;
-use crate::git::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId};
+use crate::git::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Repository};
 use crate::metadata::{Provenance, Trailers, read_note};
 use crate::path::RepoPath;
 use crate::settings::Settings;
@@ -100,6 +100,18 @@ pub(super) fn provenance(buffer: &ObjectBuffer<'_>, tree: ObjectId, path: &str) 
         Some((Mode::File | Mode::Executable, blob)) => Ok(Provenance::read(&file, &buffer.blob(blob)?).ok()),
         _ => Ok(None),
     }
+}
+
+/// What a commit says of how hydration made it, or the nearest one below a promoter's merges; none for a commit of a dry
+/// branch.
+///
+/// Errors: the repository.
+pub fn hydrated_commit(repository: &Repository, id: ObjectId) -> Result<Option<Trailers>, Error> {
+    let buffer = ObjectBuffer::new(repository);
+    let commit = buffer.commit(id)?;
+    let is_hydrated =
+        Trailers::read(&commit.message).is_some() || provenance(&buffer, commit.tree, METADATA)?.is_some();
+    if is_hydrated { nearest(&commit, &buffer, |_| true) } else { Ok(None) }
 }
 
 /// The trailers of the nearest commit of ours on the first-parent line from `tip`.

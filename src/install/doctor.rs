@@ -157,7 +157,7 @@ impl<'a> Doctor<'a> {
             }
         }
         if !self.config.get("remote.hydrate.url").is_empty() {
-            let what = "a remote is named `hydrate`: its branches stand where git hydrate keeps what it renders";
+            let what = "a remote is named `hydrate`: git hydrate keeps what it renders below that name";
             self.bad(what, "git remote rename hydrate NAME");
         }
         Ok(self.findings)
@@ -185,7 +185,7 @@ impl<'a> Doctor<'a> {
         let git = self.git_command();
         if !self.is_guarded() {
             let remedy = format!("{git} config {GUARD} true");
-            self.advise("hydrated branches are not guarded: whoever can push can rewrite them", remedy);
+            self.advise("hydrated branches are not guarded: anyone who can push can rewrite them", remedy);
             return;
         }
         let branches = survey.map(|survey| survey.branches.clone()).unwrap_or_default();
@@ -265,7 +265,7 @@ impl<'a> Doctor<'a> {
         files.sort();
         let dead = self.repository.dead_locks();
         if !dead.is_empty() {
-            let what = format!("{} locks of a hydration that was killed: the next one takes them away", dead.len());
+            let what = format!("{} locks of a hydration that was killed: the next one removes them", dead.len());
             self.advise(what, format!("{} hydrate catch-up", self.git_command()));
         }
         files.retain(|file| !dead.contains(file));
@@ -274,7 +274,7 @@ impl<'a> Doctor<'a> {
             let age = age.ok().and_then(|modified| self.around.now.duration_since(modified).ok()).unwrap_or_default();
             if age >= LOCK_AGE {
                 let what = format!("{} was left {} s ago: what it locks cannot change", file.display(), age.as_secs());
-                self.bad(what, format!("make sure that no git is at work here, then: rm {}", shell_path(&file)));
+                self.bad(what, format!("make sure that no git process runs here, then: rm {}", shell_path(&file)));
             }
         }
         Ok(())
@@ -369,7 +369,7 @@ impl<'a> Doctor<'a> {
         let git = self.git_command();
         if self.repository.config("core.logAllRefUpdates").is_none() {
             let remedy = format!("{git} config core.logAllRefUpdates true");
-            self.advise("there are no reflogs, which tell who moved a branch", remedy);
+            self.advise("there are no reflogs, which record who moved a branch", remedy);
         }
         let fsync = self.repository.fsync();
         if !fsync.loose_objects || !fsync.packs {

@@ -77,10 +77,10 @@ impl Installer<'_> {
     pub fn guard(&mut self, access: &Access, owned: &Owned) -> Result<(), Error> {
         if self.repository.config(GUARD).is_none() {
             self.config.lend(GUARD, "true")?;
-            self.step(State::Done, format!("{GUARD} = true: nobody pushes to hydrated branches"));
+            self.step(State::Done, format!("{GUARD} = true: pushes to hydrated branches are refused"));
         }
         if self.repository.config_bool(GUARD) == Some(false) {
-            self.step(State::Note, format!("{GUARD} = false: whoever can push can rewrite hydrated branches"));
+            self.step(State::Note, format!("{GUARD} = false: anyone who can push can rewrite hydrated branches"));
             return Ok(());
         }
         let wanted = hidden(access, owned);

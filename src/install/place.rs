@@ -71,7 +71,7 @@ impl Place {
         }
         match there.as_deref().map(Owner::of) {
             Some(Owner::Manager(name)) => Ok(Self::Nowhere {
-                reason: format!("{} was written by {name}, which may write it anew", dirs.file.display()),
+                reason: format!("{} was written by {name}, which may overwrite it", dirs.file.display()),
                 advice: format!("have {name} run, with the hook's input: git-hydrate hook {}", hook.name),
             }),
             _ => Ok(Self::File(dirs.file)),

@@ -17,7 +17,7 @@ impl Installer<'_> {
         self.hooks(SERVER_HOOKS, binary)?;
         if self.repository.config("core.logAllRefUpdates").is_none() {
             self.config.lend("core.logAllRefUpdates", "true")?;
-            self.step(State::Done, "core.logAllRefUpdates = true: the reflogs tell who moved a branch");
+            self.step(State::Done, "core.logAllRefUpdates = true: the reflogs record who moved a branch");
         }
         Ok(())
     }
@@ -44,13 +44,13 @@ impl Installer<'_> {
             }
         }
         for entry in self.config.withdraw()? {
-            self.step(State::Done, format!("{entry}: taken away"));
+            self.step(State::Done, format!("{entry}: removed"));
         }
         if self.config.clear(REMOTE)? {
-            self.step(State::Done, format!("{REMOTE}: taken away"));
+            self.step(State::Done, format!("{REMOTE}: removed"));
         }
         if self.steps.is_empty() {
-            self.step(State::Already, "nothing of ours is installed");
+            self.step(State::Already, "nothing is installed");
         }
         Ok(())
     }
@@ -93,13 +93,17 @@ impl Installer<'_> {
                 Owner::Us => self.write(file, &script)?,
                 Owner::Edited => {
                     let advice = format!("move {} away, then install again", file.display());
-                    self.advise(State::Refused, format!("{told} is ours, but was edited since; it is kept"), advice);
+                    self.advise(
+                        State::Refused,
+                        format!("{told} was written by git-hydrate and edited since; it is kept"),
+                        advice,
+                    );
                     return Ok(());
                 }
                 Owner::Other | Owner::Manager(_) if kept == file || fs::symlink_metadata(kept).is_ok() => {
                     let (file, kept) = (file.display(), kept.display());
                     let advice = format!("join {file} and {kept} into one of them, then install again");
-                    self.advise(State::Refused, format!("{told} is somebody else's; it is kept"), advice);
+                    self.advise(State::Refused, format!("{told} was not written by git-hydrate; it is kept"), advice);
                     return Ok(());
                 }
                 Owner::Other | Owner::Manager(_) => {
@@ -123,7 +127,7 @@ impl Installer<'_> {
             Place::Config => {
                 let event = self.config.clear(&hook.key("event"))?;
                 if self.config.clear(&hook.key("command"))? || event {
-                    self.step(State::Done, format!("{}: taken away", hook.key("command")));
+                    self.step(State::Done, format!("{}: removed", hook.key("command")));
                 }
                 return Ok(());
             }
@@ -136,15 +140,19 @@ impl Installer<'_> {
         match (Owner::of(&there), kept) {
             (Owner::Us, Some(kept)) => {
                 fs::rename(&kept, file).doing(|| format!("renaming {}", kept.display()))?;
-                self.step(State::Done, format!("{told} is again what it was before"));
+                self.step(State::Done, format!("{told} is restored"));
             }
             (Owner::Us, None) => {
                 fs::remove_file(file).doing(|| format!("removing {}", file.display()))?;
-                self.step(State::Done, format!("{told}: taken away"));
+                self.step(State::Done, format!("{told}: removed"));
             }
             (Owner::Edited, _) => {
-                let advice = format!("take the call of `git-hydrate hook {}` out of {}", hook.name, file.display());
-                self.advise(State::Refused, format!("{told} is ours, but was edited since; it is kept"), advice);
+                let advice = format!("remove the call of `git-hydrate hook {}` from {}", hook.name, file.display());
+                self.advise(
+                    State::Refused,
+                    format!("{told} was written by git-hydrate and edited since; it is kept"),
+                    advice,
+                );
             }
             (Owner::Other | Owner::Manager(_), _) => {}
         }

@@ -15,6 +15,8 @@ pub struct NativeCharts {
     pub effects: Effects,
     /// What their templates may take.
     pub limits: template::Limits,
+    /// Whether only the objects of what is built count, and no comments.
+    pub only_objects: bool,
     /// Charts that were loaded before.
     pub charts: Arc<helm::Charts>,
 }
@@ -34,6 +36,7 @@ impl RenderChart for NativeCharts {
         if !request.namespace.is_empty() {
             options.namespace.clone_from(&request.namespace);
         }
+        options.only_objects = self.only_objects;
         options.values = request.values.iter().map(values).collect();
         options.api_versions.clone_from(&request.api_versions);
         options.kube_version = Some(request.kube_version.clone()).filter(|version| !version.is_empty());

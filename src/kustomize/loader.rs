@@ -100,10 +100,11 @@ impl Loader {
             return Err(Error::new(format!("'{full}' must resolve to a file")));
         }
         if !real.parent().is_some_and(|dir| dir.starts_with(&self.root)) {
-            return Err(Error::new(format!("security; file '{full}' is not in or below '{}'", self.root)).hint(
-                "move the file below the directory of the kustomization, or render with \
-                 `--load-restrictor LoadRestrictionsNone`",
-            ));
+            return Err(Error::new(format!("security; file '{full}' is not in or below '{}'", self.root)).hint(format!(
+                "move it below `{}`, or into a directory of its own with a kustomization.yaml that names it, and name \
+                 that directory",
+                self.root
+            )));
         }
         Ok(real)
     }

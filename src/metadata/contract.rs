@@ -42,7 +42,7 @@ pub enum Problem {
         text: String,
     },
     /// Empty or not RFC 3339: a failed reconcile. Left out, it is fine.
-    #[error("`{key}` is {text:?}, no date as RFC 3339 has it")]
+    #[error("`{key}` is {text:?}, not a date in the format of RFC 3339")]
     NotADate {
         /// Where.
         key: String,
@@ -50,7 +50,7 @@ pub enum Problem {
         text: String,
     },
     /// Not a web URL: the status is refused. Left out, it is fine.
-    #[error("`{key}` is {text:?}, no http or https URL")]
+    #[error("`{key}` is {text:?}, not an http or https URL")]
     NotAWebUrl {
         /// Where.
         key: String,
@@ -199,11 +199,15 @@ mod tests {
             ("two documents", "{}{}", &["not a JSON object: trailing characters at line 1 column 3"]),
             ("a byte order mark", "\u{feff}{}", &["not a JSON object: expected value at line 1 column 1"]),
             ("an empty file", "", &["not a JSON object: EOF while parsing a value at line 1 column 0"]),
-            ("an empty date", r#"{"drySha":"ID","date":""}"#, &["`date` is \"\", no date as RFC 3339 has it"]),
+            (
+                "an empty date",
+                r#"{"drySha":"ID","date":""}"#,
+                &["`date` is \"\", not a date in the format of RFC 3339"],
+            ),
             (
                 "a date of git",
                 r#"{"drySha":"ID","date":"2024-03-27 10:32:04 +0000"}"#,
-                &["`date` is \"2024-03-27 10:32:04 +0000\", no date as RFC 3339 has it"],
+                &["`date` is \"2024-03-27 10:32:04 +0000\", not a date in the format of RFC 3339"],
             ),
             (
                 "an author object",
@@ -232,9 +236,9 @@ mod tests {
                 "traps of references",
                 r#"{"drySha":"ID","references":[{"commit":{"sha":"abcdef","repoUrl":"git@h:a","date":"x"}}]}"#,
                 &[
-                    "`references[0].commit.date` is \"x\", no date as RFC 3339 has it",
+                    "`references[0].commit.date` is \"x\", not a date in the format of RFC 3339",
                     "`references[0].commit.sha` is \"abcdef\", not the full id of a commit in lower case",
-                    "`references[0].commit.repoURL` is \"git@h:a\", no http or https URL",
+                    "`references[0].commit.repoURL` is \"git@h:a\", not an http or https URL",
                 ],
             ),
         ];

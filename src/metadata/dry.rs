@@ -26,8 +26,19 @@ pub struct DryCommit {
     /// What follows the first paragraph, with one final newline, without the lines of [`references`](Self::references);
     /// or empty.
     pub body: String,
+    /// The message as Argo CD divides it.
+    pub argocd: Message,
     /// The commit elsewhere that caused it; at most one.
     pub references: Vec<Reference>,
+}
+
+/// A message in two parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// What comes before the first `\n\n`, as it is: it may have several lines and blanks at its end.
+    pub subject: String,
+    /// What follows, without the lines of references; blank lines at its start stay.
+    pub body: String,
 }
 
 impl DryCommit {
@@ -41,6 +52,7 @@ impl DryCommit {
             date: Time::of(&commit.committer),
             subject: cut(&subject, LINE_BYTES_MAX).to_owned(),
             body: cut_body(body, BODY_BYTES_MAX),
+            argocd: Message::as_argocd(message),
             references: Reference::of(message).into_iter().collect(),
         }
     }
@@ -61,8 +73,21 @@ impl DryCommit {
             date: Time::new(0, 0),
             subject,
             body: cut_body(body, BODY_BYTES_MAX),
+            argocd: Message::as_argocd(message),
             references: Reference::of(message).into_iter().collect(),
         }
+    }
+}
+
+impl Message {
+    /// Divides a message without white space at its ends.
+    ///
+    /// Reference: argo-cd `37ee0097` util/hydrator/hydrator.go `GetCommitMetadata`. Both parts are cut as those of git
+    /// are.
+    fn as_argocd(message: &str) -> Self {
+        let (subject, rest) = message.split_once("\n\n").unwrap_or((message, ""));
+        let subject = cut(subject, LINE_BYTES_MAX).to_owned();
+        Self { subject, body: cut_body(without_references(rest.lines()), BODY_BYTES_MAX) }
     }
 }
 
@@ -96,14 +121,13 @@ fn split_message(message: &str) -> (String, String) {
     let mut lines = message.lines();
     let paragraph = lines.by_ref().map(|line| line.trim_end_matches(WHITE_SPACE)).take_while(|line| !line.is_empty());
     let subject = paragraph.collect::<Vec<_>>().join(" ");
-    let mut body = String::new();
-    for line in lines.skip_while(|line| line.trim_matches(WHITE_SPACE).is_empty()) {
-        if !is_reference_line(line) {
-            body.push_str(line);
-            body.push('\n');
-        }
-    }
+    let body = without_references(lines.skip_while(|line| line.trim_matches(WHITE_SPACE).is_empty()));
     (subject, body)
+}
+
+/// The lines that no field of a reference is, each with a newline.
+fn without_references<'m>(lines: impl Iterator<Item = &'m str>) -> String {
+    lines.filter(|line| !is_reference_line(line)).flat_map(|line| [line, "\n"]).collect()
 }
 
 #[cfg(test)]

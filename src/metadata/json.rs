@@ -97,7 +97,7 @@ impl Fields {
 
 /// A key that holds something other than text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no text")]
+#[error("`{0}` is not a string")]
 pub(super) struct NotText(pub &'static str);
 
 impl<'de> Deserialize<'de> for Fields {

@@ -111,7 +111,7 @@ mod tests {
         let found = read(r#"{"applications":[{"metadata":{"name":"web","namespace":"argocd"}},{},1]}"#);
         assert_eq!(found.expect("readable").applications, ["web"]);
         let errors =
-            [("{", "EOF while parsing an object at line 1 column 1"), (r#"{"drySha":1}"#, "`drySha` is no text")];
+            [("{", "EOF while parsing an object at line 1 column 1"), (r#"{"drySha":1}"#, "`drySha` is not a string")];
         for (text, reason) in errors {
             let error = read(text).expect_err(text).to_string();
             assert_eq!(error, format!("web/hydrator.metadata of the hydrated branch can't be read: {reason}"));

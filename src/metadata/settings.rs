@@ -1,5 +1,7 @@
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::application::Profile;
 
 /// What an admin may choose of the bytes that this module makes. The default is right without any setting.
@@ -7,14 +9,42 @@ use crate::application::Profile;
 pub struct Settings {
     /// Whose rules hold.
     pub profile: Profile,
-    /// A minijinja template for `README.md` in place of the profile's own; its values are
-    /// [`README_VALUES`](super::README_VALUES).
-    pub readme_template: Option<String>,
-    /// A minijinja template for the commit message in place of the default; its values are
-    /// [`COMMIT_MESSAGE_VALUES`](super::COMMIT_MESSAGE_VALUES).
-    pub commit_message_template: Option<String>,
+    /// A template for `README.md` in place of the profile's own.
+    pub readme_template: Option<TemplateFile>,
+    /// A template for the commit message in place of the default.
+    pub commit_message_template: Option<TemplateFile>,
     /// Who makes the hydrated commits.
     pub identity: Identity,
+    /// What the recorded commands are for.
+    pub tools: Tools,
+}
+
+/// A template of the settings.
+///
+/// A name that ends with `.tmpl` is a Go template, whose values are Argo CD's; another one is minijinja, with
+/// [`README_VALUES`](super::README_VALUES) or [`COMMIT_MESSAGE_VALUES`](super::COMMIT_MESSAGE_VALUES).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateFile {
+    /// The name of its file in the settings.
+    pub name: &'static str,
+    /// What the file holds.
+    pub text: String,
+}
+
+/// The exact versions of the official tools.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Tools {
+    /// The version of Helm.
+    pub helm: String,
+    /// The version of Kustomize.
+    pub kustomize: String,
+}
+
+impl Default for Tools {
+    fn default() -> Self {
+        Self { helm: "4.2.3".to_owned(), kustomize: "5.8.1".to_owned() }
+    }
 }
 
 /// The author and committer of hydrated commits: `git-hydrate <git-hydrate@localhost>` unless the settings say another.

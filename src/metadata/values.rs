@@ -6,7 +6,8 @@ use crate::git::ObjectId;
 use super::dry::DryCommit;
 use super::json::Json;
 use super::reference::Reference;
-use super::{Time, url};
+use super::settings::Tools;
+use super::{ENGINE_REVISION, Time, url};
 
 /// The values of a README template: each name, and what it holds. All are always there, empty ones too.
 ///
@@ -22,6 +23,11 @@ pub const README_VALUES: &[(&str, &str)] = &[
     ("commitAuthor", "`Name <email>` of the dry commit's author"),
     ("commitMessage", "the first line of the dry commit's message"),
     ("commitTime", "when the dry commit was committed: `2024-03-27 10:32:04 UTC`"),
+    (
+        "tools",
+        "what renders the same: helm and kustomize, the version of each that the commands run, and engine, the revision \
+         of git-hydrate's own engine",
+    ),
 ];
 
 /// The values of a commit message template: each name, and what it holds. All are always there, empty ones too.
@@ -54,6 +60,8 @@ pub struct PathContent<'a> {
     pub applications: &'a [(&'a AppName, Option<&'a AppName>)],
     /// The commands that render the same with the official tools.
     pub commands: &'a [String],
+    /// Whether hydration rendered it, and not another renderer of which nothing is known but its commands.
+    pub is_ours: bool,
     /// Whether a promotion strategy promotes this very path on its own, and so reads its `hydrator.metadata`.
     pub is_active_path: bool,
 }
@@ -65,7 +73,7 @@ type Entries = Vec<(&'static str, Json)>;
 const ARGOCD_KEYS: usize = 3;
 
 /// The values of a README template, in the order of [`README_VALUES`].
-pub(super) fn readme(content: &PathContent<'_>, origin: &Origin<'_>) -> Entries {
+pub(super) fn readme(content: &PathContent<'_>, origin: &Origin<'_>, tools: &Tools) -> Entries {
     let application = |&(name, namespace): &(&AppName, Option<&AppName>)| {
         let namespace = namespace.map(AppName::as_str).unwrap_or_default();
         let metadata = vec![("name", Json::text(name.as_str())), ("namespace", Json::text(namespace))];
@@ -82,12 +90,41 @@ pub(super) fn readme(content: &PathContent<'_>, origin: &Origin<'_>) -> Entries 
         ("commitAuthor", Json::text(&origin.commit.author)),
         ("commitMessage", Json::text(&origin.commit.subject)),
         ("commitTime", Json::text(origin.commit.date.readable())),
+        ("tools", Json::Object(versions(content, tools))),
     ]
 }
 
+/// The versions of what made a path; those of tools that its commands do not run are empty.
+fn versions(content: &PathContent<'_>, tools: &Tools) -> Entries {
+    let is_run = |tool: &str| content.is_ours && content.commands.iter().any(|command| runs(command, tool));
+    let version = |is_known: bool, version: &str| Json::text(if is_known { version } else { "" });
+    vec![
+        ("helm", version(is_run("helm"), &tools.helm)),
+        ("kustomize", version(is_run("kustomize"), &tools.kustomize)),
+        ("engine", version(content.is_ours, &ENGINE_REVISION.to_string())),
+    ]
+}
+
+/// Whether a command, as hydration records it, runs the tool; `kustomize build --enable-helm` runs Helm too.
+fn runs(command: &str, tool: &str) -> bool {
+    let inner =
+        command.strip_prefix("(cd ").and_then(|rest| rest.split_once(" && ")).map_or(command, |(_, inner)| inner);
+    let mut words = inner.split(' ');
+    match (words.next(), tool) {
+        (Some("kustomize"), "helm") => words.any(|word| word == "--enable-helm"),
+        (Some(first), tool) => first == tool,
+        (None, _) => false,
+    }
+}
+
 /// `hydrator.metadata` of a destination path. Empty values are still there.
-pub(super) fn path_metadata(content: &PathContent<'_>, origin: &Origin<'_>, profile: Profile) -> Entries {
-    let mut entries = readme(content, origin);
+pub(super) fn path_metadata(
+    content: &PathContent<'_>,
+    origin: &Origin<'_>,
+    tools: &Tools,
+    profile: Profile,
+) -> Entries {
+    let mut entries = readme(content, origin, tools);
     let mut of_proposal = entries.split_off(ARGOCD_KEYS);
     if content.is_active_path {
         let known = |key| entries.iter().any(|(known, _)| *known == key);
@@ -104,12 +141,30 @@ pub(super) fn path_metadata(content: &PathContent<'_>, origin: &Origin<'_>, prof
 /// `hydrator.metadata` of a whole branch, or of what is promoted on its own. Empty values are still there.
 pub(super) fn commit_metadata(origin: &Origin<'_>, profile: Profile) -> Entries {
     let references: Vec<Reference> = origin.commit.references.iter().filter_map(Reference::strict).collect();
-    of_commit(origin, references.iter(), profile)
+    let addresses = match profile {
+        Profile::Proposal => Addresses::Plain,
+        Profile::Argocd => Addresses::Rfc5322,
+    };
+    of_commit(origin, references.iter(), addresses, profile)
+}
+
+/// What Argo CD's own templates of a commit message see as `metadata`. Empty values are still there.
+pub(super) fn argocd_metadata(origin: &Origin<'_>) -> Entries {
+    of_commit(origin, origin.commit.references.iter(), Addresses::Rfc5322, Profile::Argocd)
+}
+
+/// How the author of a reference is written.
+#[derive(Debug, Clone, Copy)]
+enum Addresses {
+    /// `Name <email>`
+    Plain,
+    /// With quotes and encoded words, as Go prints an address.
+    Rfc5322,
 }
 
 /// The values of a commit message template. It credits every author: what promoters don't take stays out of files only.
-pub(super) fn message(origin: &Origin<'_>, branch: &BranchName) -> Entries {
-    let metadata = of_commit(origin, origin.commit.references.iter(), Profile::Proposal);
+pub(super) fn message(origin: &Origin<'_>, branch: &BranchName, profile: Profile) -> Entries {
+    let metadata = of_commit(origin, origin.commit.references.iter(), Addresses::Plain, profile);
     vec![
         ("branch", Json::text(branch.as_str())),
         ("dryBranch", Json::text(origin.branch.as_str())),
@@ -119,11 +174,20 @@ pub(super) fn message(origin: &Origin<'_>, branch: &BranchName) -> Entries {
 }
 
 /// Reference: argo-cd 3.6 util/hydrator/hydrator.go `HydratorCommitMetadata`, in its order.
-fn of_commit<'a>(origin: &Origin<'_>, references: impl Iterator<Item = &'a Reference>, profile: Profile) -> Entries {
+fn of_commit<'a>(
+    origin: &Origin<'_>,
+    references: impl Iterator<Item = &'a Reference>,
+    addresses: Addresses,
+    profile: Profile,
+) -> Entries {
+    let (subject, body) = match profile {
+        Profile::Proposal => (&origin.commit.subject, &origin.commit.body),
+        Profile::Argocd => (&origin.commit.argocd.subject, &origin.commit.argocd.body),
+    };
     let reference = |reference: &Reference| {
-        let author = reference.author.as_ref().map(|author| match profile {
-            Profile::Proposal => author.plain(),
-            Profile::Argocd => author.rfc5322(),
+        let author = reference.author.as_ref().map(|author| match addresses {
+            Addresses::Plain => author.plain(),
+            Addresses::Rfc5322 => author.rfc5322(),
         });
         let commit = vec![
             ("author", Json::text(author.unwrap_or_default())),
@@ -140,8 +204,8 @@ fn of_commit<'a>(origin: &Origin<'_>, references: impl Iterator<Item = &'a Refer
         ("drySha", Json::text(origin.commit.id.to_string())),
         ("author", Json::text(&origin.commit.author)),
         ("date", Json::text(origin.commit.date.rfc3339())),
-        ("subject", Json::text(&origin.commit.subject)),
-        ("body", Json::text(&origin.commit.body)),
+        ("subject", Json::text(subject)),
+        ("body", Json::text(body)),
         ("references", Json::List(references.map(reference).collect())),
     ]
 }

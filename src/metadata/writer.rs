@@ -10,15 +10,19 @@ use crate::manifest::{self, Manifest};
 use super::dry::DryCommit;
 use super::json::Json;
 use super::message::{self, Trailers};
-use super::settings::Settings;
+use super::settings::{Settings, TemplateFile};
 use super::template::Template;
 use super::values::{self, COMMIT_MESSAGE_VALUES, Origin, PathContent, README_VALUES};
-use super::{ENGINE_REVISION, Time};
+use super::{ENGINE_REVISION, Time, values_of_argocd};
 
 /// The settings file that holds the template of the README in each destination path.
 pub const README_TEMPLATE: &str = "README.md.j2";
+/// The same in the language of Argo CD's own templates: `sourceHydrator.readmeMessageTemplate` in `argocd-cm`.
+pub const README_GO_TEMPLATE: &str = "README.tmpl";
 /// The settings file that holds the template of the commit message.
 pub const COMMIT_MESSAGE_TEMPLATE: &str = "commit-message.j2";
+/// The same in the language of Argo CD's own templates: `sourceHydrator.commitMessageTemplate` in `argocd-cm`.
+pub const COMMIT_MESSAGE_GO_TEMPLATE: &str = "commit-message.tmpl";
 
 /// The README of the Manifest Hydrator proposal; what it prints is the proposal's sample.
 pub const PROPOSAL_README: &str = include_str!("templates/proposal-README.md.j2");
@@ -26,6 +30,10 @@ pub const PROPOSAL_README: &str = include_str!("templates/proposal-README.md.j2"
 pub const ARGOCD_README: &str = include_str!("templates/argocd-README.md.j2");
 /// The commit message of Argo CD's own hydrator, 3.6, in both profiles. Our trailers are added to any message.
 pub const DEFAULT_COMMIT_MESSAGE: &str = include_str!("templates/commit-message.j2");
+/// What makes of the values of Argo CD's templates the same README as [`ARGOCD_README`].
+pub const GO_README: &str = include_str!("templates/README.tmpl");
+/// What makes of the values of Argo CD's templates its commit message.
+pub const DEFAULT_GO_COMMIT_MESSAGE: &str = include_str!("templates/commit-message.tmpl");
 
 /// The files of one directory, by name. All are plain files.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -45,12 +53,13 @@ impl Writer {
             Profile::Proposal => PROPOSAL_README,
             Profile::Argocd => ARGOCD_README,
         };
+        let template = |set: &Option<TemplateFile>, name, default| match set {
+            Some(file) => Template::new(file.name, &file.text),
+            None => Template::new(name, default),
+        };
         Ok(Self {
-            readme: Template::new(README_TEMPLATE, settings.readme_template.as_deref().unwrap_or(default))?,
-            message: Template::new(
-                COMMIT_MESSAGE_TEMPLATE,
-                settings.commit_message_template.as_deref().unwrap_or(DEFAULT_COMMIT_MESSAGE),
-            )?,
+            readme: template(&settings.readme_template, README_TEMPLATE, default)?,
+            message: template(&settings.commit_message_template, COMMIT_MESSAGE_TEMPLATE, DEFAULT_COMMIT_MESSAGE)?,
             settings,
         })
     }
@@ -63,7 +72,12 @@ impl Writer {
         let (Ok(name), Ok(branch)) = (name, branch) else { return Ok(()) };
         let origin = Origin { repo_url: "https://git.example.com/team/config.git", branch: &branch, commit: &commit };
         let commands = ["helm template web .".to_owned()];
-        let content = PathContent { applications: &[(&name, Some(&name))], commands: &commands, is_active_path: false };
+        let content = PathContent {
+            applications: &[(&name, Some(&name))],
+            commands: &commands,
+            is_ours: true,
+            is_active_path: false,
+        };
         self.files_for_path(&content, &origin)?;
         self.commit_message(&origin, &branch, None)?;
         Ok(())
@@ -85,9 +99,11 @@ impl Writer {
     ///
     /// Fails only by the README template of the settings.
     pub fn files_for_path(&self, content: &PathContent<'_>, origin: &Origin<'_>) -> Result<Files, Diagnostic> {
-        let values = Json::Object(values::readme(content, origin));
-        let readme = self.readme.render(&values).map_err(|error| with_names(error, README_VALUES))?;
-        let metadata = values::path_metadata(content, origin, self.settings.profile);
+        let tools = &self.settings.tools;
+        let jinja = || Json::Object(values::readme(content, origin, tools));
+        let readme = self.readme.render(jinja, || values_of_argocd::readme(content, origin));
+        let readme = readme.map_err(|error| with_names(error, &self.readme, README_VALUES, GO_README_VALUES))?;
+        let metadata = values::path_metadata(content, origin, tools, self.settings.profile);
         Ok(files([
             ("README.md", readme.into_bytes()),
             ("hydrator.metadata", Json::Object(metadata).without_empty().pretty()),
@@ -118,14 +134,18 @@ impl Writer {
         branch: &BranchName,
         settings_commit: Option<ObjectId>,
     ) -> Result<String, Diagnostic> {
-        let values = Json::Object(values::message(origin, branch));
-        let text = self.message.render(&values).map_err(|error| with_names(error, COMMIT_MESSAGE_VALUES))?;
+        let jinja = || Json::Object(values::message(origin, branch, self.settings.profile));
+        let text = self.message.render(jinja, || values_of_argocd::message(origin));
+        let text =
+            text.map_err(|error| with_names(error, &self.message, COMMIT_MESSAGE_VALUES, GO_COMMIT_MESSAGE_VALUES))?;
         let text = message::clean(&text);
         if text.is_empty() {
-            let error = format!("the template {COMMIT_MESSAGE_TEMPLATE} of the settings: it makes an empty message");
-            return Err(
-                Diagnostic::error(error).hint("`{{ dryShortSHA }}: {{ metadata.subject }}` is what Argo CD has")
-            );
+            let file = self.settings.commit_message_template.as_ref().map_or(COMMIT_MESSAGE_TEMPLATE, |file| file.name);
+            let error = format!("the template {file} of the settings: it makes an empty message");
+            return Err(Diagnostic::error(error).hint(match &self.message {
+                Template::Jinja(_) => "`{{ dryShortSHA }}: {{ metadata.subject }}` is what Argo CD has",
+                Template::Go(_) => "`{{ .metadata.drySha | trunc 7 }}: {{ .metadata.subject }}` is what Argo CD has",
+            }));
         }
         Ok(message::with_trailers(&text, &trailers(origin, branch, settings_commit)))
     }
@@ -168,9 +188,16 @@ fn files<const N: usize>(files: [(&str, Vec<u8>); N]) -> Files {
     files.into_iter().map(|(name, content)| (name.to_owned(), content)).collect()
 }
 
-fn with_names(error: Diagnostic, values: &[(&str, &str)]) -> Diagnostic {
+/// What a template can use, for a hint.
+const GO_README_VALUES: &str = ".RepoURL, .DrySHA and .Commands";
+const GO_COMMIT_MESSAGE_VALUES: &str = ".metadata with repoURL, drySha, author, date, subject, body and references";
+
+fn with_names(error: Diagnostic, template: &Template, values: &[(&str, &str)], of_go: &str) -> Diagnostic {
     let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
-    error.hint(format!("it can use {}", names.join(", ")))
+    match template {
+        Template::Jinja(_) => error.hint(format!("it can use {}", names.join(", "))),
+        Template::Go(_) => error.hint(format!("it can use {of_go}")),
+    }
 }
 
 fn trailers(origin: &Origin<'_>, branch: &BranchName, settings_commit: Option<ObjectId>) -> Trailers {

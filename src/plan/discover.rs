@@ -93,7 +93,7 @@ pub(super) fn is_of_chart(name: &str) -> bool {
 impl Discovered {
     /// Nothing was found, because there is more than we take.
     fn too_much(what: String) -> Self {
-        let hint = "a directory or file that stands in the tree many times counts each time";
+        let hint = "a directory or file that occurs in the tree many times counts each time";
         let broken = Broken { file: RepoPath::root(), diagnostic: Diagnostic::error(what).hint(hint) };
         Self { broken: vec![broken], ..Self::default() }
     }

@@ -11,13 +11,13 @@ pub enum AddressError {
     #[error("write hydrate::<url>, such as hydrate::https://{0}")]
     Scheme(String),
     /// `hydrate::hydrate::…`.
-    #[error("one `hydrate::` is enough: behind it stands the address of the dry repository")]
+    #[error("one `hydrate::` is enough; the address of the dry repository follows it")]
     Nested,
     /// A path that means another place in another directory.
     #[error("`{0}` is a relative path, which the next fetch would look for elsewhere; write hydrate::/path/to/it")]
     Relative(String),
     /// Nothing, or what git would take for an option.
-    #[error("`{0}` is no address of a repository")]
+    #[error("`{0}` is not the address of a repository")]
     NotAnAddress(String),
 }
 

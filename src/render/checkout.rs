@@ -152,7 +152,7 @@ impl<'a> Checkout<'a> {
                     // Asked of the view, since links on the way can lead further up than the text of this one says.
                     let leads_inside = matches!(view.kind(&path), Ok(Some(_)));
                     let inside = std::str::from_utf8(&target).ok().filter(|_| leads_inside);
-                    link(inside.unwrap_or("not here, the link leads nowhere or out of the repository"), &place)?;
+                    link(inside.unwrap_or("not here, a broken link, or one that leads out of the repository"), &place)?;
                 }
                 Kind::Submodule => make_dir(&place)?,
             }

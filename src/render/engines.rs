@@ -12,7 +12,7 @@ use crate::directory;
 use crate::helm;
 use crate::jsonnet;
 use crate::kustomize;
-use crate::manifest::{self, Manifest};
+use crate::manifest::{self, Manifest, encrypted};
 use crate::path::RepoPath;
 use crate::settings::{Limits, RendererName};
 use crate::template;
@@ -91,7 +91,8 @@ impl One<'_, '_> {
             ..kustomize::Options::default()
         };
         let charts = self.commit.renderers.charts.clone();
-        let charts = kustomize::NativeCharts { effects: self.effects(), limits: self.template_limits(), charts };
+        let (effects, limits) = (self.effects(), self.template_limits());
+        let charts = kustomize::NativeCharts { effects, limits, only_objects: true, charts };
         let build = kustomize::build(self.view, &self.source.path, &options, Some(&charts))
             .map_err(|error| self.wrong(&error))?;
         let warning = |text: &String| Diagnostic::warning(text.as_str()).at(self.place().clone());
@@ -120,6 +121,7 @@ impl One<'_, '_> {
             include_crds: release.include_crds,
             skip_tests: release.skip_tests,
             skip_schema_validation: release.skip_schema_validation,
+            only_objects: true,
             effects: self.effects(),
             limits: self.template_limits(),
             stop: self.view.stop().clone(),
@@ -216,6 +218,17 @@ impl One<'_, '_> {
             let placed = diagnostic.span.is_some();
             Failure::mistake(if placed { diagnostic } else { diagnostic.at(self.place().clone()) })
         })
+    }
+
+    /// Warns of objects that SOPS encrypted: who deploys them has to decrypt them.
+    pub fn warn_of_encrypted(&mut self, manifests: &[Manifest]) {
+        let mut encrypted = manifests.iter().filter(|manifest| encrypted::is_sops_object(manifest));
+        let Some(first) = encrypted.next() else { return };
+        let (name, more) = (format!("{} {}", first.kind(), first.name()), encrypted.count());
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let text = format!("{name}{more}: encrypted by SOPS, and written as it is");
+        let hint = "Flux decrypts it when it applies it (`spec.decryption`); Argo CD does not";
+        self.warnings.push(Diagnostic::warning(text).at(self.place().clone()).hint(hint));
     }
 
     fn site<'s>(&'s self, place: &'s Span) -> Result<Site<'s>, Failure> {

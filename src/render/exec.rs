@@ -292,8 +292,7 @@ impl Exec {
         if found.strip_prefix('v').unwrap_or(&found) == required {
             return Ok(checked);
         }
-        let found =
-            if found.is_empty() { "of no version that it tells".to_owned() } else { format!("version {found}") };
+        let found = if found.is_empty() { "of an unknown version".to_owned() } else { format!("version {found}") };
         Err(Error::Version { command: words.join(" "), tool, required, found })
     }
 }

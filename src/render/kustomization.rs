@@ -73,7 +73,7 @@ impl Edits {
         }
         for (index, image) in kustomize.images.iter().enumerate() {
             if Image::parse(image).is_none() {
-                let mistake = Diagnostic::error(format!("`{image}` is no image")).hint(IMAGE_HINT);
+                let mistake = Diagnostic::error(format!("`{image}` is not a valid image")).hint(IMAGE_HINT);
                 return Err(Failure::mistake(mistake.at(at(&["kustomize", "images", &index.to_string()]))));
             }
         }
@@ -81,7 +81,7 @@ impl Edits {
             None => None,
             Some(Some(version)) => Some(version),
             Some(None) => {
-                let text = "`kustomize.kubeVersion` is no version of Kubernetes";
+                let text = "`kustomize.kubeVersion` is not a valid version of Kubernetes";
                 return Err(Failure::mistake(Diagnostic::error(text).at(at(&["kustomize", "kubeVersion"]))));
             }
         };

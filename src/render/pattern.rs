@@ -20,8 +20,9 @@ pub(super) fn is_pattern(text: &str) -> bool {
 ///
 /// Reference: doublestar v4 `FilepathGlob`.
 pub(super) fn expand(view: &View<'_>, pattern: &RepoPath, wanted: Kind, span: Span) -> Result<Vec<RepoPath>, Failure> {
-    let matcher = PathPattern::new(pattern.as_str())
-        .map_err(|_| Failure::mistake(Diagnostic::error(format!("`{pattern}` is no pattern")).at(span.clone())))?;
+    let matcher = PathPattern::new(pattern.as_str()).map_err(|_| {
+        Failure::mistake(Diagnostic::error(format!("`{pattern}` is not a valid pattern")).at(span.clone()))
+    })?;
     let mut top = RepoPath::root();
     let components: Vec<&str> = pattern.components().collect();
     let literal = |component: &&str| !component.contains(['*', '?', '[', '{', '}', '\\']);

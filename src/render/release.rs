@@ -76,7 +76,7 @@ impl Values {
         let object = match yaml::sigs::unmarshal(text.as_bytes(), &yaml::Limits::default()) {
             Ok(Value::Null) => Value::Mapping(yaml::Mapping::new()),
             Ok(object @ Value::Mapping(_)) => object,
-            Ok(_) => return Err("it is no mapping".to_owned()),
+            Ok(_) => return Err("it is not a mapping".to_owned()),
             Err(error) => return Err(error.to_string()),
         };
         Ok(Self { text: text.to_owned(), object })
@@ -112,7 +112,7 @@ impl Release {
             None => of_cluster()?,
             Some(Some(version)) => Some(version),
             Some(None) => {
-                let text = "`helm.kubeVersion` is no version of Kubernetes";
+                let text = "`helm.kubeVersion` is not a valid version of Kubernetes";
                 return Err(Failure::mistake(Diagnostic::error(text).at(at(&["helm", "kubeVersion"]))));
             }
         };

@@ -5,6 +5,7 @@ use super::pattern::{expand, is_pattern};
 use crate::application::Helm;
 use crate::diag::{Diagnostic, Span};
 use crate::go::url::Url;
+use crate::manifest::encrypted;
 use crate::path::{PathError, RepoPath};
 use crate::view::{Kind, View};
 
@@ -70,6 +71,10 @@ pub(super) fn parameter_file(view: &View<'_>, chart: &RepoPath, text: &str, span
 /// The path that `text` names for a chart.
 fn resolve(chart: &RepoPath, text: &str) -> Result<RepoPath, Diagnostic> {
     if let Some(scheme) = scheme(text) {
+        if scheme == "secrets" || scheme.starts_with("secrets+") {
+            let mistake = format!("`{text}` asks helm-secrets to decrypt a file");
+            return Err(Diagnostic::error(mistake).hint(encrypted::INSTEAD));
+        }
         let mistake =
             Diagnostic::error(format!("`{text}` is a URL of scheme `{scheme}`: rendering opens no connection"));
         return Err(mistake.hint("copy the file into this repository"));
@@ -97,14 +102,21 @@ fn existing(
     may_miss: bool,
 ) -> Result<Option<RepoPath>, Failure> {
     match view.kind(path).map_err(|error| Failure::unreadable(error, span.clone()))? {
-        Some(Kind::File) => Ok(Some(path.clone())),
+        Some(Kind::File) => {
+            let content = view.read(path).map_err(|error| Failure::unreadable(error, span.clone()))?;
+            if encrypted::is_sops_file(&content.data) {
+                let mistake = Diagnostic::error(format!("`{text}` is encrypted by SOPS"));
+                return Err(Failure::mistake(mistake.at(span).hint(encrypted::INSTEAD)));
+            }
+            Ok(Some(path.clone()))
+        }
         None if may_miss => Ok(None),
         None => {
             let mistake = Diagnostic::error(format!("`{text}` is not there: no file `{path}`"));
             Err(Failure::mistake(mistake.at(span).hint(MISSING_HINT)))
         }
         Some(Kind::Directory | Kind::Link | Kind::Submodule) => {
-            Err(Failure::mistake(Diagnostic::error(format!("`{text}` is no file")).at(span)))
+            Err(Failure::mistake(Diagnostic::error(format!("`{text}` is not a file")).at(span)))
         }
     }
 }
@@ -119,6 +131,7 @@ mod tests {
             .file("apps/web/Chart.yaml", "name: web\n")
             .file("apps/web/values.yaml", "")
             .file("apps/web/values-prod.yaml", "")
+            .file("apps/web/sops.yaml", "a: ENC[AES256_GCM,data:x]\nsops:\n  mac: ENC[AES256_GCM,data:y]\n")
             .file("apps/web/env/b.yaml", "")
             .file("apps/web/env/a/z.yaml", "")
             .file("apps/web/env/a/deep/x.yaml", "")
@@ -199,10 +212,13 @@ mod tests {
             ),
             ("/", "`/` can't be a values file: the path leads out of the repository"),
             ("out.yaml", "apps/web/out.yaml: the symbolic link to `/etc/passwd` leads out of the repository"),
-            ("env", "`env` is no file"),
+            ("env", "`env` is not a file"),
+            ("secrets://secrets.yaml", "`secrets://secrets.yaml` asks helm-secrets to decrypt a file"),
+            ("secrets+age-import://k?s.yaml", "`secrets+age-import://k?s.yaml` asks helm-secrets to decrypt a file"),
+            ("sops.yaml", "`sops.yaml` is encrypted by SOPS"),
             ("none.yaml", "`none.yaml` is not there: no file `apps/web/none.yaml`"),
             ("none*.yaml", "`none*.yaml` matches no values file"),
-            ("[.yaml", "`apps/web/[.yaml` is no pattern"),
+            ("[.yaml", "`apps/web/[.yaml` is not a valid pattern"),
         ];
         for (text, expected) in rows {
             assert_eq!(resolved(&[text], false).expect_err(text), expected);

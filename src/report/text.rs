@@ -48,7 +48,8 @@ pub fn summary(report: &Report, wording: Wording) -> String {
     let width = branches.iter().take(BRANCHES_MAX).map(|branch| branch.branch.len()).max().unwrap_or_default();
     for (index, branch) in branches.iter().enumerate() {
         if index == BRANCHES_MAX || text.len() > BYTES_MAX {
-            let _ = writeln!(text, "… and {} more branches: `git hydrate status` has them all", branches.len() - index);
+            let _ =
+                writeln!(text, "… and {} more branches: `git hydrate status` shows them all", branches.len() - index);
             break;
         }
         let _ = writeln!(text, "{:width$}  {}", printable(&branch.branch), outcome(branch));
@@ -81,7 +82,7 @@ pub fn diagnostics<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> String {
     let found = merged(all);
     for (index, diagnostic) in found.iter().enumerate() {
         if index == SHOWN_MAX || text.len() > BYTES_MAX {
-            let _ = writeln!(text, "… and {} more: `git hydrate status` has them all", found.len() - index);
+            let _ = writeln!(text, "… and {} more: `git hydrate status` shows them all", found.len() - index);
             break;
         }
         let _ = writeln!(text, "{diagnostic}");
@@ -212,9 +213,9 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "environments/e280  not made: 1111111 failed");
         assert_eq!(lines[20], "environments/e000  new ->   0 of 1 manifests changed");
-        assert_eq!(lines[100], "… and 200 more branches: `git hydrate status` has them all");
+        assert_eq!(lines[100], "… and 200 more branches: `git hydrate status` shows them all");
         assert!(lines[101].starts_with("error: mistake 280 xxx"), "{}", lines[101]);
-        assert_eq!(lines.last(), Some(&"… and 3 more: `git hydrate status` has them all"));
+        assert_eq!(lines.last(), Some(&"… and 3 more: `git hydrate status` shows them all"));
     }
 
     #[test]

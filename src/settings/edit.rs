@@ -46,7 +46,7 @@ fn put(old: Option<&Value>, name: &str, below: &[&str], value: Option<Value>) ->
     let mut map = match old {
         Some(Value::Mapping(map)) => map.clone(),
         None => Mapping::new(),
-        Some(_) => return Err(SettingsError::Wrong(format!("`{name}` holds no keys: unset it first"))),
+        Some(_) => return Err(SettingsError::Wrong(format!("`{name}` has no keys: unset it first"))),
     };
     match put(map.get(*next), next, rest, value)? {
         Some(value) => drop(map.insert((*next).into(), value)),
@@ -141,7 +141,7 @@ mod tests {
         let rows = [
             ("a flow mapping", "{a: 1}\n", "a", "use: git hydrate config edit"),
             ("two documents", "a: 1\n---\nb: 2\n", "a", "settings.yaml"),
-            ("a value with keys", "a: 1\n", "a.b", "`a` holds no keys"),
+            ("a value with keys", "a: 1\n", "a.b", "`a` has no keys"),
         ];
         for (name, text, key, expected) in rows {
             let error = set(text, key, Some("x".into())).expect_err(name).to_string();

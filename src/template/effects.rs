@@ -120,7 +120,7 @@ impl Source {
         hash.update(passed.to_be_bytes());
         hash.update(call.as_bytes());
         let sketch = matches!(self.effects, Effects::Probe { sketch: true, .. });
-        Ok(Random { key: hash.finalize().into(), counter: 0, block: [0; 32], used: 32, sketch })
+        Ok(Random { sketch, ..Random::new(hash.finalize().into()) })
     }
 
     /// What a call draws from, if it is not refused.
@@ -163,6 +163,7 @@ impl Chance {
 }
 
 /// A stream of bytes that a key determines: SHA-256 over the key and a counter.
+#[derive(Clone)]
 pub struct Random {
     key: [u8; 32],
     counter: u64,
@@ -172,6 +173,11 @@ pub struct Random {
 }
 
 impl Random {
+    /// The stream of a key.
+    pub(super) fn new(key: [u8; 32]) -> Self {
+        Self { key, counter: 0, block: [0; 32], used: 32, sketch: false }
+    }
+
     /// How many bits a key gets that shall have so many.
     pub(super) fn key_bits(&self, bits: u32) -> u32 {
         if self.sketch { bits.min(SKETCH_BITS) } else { bits }

@@ -96,7 +96,7 @@ fn streams_and_lists() {
     assert_eq!(names(&file(list("List", &[item(&bare)]))), Vec::<&str>::new());
     let nested = |depth| (0..depth).fold(GOOD.to_owned(), |text, _| list("List", &[item(&text)]));
     assert_eq!(names(&file(nested(8))), ["web"]);
-    assert_eq!(messages(&file(nested(9))), ["25:17 lists stand in lists deeper than the limit"]);
+    assert_eq!(messages(&file(nested(9))), ["25:17 lists are nested deeper than the limit"]);
 }
 
 #[test]

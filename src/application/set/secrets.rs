@@ -96,7 +96,7 @@ impl Search<'_> {
             return Ok(());
         }
         let documents = yaml::decode(&data, Dialect::V2, &Limits::default()).map_err(|error| {
-            let text = format!("the file may hold Secrets of clusters, but cannot be read: {error}");
+            let text = format!("the file may contain Secrets of clusters, but cannot be read: {error}");
             Unclear::in_file(text, "fix it: clusters are made from all of their Secrets, or from none", path.clone())
         })?;
         documents.iter().try_for_each(|document| self.object(path, document, 0))

@@ -321,7 +321,7 @@ fn variables_that_are_not_there() {
             "apps.yaml:8:88 `KUBE_VERSION` is not set when an Application is hydrated",
             "apps.yaml:8:139 `ARGOCD_APP_NAME` is not set when an Application is hydrated",
             "apps.yaml:8:139 `ARGOCD_ENV_X` is not set when an Application is hydrated",
-            "apps.yaml:8:139 `$HOME` stands for nothing",
+            "apps.yaml:8:139 `$HOME` is not defined",
         ]
     );
     let text = "path: a, helm: {parameters: [{name: hash, value: '$2y$10$abc'}]}";
@@ -329,7 +329,7 @@ fn variables_that_are_not_there() {
     assert!(matches!(tool, Tool::Helm(helm) if helm.parameters[0].value == "y0"));
     assert_eq!(used, Vec::<&str>::new());
     let place = "apps.yaml:8:108";
-    assert_eq!(warnings, ["$2", "$1", "$abc"].map(|name| format!("{place} `{name}` stands for nothing")));
+    assert_eq!(warnings, ["$2", "$1", "$abc"].map(|name| format!("{place} `{name}` is not defined")));
 }
 
 #[test]

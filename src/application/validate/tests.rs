@@ -222,7 +222,7 @@ fn one_directory_for_each() {
     check(
         &[at("web/eu"), WEB],
         &REPOSITORY,
-        &["[0, 1] 1.yaml:5 `web` on `env/dev` holds `web/eu`, which `api` writes"],
+        &["[0, 1] 1.yaml:5 `web` on `env/dev` contains `web/eu`, which `api` writes"],
     );
     // Where the manifests go is told by the staging branch, not by the sync branch.
     let staged = |app| App { staging: Some("env/next"), ..app };

@@ -42,11 +42,13 @@ pub enum Rule {
     NoHydrator,
     /// It is not known which Applications an ApplicationSet makes.
     ApplicationSet,
+    /// An environment branch does not take what would be hydrated.
+    EnvironmentBranch,
 }
 
 impl Rule {
     /// All of them.
-    pub const ALL: [Rule; 11] = [
+    pub const ALL: [Rule; 12] = [
         Rule::UnreadableFile,
         Rule::Application,
         Rule::Destination,
@@ -58,6 +60,7 @@ impl Rule {
         Rule::ObjectConflict,
         Rule::NoHydrator,
         Rule::ApplicationSet,
+        Rule::EnvironmentBranch,
     ];
 
     /// Its name, as in JSON.
@@ -74,6 +77,7 @@ impl Rule {
             Rule::ObjectConflict => "object-conflict",
             Rule::NoHydrator => "no-hydrator",
             Rule::ApplicationSet => "application-set",
+            Rule::EnvironmentBranch => "environment-branch",
         }
     }
 
@@ -81,8 +85,7 @@ impl Rule {
     pub fn help(self) -> &'static str {
         match self {
             Rule::UnreadableFile => {
-                "A file that contains `sourceHydrator` must be YAML or JSON: while it cannot be read, nobody knows which \
-                 Applications it holds, and the branches that it fed stay as they are."
+                "A file that contains `sourceHydrator` must be YAML or JSON: while it cannot be read, it is not known which Applications it has, and the branches that it fed stay as they are."
             }
             Rule::Application => "An Application must have the fields that hydration needs, each as it should be.",
             Rule::Destination => {
@@ -111,6 +114,10 @@ impl Rule {
             Rule::ApplicationSet => {
                 "An ApplicationSet is expanded from the dry tree alone. While it cannot be, it makes no Applications, and the \
                  branches that it fed stay as they are."
+            }
+            Rule::EnvironmentBranch => {
+                "An environment branch is one that hydration made, and one dry commit removes no more from it than the \
+                 setting `removalLimit` allows, unless its message says so."
             }
         }
     }
@@ -158,6 +165,17 @@ pub struct Checked {
 }
 
 impl Checked {
+    /// Adds why an environment branch stays as it is, unless that was found without looking at it.
+    pub fn add_of_branch(&mut self, mistake: Diagnostic) {
+        let is_same = |found: &CheckFinding| {
+            (&found.diagnostic.message, &found.diagnostic.span) == (&mistake.message, &mistake.span)
+        };
+        if !self.findings.iter().any(is_same) {
+            let finding = CheckFinding { rule: Rule::EnvironmentBranch, diagnostic: mistake, found_in: Vec::new() };
+            self.findings.push(finding);
+        }
+    }
+
     /// Whether nothing stops any environment branch.
     pub fn is_success(&self) -> bool {
         !self.findings.iter().any(|finding| finding.diagnostic.is_error())

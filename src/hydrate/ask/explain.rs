@@ -14,7 +14,8 @@ use serde::Serialize;
 use super::history::Dry;
 use super::verify::Line;
 use crate::application::{self, Application, SourceType};
-use crate::git::{Error, Mode, Notes, ObjectBuffer, ObjectId, Repository};
+use crate::diff;
+use crate::git::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Repository, TreeChange};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::{MANIFEST, METADATA};
 use crate::hydrate::rules::{Rules, render_context};
@@ -114,6 +115,18 @@ pub struct Changed {
     pub dry: Option<Dry>,
     /// The files that the dry commit changed, of those that the render read.
     pub files: Vec<String>,
+    /// Where in these files, as far as that is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<ChangedLine>,
+}
+
+/// The line of a dry file that made a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ChangedLine {
+    /// The file.
+    pub path: String,
+    /// 1-based, in the dry commit.
+    pub line: u32,
 }
 
 /// An object of an environment branch, and where it stands.
@@ -227,7 +240,9 @@ pub fn explain(repository: &Repository, renderers: &Renderers, subject: &Subject
         _ => None,
     };
     let origin = origin(&buffer, renderers, subject, &path, object.as_ref())?;
-    let changed = changed(&buffer, &last, origin.as_ref())?;
+    let line = subject.number.and_then(|number| text.lines().nth(number as usize - 1));
+    let value = line.filter(|_| !subject.whole_object).and_then(value_of);
+    let changed = changed(&buffer, &last, origin.as_ref(), value)?;
     Ok(Explanation {
         branch: subject.line.name.clone(),
         path: path.to_string(),
@@ -336,28 +351,89 @@ fn template(
     made.into_iter().find(|(manifest, _)| Object::from(manifest) == *object).map(|(_, template)| template)
 }
 
-/// What is behind the commit that changed it.
-fn changed(buffer: &ObjectBuffer<'_>, last: &LastChange, origin: Option<&DryOrigin>) -> Result<Changed, Error> {
+/// What is behind the commit that changed it. `value` is what the line that is explained says.
+fn changed(
+    buffer: &ObjectBuffer<'_>,
+    last: &LastChange,
+    origin: Option<&DryOrigin>,
+    value: Option<&str>,
+) -> Result<Changed, Error> {
     let repository = buffer.repository();
     let dry = last.dry.and_then(|dry| repository.commit(dry).ok());
-    let mut files = Vec::new();
+    let (mut files, mut places) = (Vec::new(), Vec::new());
     if let (Some(dry), Some(origin)) = (&dry, origin) {
-        let before = match last.dry_before.filter(|before| repository.has(*before)) {
-            Some(before) => Some(before),
-            None => repository.first_parent(dry.id)?,
-        };
-        if let Some(before) = before {
-            let reads = |path: &str| {
-                origin.file == path
-                    || origin.reads.iter().any(|read| path.strip_prefix(read.as_str()).is_some_and(is_at_or_below))
-            };
-            let changes = buffer.diff_trees(buffer.commit(before)?.tree, dry.tree)?;
-            files.extend(changes.into_iter().map(|change| change.path).filter(|path| reads(path)));
+        let parent = repository.first_parent(dry.id)?;
+        let mut changes = read_changes(buffer, parent, dry, origin)?;
+        // Of commits that are pushed together, or did not render, an earlier one may have made the change.
+        if let Some(before) = last.dry_before.filter(|before| changes.is_empty() && repository.has(*before)) {
+            changes = read_changes(buffer, Some(before), dry, origin)?;
+        }
+        for change in changes {
+            places.extend(changed_line(buffer, &change, value)?);
+            files.push(change.path);
         }
     }
     let dry = dry.as_ref().map(Dry::of).or_else(|| last.dry.map(|id| Dry::unknown(&id.to_string())));
     let subject = crate::metadata::DryCommit::new(&last.commit).subject;
-    Ok(Changed { id: last.commit.id.to_string(), subject, dry, files })
+    Ok(Changed { id: last.commit.id.to_string(), subject, dry, files, places })
+}
+
+/// What differs between two dry commits, of what a render read; nothing for the first commit of all.
+fn read_changes(
+    buffer: &ObjectBuffer<'_>,
+    before: Option<ObjectId>,
+    dry: &Commit,
+    origin: &DryOrigin,
+) -> Result<Vec<TreeChange>, Error> {
+    let Some(before) = before else { return Ok(Vec::new()) };
+    let is_read = |path: &str| {
+        origin.file == path
+            || origin.reads.iter().any(|read| path.strip_prefix(read.as_str()).is_some_and(is_at_or_below))
+    };
+    let mut changes = buffer.diff_trees(buffer.commit(before)?.tree, dry.tree)?;
+    changes.retain(|change| is_read(&change.path));
+    Ok(changes)
+}
+
+/// The one line of a file that a change wrote; of several the one with the value. None when there is no such line, or
+/// more than one.
+fn changed_line(
+    buffer: &ObjectBuffer<'_>,
+    change: &TreeChange,
+    value: Option<&str>,
+) -> Result<Option<ChangedLine>, Error> {
+    let text = |entry: Option<(Mode, ObjectId)>| match entry {
+        Some((Mode::File | Mode::Executable, blob)) => buffer.blob(blob).map(Some),
+        Some(_) | None => Ok(None),
+    };
+    let (Some(old), Some(new)) = (text(change.old)?, text(change.new)?) else { return Ok(None) };
+    let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
+    let (mut number, mut added) = (0, Vec::new());
+    for line in diff::lines(&old, &new) {
+        match line {
+            diff::Line::Same(_) => number += 1,
+            diff::Line::Removed(_) => {}
+            diff::Line::Added(text) => {
+                number += 1;
+                added.push((number, text));
+            }
+        }
+    }
+    if let (Some(value), true) = (value, added.len() > 1) {
+        added.retain(|(_, text)| value_of(text) == Some(value));
+    }
+    Ok(match added[..] {
+        [(line, _)] => Some(ChangedLine { path: change.path.clone(), line }),
+        _ => None,
+    })
+}
+
+/// The scalar at the end of a line of YAML, without quotes; none when it begins a mapping, a list or a block of text.
+fn value_of(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let item = line.strip_prefix("- ").unwrap_or(line);
+    let value = item.split_once(": ").map_or(item, |(_, value)| value).trim().trim_matches(['"', '\'']);
+    (!value.is_empty() && !value.ends_with(':') && !value.starts_with(['|', '>', '#'])).then_some(value)
 }
 
 fn is_at_or_below(rest: &str) -> bool {

@@ -7,6 +7,7 @@
 //! Commits on top of one that differs are judged by what it should have been, so that only what was changed is named.
 
 mod fault;
+mod promoted;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -24,6 +25,8 @@ use crate::hydrate::standing::{self, nearest};
 use crate::hydrate::survey::named;
 use crate::metadata::{DryCommit, ENGINE_REVISION, Origin, Trailers, note, read_note};
 use crate::settings::{History, RendererName};
+
+use promoted::Promotions;
 
 pub use fault::{Fault, Finding, Line, Verified};
 
@@ -78,8 +81,9 @@ pub fn verify(
         let notes = run.found.recorded_notes()?;
         let engines = run.found.engines()?;
         let settings_now = run.found.rules.id;
-        let mut verifier =
-            Verifier { run, renderer, notes, engines, settings_now, seen: HashSet::new(), repaired: HashMap::new() };
+        let promotions = Promotions::new(self::lines(setup.repository, &setup.refs)?);
+        let (seen, repaired) = (HashSet::new(), HashMap::new());
+        let mut verifier = Verifier { run, renderer, notes, engines, settings_now, seen, repaired, promotions };
         let mut lines = VecDeque::from(lines);
         let mut verified: Vec<Verified> = Vec::new();
         while let Some(line) = lines.pop_front() {
@@ -113,6 +117,7 @@ struct Verifier<'a> {
     seen: HashSet<ObjectId>,
     /// What commits that differ should have been.
     repaired: HashMap<ObjectId, Commit>,
+    promotions: Promotions,
 }
 
 /// A hydrated commit and what it says of itself.
@@ -217,6 +222,11 @@ impl<'a> Verifier<'a> {
             {
                 paths.push(change.path);
             }
+        }
+        // A promoter that squashes leaves no parent that tells what it promotes.
+        if let Some(promoted) = self.promotions.find(&self.run.found.rules.settings, line, commit, &paths, buffer)? {
+            merged.push(Line { name: line.name.clone(), ..promoted });
+            paths.clear();
         }
         Ok(paths)
     }

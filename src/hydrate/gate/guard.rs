@@ -288,7 +288,7 @@ impl<'a> Guard<'a> {
                 return Ok(None);
             }
             let pusher = self.access.pusher.as_deref().unwrap_or_default();
-            let text = format!("`{pusher}` may add commits to `{branch}`, not take any away");
+            let text = format!("`{pusher}` may add commits to `{branch}`, not remove any");
             let hint = "merge into it, or have an admin move it on the server with `git update-ref`";
             return Ok(Some(Diagnostic::error(text).hint(hint)));
         }
@@ -312,8 +312,8 @@ impl<'a> Guard<'a> {
         new: Option<ObjectId>,
     ) -> Result<Diagnostic, HydrateError> {
         const SHOWN_MAX: usize = 3;
-        let verb = if new.is_some() { "pushes to" } else { "deletes" };
-        let refusal = Diagnostic::error(format!("`{branch}` is hydrated from `{dry_branch}`: nobody else {verb} it"));
+        let refused = if new.is_some() { "pushes to it are refused" } else { "it cannot be deleted" };
+        let refusal = Diagnostic::error(format!("`{branch}` is hydrated from `{dry_branch}`: {refused}"));
         let all: Vec<&Application> = self.survey()?.map_or(Vec::new(), |survey| {
             let here = |application: &Application| {
                 application.environment_branch() == branch || application.sync_branch == *branch
@@ -325,7 +325,7 @@ impl<'a> Guard<'a> {
             let files = files.into_iter().take(SHOWN_MAX).collect::<Vec<_>>().join(", ");
             let hint = match files.as_str() {
                 "" => "have an admin delete it on the server: git update-ref -d".to_owned(),
-                files => format!("take its Applications out of `{dry_branch}`: {files}"),
+                files => format!("remove its Applications from `{dry_branch}`: {files}"),
             };
             return Ok(refusal.hint(hint));
         };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::failed_render::FailedBranch;
 use super::output::PathOutput;
-use crate::application::{Application, BranchName};
+use crate::application::{Application, BranchName, destination_is_dry};
 use crate::diag::{Diagnostic, chain, shell_word};
 use crate::git::{self, Commit, Expected, Mode, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, object_id};
 use crate::hydrate::branch_records::BranchRecord;
@@ -287,8 +287,12 @@ impl Branch {
             None => diagnostic,
         };
         let mistake = if let Some(why) = &self.unreadable {
-            let hint = "`git hydrate doctor` on the server tells how to mend it";
+            let hint = "`git hydrate doctor` on the server explains how to fix it";
             place(Diagnostic::error(why).hint(hint), applications.next())
+        } else if (settings.dry_branches.contains(name) || *name == head.branch)
+            && let Some(application) = applications.next()
+        {
+            destination_is_dry(name, application.places.environment_branch())
         } else if foreign {
             let mistake = Diagnostic::error(format!("`{name}` was not made by hydration, so it is not overwritten"));
             let hint = format!(
@@ -312,7 +316,7 @@ impl Branch {
             && let Some(outside) = applications.find(|app| !shared.iter().any(|dir| app.sync_path.starts_with(dir)))
         {
             let path = &outside.sync_path;
-            let mistake = Diagnostic::error(format!("`{path}` lies in none of the `activePaths` of `{name}`"));
+            let mistake = Diagnostic::error(format!("`{path}` is in none of the `activePaths` of `{name}`"));
             mistake.at(outside.places.sync_path.clone()).hint("move it below one of them, or add one in the settings")
         } else if shared.is_empty()
             && let Some(active) = settings.active_paths.get(&self.sync)
@@ -469,6 +473,7 @@ impl Branch {
         let content = PathContent {
             applications: &path.applications,
             commands: path.commands,
+            is_ours: path.application.is_some(),
             is_active_path: rules.settings.active_paths(&self.name).contains(path.dir),
         };
         let mut files = rules.writer.files_for_path(&content, origin).map_err(HydrateError::Template)?;

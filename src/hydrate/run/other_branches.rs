@@ -33,9 +33,7 @@ pub fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Result<()
                 ([], [dry_branch, ..]) => {
                     format!("nothing is hydrated: the dry branch `{dry_branch}` does not exist; `{branch}` has {who}")
                 }
-                _ => {
-                    format!("`{branch}` is not a dry branch, so what its Applications ask of it is not hydrated: {who}")
-                }
+                _ => format!("`{branch}` is not a dry branch, so its Applications are not hydrated: {who}"),
             };
             let verb = if heads.is_empty() { "set" } else { "add" };
             let hint = format!("on the server: git hydrate config {verb} dryBranches {}", shell_word(branch.as_str()));

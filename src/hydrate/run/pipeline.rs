@@ -200,7 +200,7 @@ impl Run<'_> {
                 "`{}{branch}` cannot be read, so nothing is hydrated from it",
                 found.setup.refs.read
             ))
-            .hint("`git hydrate doctor` on the server tells how to mend it")
+            .hint("`git hydrate doctor` on the server explains how to fix it")
         }));
         heads
     }

@@ -16,7 +16,7 @@ use crate::hydrate::heads::DryHead;
 use crate::hydrate::report::Report;
 use crate::hydrate::setup::{RefNames, Setup, Silent, Wake};
 use crate::manifest::{self, Manifest, Source};
-use crate::metadata::{DryCommit, Time};
+use crate::metadata::{DryCommit, Message, Time};
 use crate::path::RepoPath;
 use crate::render::Renderers;
 
@@ -200,7 +200,8 @@ fn dry_commit(
         return Ok(DryCommit::new(&repository.commit(id)?));
     }
     let (subject, body) = subject_and_body(&request.commit_message);
-    Ok(DryCommit { id, author: request.commit_author.clone(), date, subject, body, references: Vec::new() })
+    let argocd = Message { subject: subject.clone(), body: body.clone() };
+    Ok(DryCommit { id, author: request.commit_author.clone(), date, subject, body, argocd, references: Vec::new() })
 }
 
 /// The first paragraph of a message in one line, and what follows.
@@ -223,7 +224,7 @@ fn checked_path(details: &PathDetails) -> Result<(RepoPath, Vec<Manifest>), Diag
     let wrong = |reason: &dyn std::fmt::Display| Diagnostic::error(format!("`details`: `{}`: {reason}", details.path));
     let path = RepoPath::clean(&details.path).map_err(|error| wrong(&error))?;
     if path.is_root() {
-        return Err(wrong(&"the root of the repository is no destination").hint("give it a folder of its own"));
+        return Err(wrong(&"the root of the repository is not a valid destination").hint("give it a folder of its own"));
     }
     if path.components().any(|name| name.eq_ignore_ascii_case(".git")) {
         return Err(wrong(&"git keeps `.git` for itself"));

@@ -23,7 +23,15 @@ use crate::kustomize::transform::{
     RoleBindingSubjects, StrategicMergePatches, Transformer, ValueAdd, ValueAddTarget,
 };
 use crate::kustomize::tree::{Node, NodeId, SetOptions};
+use crate::manifest::encrypted;
 use crate::yaml::{self, Value};
+
+/// The API group of the plugin that decrypts what SOPS encrypted.
+const KSOPS_GROUP: &str = "viaduct.ai";
+
+/// What to do instead of a plugin that is a program.
+const NO_PROGRAMS: &str = "use what is built into Kustomize, or have an admin set up a plugin that runs the program \
+                           (`hydrate-plugin.NAME.command`) and name it in `drySource.plugin`";
 
 type Map = Option<BTreeMap<String, String>>;
 type Specs = Option<Vec<WrittenSpec>>;
@@ -191,13 +199,14 @@ impl Target {
         if gvk.group.is_empty() && gvk.version == "builtin" {
             return Ok(gvk.kind.to_owned());
         }
+        let hint = if gvk.group == KSOPS_GROUP { encrypted::INSTEAD } else { NO_PROGRAMS };
         if session.options.enable_alpha_plugins {
             return Err(Error::unsupported(
                 format!("the plugin '{kind}' of '{}': rendering runs no programs or containers", gvk.api_version()),
-                "replace it by what is built in, or render this Application with a plugin",
+                hint,
             ));
         }
-        Err(Error::new(format!("external plugins disabled; unable to load external plugin '{kind}'")))
+        Err(Error::new(format!("external plugins disabled; unable to load external plugin '{kind}'")).hint(hint))
     }
 
     pub(super) fn configure_generator(&self, session: &mut Session<'_>, root: NodeId) -> Result<Generator> {

@@ -46,6 +46,10 @@ fn proposal() -> Writer {
     writer(Settings::default())
 }
 
+fn file(name: &'static str, text: &str) -> TemplateFile {
+    TemplateFile { name, text: text.to_owned() }
+}
+
 fn text(files: &Files, name: &str) -> String {
     String::from_utf8(files[name].clone()).expect("UTF-8")
 }
@@ -57,7 +61,7 @@ fn write(writer: &Writer, dry: &DryCommit, commands: &[&str], is_active_path: bo
     let commands: Vec<String> = commands.iter().map(|&command| command.to_owned()).collect();
     let name = AppName::new("dev-west").expect("a name");
     let applications = [(&name, None)];
-    let content = PathContent { applications: &applications, commands: &commands, is_active_path };
+    let content = PathContent { applications: &applications, commands: &commands, is_ours: true, is_active_path };
     (writer.files_for_path(&content, &origin).expect("templates that render"), writer.files_for_root(&origin))
 }
 
@@ -70,7 +74,7 @@ fn message(writer: &Writer, dry: &DryCommit) -> Result<String, Diagnostic> {
 const OURS: &str = "Hydrate-Branch: env/dev
 Hydrate-Dry: 3ff41cc5247197a6caf50216c4c76cc29d78a97c
 Hydrate-Dry-Branch: main
-Hydrate-Engine: 2
+Hydrate-Engine: 3
 ";
 
 #[test]
@@ -163,7 +167,8 @@ fn the_readme_of_the_proposal() {
     let origin = Origin { repo_url: "https://github.com/argoproj/argocd-example-apps", branch: &main, commit: &dry };
     let commands =
         ["kustomize edit set image my-app:v0.0.2", "kustomize build environments/dev/west"].map(str::to_owned);
-    let content = PathContent { applications: &[(&name, None)], commands: &commands, is_active_path: false };
+    let content =
+        PathContent { applications: &[(&name, None)], commands: &commands, is_ours: true, is_active_path: false };
     let files = proposal().files_for_path(&content, &origin).expect("renders");
     // docs/proposals/manifest-hydrator.md, "Example output".
     assert_eq!(
@@ -209,7 +214,11 @@ kustomize build environments/dev/west
   ],
   "commitAuthor": "Michael Crenshaw <michael@example.com>",
   "commitMessage": "chore: bumped image tag to v0.0.2",
-  "commitTime": "2024-03-27 10:32:04 UTC"
+  "commitTime": "2024-03-27 10:32:04 UTC",
+  "tools": {
+    "kustomize": "5.8.1",
+    "engine": "3"
+  }
 }
 "#
     );
@@ -327,7 +336,10 @@ fn no_template_forges_a_trailer() {
         ("t\0", "t\u{fffd}\n\n"),
     ];
     for (template, expected) in rows {
-        let writer = writer(Settings { commit_message_template: Some(template.to_owned()), ..Settings::default() });
+        let writer = writer(Settings {
+            commit_message_template: Some(file(COMMIT_MESSAGE_TEMPLATE, template)),
+            ..Settings::default()
+        });
         let message = message(&writer, &dry("s")).expect("renders");
         assert_eq!(message, format!("{expected}{OURS}"), "{template:?}");
         let trailers = Trailers::read(&message).expect("our trailers");
@@ -360,7 +372,7 @@ fn trailers_are_read_from_the_last_paragraph() {
     for line in OURS.lines() {
         assert_eq!(Trailers::read(&format!("s\n\n{}", OURS.replace(&format!("{line}\n"), ""))), None, "{line}");
     }
-    let wrong = [("env/dev", "-"), (ID, "abc"), ("main", "a..b"), ("Engine: 2", "Engine: one")];
+    let wrong = [("env/dev", "-"), (ID, "abc"), ("main", "a..b"), ("Engine: 3", "Engine: one")];
     for (right, wrong) in wrong {
         assert_eq!(Trailers::read(&format!("s\n\n{}", OURS.replace(right, wrong))), None, "{wrong}");
     }
@@ -369,11 +381,12 @@ fn trailers_are_read_from_the_last_paragraph() {
 #[test]
 fn templates_of_the_settings() {
     let readme = |text: &str| {
-        let settings = Settings { readme_template: Some(text.to_owned()), ..Settings::default() };
+        let settings = Settings { readme_template: Some(file(README_TEMPLATE, text)), ..Settings::default() };
         let (main, dry) = (branch("main"), dry("s"));
         let name = AppName::new("web").expect("a name");
         let origin = Origin { repo_url: REPOSITORY, branch: &main, commit: &dry };
-        let content = PathContent { applications: &[(&name, None)], commands: &[], is_active_path: false };
+        let content =
+            PathContent { applications: &[(&name, None)], commands: &[], is_ours: true, is_active_path: false };
         let files = Writer::new(settings).and_then(|writer| writer.files_for_path(&content, &origin));
         files.map(|files| text_of(&files)).map_err(|diagnostic| diagnostic.to_string())
     };
@@ -390,11 +403,12 @@ fn templates_of_the_settings() {
    |
  2 | {{ drySHA }}
   = hint: it can use repoURL, drySha, commands, repoName, dryShortSHA, dryBranch, applications, commitAuthor, \
-             commitMessage, commitTime"
+             commitMessage, commitTime, tools"
             .to_owned())
     );
     let message_of = |text: &str| {
-        let settings = Settings { commit_message_template: Some(text.to_owned()), ..Settings::default() };
+        let settings =
+            Settings { commit_message_template: Some(file(COMMIT_MESSAGE_TEMPLATE, text)), ..Settings::default() };
         Writer::new(settings).and_then(|writer| message(&writer, &dry("s"))).map_err(|diagnostic| diagnostic.message)
     };
     let all = "{{ branch }} {{ dryBranch }} {{ dryShortSHA }} {{ metadata.repoURL }} {{ metadata.drySha }} \
@@ -410,6 +424,109 @@ fn templates_of_the_settings() {
     );
     assert!(message_of("{{ metadata.drySHA }}").is_err());
     assert!(message_of("{% if %}").is_err());
+}
+
+#[test]
+fn metadata_and_templates_tell_the_versions_of_the_tools() {
+    let template = "{{ tools.helm }}|{{ tools.kustomize }}|{{ tools.engine }}";
+    let settings = Settings { readme_template: Some(file(README_TEMPLATE, template)), ..Settings::default() };
+    let (writer, dry) = (writer(settings), dry("s"));
+    let rows: [(&[&str], &str); 5] = [
+        (&["helm template ./web --name-template web"], "4.2.3||3"),
+        (&["(cd ./web && kustomize edit set image a=b)", "kustomize build ./web"], "|5.8.1|3"),
+        (&["kustomize build ./web --enable-helm"], "4.2.3|5.8.1|3"),
+        (&["# kustomization.yaml updated with patches.", "kustomize build ./helm"], "|5.8.1|3"),
+        (&[], "||3"),
+    ];
+    for (commands, expected) in rows {
+        let (path, _) = write(&writer, &dry, commands, false);
+        assert_eq!(text(&path, "README.md"), expected, "{commands:?}");
+        for (version, tool) in expected.split('|').zip(["helm", "kustomize", "engine"]) {
+            let entry = format!("\"{tool}\": \"{version}\"");
+            assert_eq!(text(&path, "hydrator.metadata").contains(&entry), !version.is_empty(), "{commands:?} {tool}");
+        }
+    }
+    // Argo CD's own metadata has no such key, and of another renderer's tools nothing is known.
+    let (path, _) = write(&argocd(), &dry, rows[0].0, false);
+    assert!(!text(&path, "hydrator.metadata").contains("tools"));
+    let main = branch("main");
+    let origin = Origin { repo_url: REPOSITORY, branch: &main, commit: &dry };
+    let commands = ["helm template x".to_owned()];
+    let content = PathContent { applications: &[], commands: &commands, is_ours: false, is_active_path: false };
+    let files = proposal().files_for_path(&content, &origin).expect("renders");
+    assert!(!text(&files, "hydrator.metadata").contains("tools"));
+}
+
+#[test]
+fn templates_of_argocd_make_what_argocd_makes() {
+    let go = |readme: &str, message: &str| Settings {
+        profile: Profile::Argocd,
+        readme_template: Some(file(README_GO_TEMPLATE, readme)),
+        commit_message_template: Some(file(COMMIT_MESSAGE_GO_TEMPLATE, message)),
+        ..Settings::default()
+    };
+    // Its defaults as templates of the settings: the bytes of the built-in ones.
+    let own = writer(go(GO_README, DEFAULT_GO_COMMIT_MESSAGE));
+    for commands in [&["command1", "command2"][..], &[]] {
+        let (expected, found) =
+            (write(&argocd(), &argocd_dry(), commands, false), write(&own, &argocd_dry(), commands, false));
+        assert_eq!(text(&found.0, "README.md"), text(&expected.0, "README.md"));
+    }
+    for message_text in ["s", "s\n\nb", "s\n\nb\n\nArgocd-reference-commit-author: <j@x>\n"] {
+        let expected = message(&argocd(), &dry(message_text)).map(|text| text.replace("-by: j@x", "-by: <j@x>"));
+        assert_eq!(message(&own, &dry(message_text)), expected, "{message_text:?}");
+    }
+    let rows = [
+        ("{{ .metadata.subject }} {{ .metadata.body }}", "s <no value>"),
+        ("{{ .metadata.repoURL }} {{ len .metadata.references }}", "https://github.com/example/repo 1"),
+        ("{{ range .metadata.references }}{{ .commit.author }}{{ end }}", "\"J. Doe\" <j@x>"),
+        ("{{ .metadata.author | splitList \" \" | first | upper }}", "TEST-AUTHOR"),
+    ];
+    let of_a_reference =
+        dry("s\n\nArgocd-reference-commit-author: J. Doe <j@x>\n".replace("J. Doe", "\"J. Doe\"").as_str());
+    for (template, expected) in rows {
+        let found = message(&writer(go(GO_README, template)), &of_a_reference);
+        assert_eq!(found, Ok(format!("{expected}\n\n{OURS}")), "{template}");
+    }
+    let (path, _) = write(&writer(go("{{ .DrySHA }} {{ .Subject }}{{ len .References }}", "x")), &dry("s"), &[], false);
+    assert_eq!(text(&path, "README.md"), format!("{ID} 0"));
+    let error = writer(go("\n{{ .Drysha }}", "x")).check().map_err(|error| error.to_string());
+    assert_eq!(
+        error,
+        Err(
+            "error: the template README.tmpl of the settings: template: README.tmpl:2:3: executing \"README.tmpl\" at \
+             <.Drysha>: can't evaluate field Drysha in type hydrator.HydratorCommitMetadata
+  --> README.tmpl:2
+   |
+ 2 | {{ .Drysha }}
+  = hint: it can use .RepoURL, .DrySHA and .Commands"
+                .to_owned()
+        )
+    );
+}
+
+#[test]
+fn the_profile_argocd_divides_a_message_as_argocd_does() {
+    // (message, subject and body of Argo CD, subject and body of git)
+    let rows = [
+        ("s\n\nb\n", ("s", "b\n"), ("s", "b\n")),
+        ("s\n\n\nb\n", ("s", "\nb\n"), ("s", "b\n")),
+        ("s \t\n\nb\n", ("s \t", "b\n"), ("s", "b\n")),
+        ("one\ntwo\n\nb\n", ("one\ntwo", "b\n"), ("one two", "b\n")),
+        ("s\n \nb\n", ("s\n \nb", ""), ("s", "b\n")),
+        ("s\r\n\r\nb\r\n", ("s\r\n\r\nb", ""), ("s", "b\n")),
+        ("s\n\na\r\nb", ("s", "a\nb\n"), ("s", "a\nb\n")),
+    ];
+    for (message_text, (subject, body), of_git) in rows {
+        let dry = dry(message_text);
+        assert_eq!((dry.subject.as_str(), dry.body.as_str()), of_git, "{message_text:?}");
+        let (_, root) = write(&argocd(), &dry, &[], false);
+        let found: serde_json::Value = serde_json::from_slice(&root["hydrator.metadata"]).expect("JSON");
+        let text = |key: &str| found[key].as_str().unwrap_or_default().to_owned();
+        assert_eq!((text("subject").as_str(), text("body").as_str()), (subject, body), "{message_text:?}");
+    }
+    assert!(message(&argocd(), &dry("one\ntwo\n\nb")).expect("renders").starts_with("3ff41cc: one\ntwo\n\nb\n"));
+    assert!(message(&proposal(), &dry("one\ntwo\n\nb")).expect("renders").starts_with("3ff41cc: one two\n\nb\n"));
 }
 
 #[test]
@@ -481,7 +598,10 @@ fn arbitrary_text_never_panics_and_never_hides_our_trailers() {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         usize::try_from(state >> 33).expect("31 bits") % below
     };
-    let template = Settings { commit_message_template: Some("{{ metadata.body }}".to_owned()), ..Settings::default() };
+    let template = Settings {
+        commit_message_template: Some(file(COMMIT_MESSAGE_TEMPLATE, "{{ metadata.body }}")),
+        ..Settings::default()
+    };
     let (plain, template, path) = (proposal(), writer(template), crate::path::RepoPath::root());
     for _ in 0..3000 {
         let text: String = (0..next(14)).map(|_| pieces[next(pieces.len())]).collect();

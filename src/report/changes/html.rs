@@ -212,11 +212,11 @@ fn application(id: String, application: &ApplicationDiff) -> Application {
         made_by: application.maker().map(printable).unwrap_or_default(),
         note: match &application.unreadable {
             Some(why) => format!("What is on the branch cannot be compared: {}", printable(why)),
-            None if application.objects.is_empty() => "The same objects, written otherwise.".to_owned(),
+            None if application.objects.is_empty() => "The same objects in another notation.".to_owned(),
             None => String::new(),
         },
         danger_count: overview.dangers.len(),
-        noise_text: format!("{differ} in noise only: {}", noise_text(&overview.noise_kinds)),
+        noise_text: format!("{differ} only in generated fields: {}", noise_text(&overview.noise_kinds)),
         objects: objects.into_iter().map(shown).collect(),
         noise: noise.into_iter().map(shown).collect(),
         id,

@@ -53,7 +53,7 @@ impl<'a> Overview<'a> {
         Self::new(environment.objects())
     }
 
-    /// `3 objects changed, 1 added`; empty when there is nothing but noise.
+    /// `3 objects changed, 1 added`; empty when there is only generated fields.
     pub fn counts(&self) -> String {
         let counts = [(self.changed, "changed"), (self.added, "added"), (self.removed, "removed")];
         let mut counts = counts.into_iter().filter(|(count, _)| *count > 0);
@@ -77,7 +77,7 @@ pub(super) fn state(environment: &EnvironmentDiff, overview: &Overview<'_>) -> S
     }
     let counts = match overview.counts() {
         counts if !counts.is_empty() => counts,
-        _ if overview.noise > 0 => "nothing but noise".to_owned(),
+        _ if overview.noise > 0 => "only generated fields".to_owned(),
         _ => "no object".to_owned(),
     };
     // One that goes is not among those that the branch has then.
@@ -98,7 +98,7 @@ fn image_text(image: &ImageChange) -> String {
             }
         }
         (None, Some(new)) => format!("{new} in a new container"),
-        (Some(old), None) => format!("{old} of a container that goes"),
+        (Some(old), None) => format!("{old} of a container that is removed"),
         (None, None) => String::new(),
     }
 }

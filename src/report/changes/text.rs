@@ -57,7 +57,7 @@ pub fn text(changes: &Changes, detail: Detail, paint: Paint) -> String {
         }
     }
     if diagnostics.len() > DIAGNOSTICS_MAX {
-        let _ = writeln!(page.text, "… and {} more; --json has them all", diagnostics.len() - DIAGNOSTICS_MAX);
+        let _ = writeln!(page.text, "… and {} more; --json shows them all", diagnostics.len() - DIAGNOSTICS_MAX);
     }
     page.text
 }
@@ -109,7 +109,7 @@ impl<'a> Text<'a> {
         if overview.noise > 0 {
             let objects =
                 if overview.noise == 1 { "1 object differs" } else { &format!("{} objects differ", overview.noise) };
-            let noise = format!("{objects} in noise only: {}", noise_text(&overview.noise_kinds));
+            let noise = format!("{objects} only in generated fields: {}", noise_text(&overview.noise_kinds));
             let _ = writeln!(self.text, "  {}", self.paint.by(Style::Dim, &wrap(&noise, "    ")));
         }
         if self.detail == Detail::Environments {
@@ -147,7 +147,7 @@ impl<'a> Text<'a> {
             let what = format!("what is on the branch cannot be compared: {}", printable(why));
             let _ = writeln!(self.text, "    {}", wrap(&what, "    "));
         } else if application.objects.is_empty() && application.moved_from.is_none() {
-            let _ = writeln!(self.text, "    the same objects, written otherwise");
+            let _ = writeln!(self.text, "    the same objects in another notation");
         }
         let with_noise = matches!(self.detail, Detail::Fields { with_noise: true });
         for object in application.objects.iter().filter(|object| with_noise || !object.is_noise()) {

@@ -135,7 +135,7 @@ pub enum Fault {
     },
     /// It cannot be told: another revision of the engine made it, and ours makes something else.
     #[error(
-        "made by engine revision {revision}, and this is {ENGINE_REVISION}: a git-hydrate of that revision can tell"
+        "made by engine revision {revision}, and this is {ENGINE_REVISION}: use a git-hydrate of that revision to verify it"
     )]
     OtherRevision {
         /// The revision.

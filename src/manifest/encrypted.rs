@@ -1,0 +1,44 @@
+//! What SOPS encrypted, which nothing here decrypts.
+
+use super::Manifest;
+use crate::yaml::Value;
+
+/// What to do instead of decrypting while rendering: what is rendered stands in a branch in plain text.
+pub const INSTEAD: &str = "a hydrated branch shows what it holds to everyone who can read it, so nothing is decrypted: let the \
+                           cluster fetch or decrypt secrets (External Secrets, Sealed Secrets, argocd-vault-plugin)";
+
+/// How each value begins that SOPS encrypted.
+const CIPHERTEXT: &str = "ENC[AES256_GCM,";
+
+/// Whether a YAML or JSON file is one that SOPS wrote.
+///
+/// Reference: sops 3 cmd/sops/formats; its metadata stand under the key `sops` at the top.
+pub fn is_sops_file(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    let is_metadata = |line: &str| line.starts_with("sops:") || line.trim_start().starts_with("\"sops\":");
+    text.contains(CIPHERTEXT) && text.lines().any(is_metadata)
+}
+
+/// Whether SOPS encrypted values of an object.
+pub fn is_sops_object(manifest: &Manifest) -> bool {
+    let mac = manifest.object().get("sops").and_then(|sops| sops.get("mac")).and_then(Value::as_str);
+    mac.is_some_and(|mac| mac.starts_with(CIPHERTEXT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_sops_wrote() {
+        let rows = [
+            ("a: ENC[AES256_GCM,data:x,type:str]\nsops:\n    mac: ENC[AES256_GCM,data:y,type:str]\n", true),
+            ("{\n\t\"a\": \"ENC[AES256_GCM,data:x]\",\n\t\"sops\": {\"mac\": \"ENC[AES256_GCM,data:y]\"}\n}\n", true),
+            ("a: ENC[AES256_GCM,data:x,type:str]\n", false),
+            ("sops: {enabled: true}\na: b\n", false),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(is_sops_file(text.as_bytes()), expected, "{text}");
+        }
+    }
+}

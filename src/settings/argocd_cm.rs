@@ -1,0 +1,95 @@
+//! What Argo CD's ConfigMap `argocd-cm` sets for its own hydrator, as settings.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_yaml::{Mapping, Value};
+
+use super::{SETTINGS_FILE, SettingsError, SettingsFiles, edit};
+use crate::metadata::{COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE};
+
+/// The keys with templates: each with the file that it becomes, and the one whose place that takes.
+const TEMPLATES: [(&str, &str, &str); 2] = [
+    ("sourceHydrator.commitMessageTemplate", COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE),
+    ("sourceHydrator.readmeMessageTemplate", README_GO_TEMPLATE, README_TEMPLATE),
+];
+
+/// The keys of the author of hydrated commits, each with Argo CD's default.
+const AUTHOR: [(&str, &str, &str); 2] =
+    [("commit.author.name", "name", "Argo CD"), ("commit.author.email", "email", "argo-cd@example.com")];
+
+#[derive(Debug, Deserialize)]
+struct ConfigMap {
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    data: BTreeMap<String, String>,
+}
+
+/// The files of the settings with what the ConfigMap says: the two templates and the author of its hydrator. An empty
+/// value is Argo CD's default, as there; its other keys say nothing of what is hydrated here.
+///
+/// Errors: it is no ConfigMap, or has none of these keys.
+pub fn import(files: &SettingsFiles, config_map: &str) -> Result<SettingsFiles, SettingsError> {
+    let wrong = |reason: String| SettingsError::NotArgocdCm(reason);
+    let config_map: ConfigMap = serde_yaml::from_str(config_map).map_err(|error| wrong(error.to_string()))?;
+    if config_map.kind != "ConfigMap" {
+        return Err(wrong(format!("expected a ConfigMap, found kind `{}`", config_map.kind)));
+    }
+    let value = |key: &str| config_map.data.get(key).map(String::as_str).filter(|value| !value.is_empty());
+    let mut new = files.clone();
+    let mut found = false;
+    for (key, file, instead_of) in TEMPLATES {
+        if let Some(template) = value(key) {
+            new.insert(file.to_owned(), template.as_bytes().to_vec());
+            new.remove(instead_of);
+            found = true;
+        }
+    }
+    if AUTHOR.iter().any(|(key, ..)| value(key).is_some()) {
+        let author = AUTHOR.iter().map(|(key, name, default)| ((*name).into(), value(key).unwrap_or(default).into()));
+        let text = files.get(SETTINGS_FILE).cloned().unwrap_or_default();
+        let text = String::from_utf8(text).map_err(|_| SettingsError::NotUtf8(SETTINGS_FILE.to_owned()))?;
+        let author = Value::Mapping(author.collect::<Mapping>());
+        new.insert(SETTINGS_FILE.to_owned(), edit::set(&text, "author", Some(author))?.into_bytes());
+        found = true;
+    }
+    let keys = || TEMPLATES.iter().chain(&AUTHOR).map(|(key, ..)| *key).collect::<Vec<_>>().join(", ");
+    if found { Ok(new) } else { Err(wrong(format!("it sets none of {}", keys()))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(files: &SettingsFiles) -> Vec<&str> {
+        files.keys().map(String::as_str).collect()
+    }
+
+    #[test]
+    fn templates_and_author() {
+        let before = SettingsFiles::from([("commit-message.j2".to_owned(), b"x".to_vec())]);
+        let new = import(
+            &before,
+            "kind: ConfigMap\ndata:\n  commit.author.name: Robot\n  sourceHydrator.commitMessageTemplate: '{{ .metadata.drySha }}'\n  url: x\n",
+        );
+        let new = new.expect("a ConfigMap");
+        assert_eq!(names(&new), ["commit-message.tmpl", "settings.yaml"]);
+        assert_eq!(new["settings.yaml"], b"author:\n  name: Robot\n  email: argo-cd@example.com\n");
+        assert_eq!(new["commit-message.tmpl"], b"{{ .metadata.drySha }}");
+    }
+
+    #[test]
+    fn what_has_nothing_to_say_is_refused() {
+        let rows = [
+            ("kind: Secret\n", "expected a ConfigMap, found kind `Secret`"),
+            ("kind: ConfigMap\ndata: {url: x}\n", "it sets none of sourceHydrator.commitMessageTemplate, "),
+            ("kind: ConfigMap\ndata: {commit.author.name: ''}\n", "it sets none of"),
+            ("kind: ConfigMap\ndata: []\n", "data: "),
+        ];
+        for (text, expected) in rows {
+            let error = import(&SettingsFiles::new(), text).expect_err(text).to_string();
+            assert!(error.starts_with("argocd-cm: ") && error.contains(expected), "{text}: {error}");
+        }
+    }
+}

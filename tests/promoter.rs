@@ -1,0 +1,251 @@
+//! GitOps Promoter as a client: what it reads after each push, and what it writes itself.
+//!
+//! Reference: GitOps Promoter 7456cfed internal/git/git.go, internal/controller. It reads the tips of `ENV` (active) and
+//! `ENV-next` (proposed), `hydrator.metadata` in them and the note of the proposed one.
+
+use serde_json::Value;
+
+use crate::push::config_map;
+use crate::support::{Lab, Repo};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Squash,
+    FastForward,
+    Merge,
+}
+
+fn application(name: &str, env: &str, next: &str) -> (String, String) {
+    let text = format!(
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: {name}-{env}}}\nspec:\n  destination: \
+         {{name: {env}, namespace: {name}}}\n  sourceHydrator:\n    drySource: {{repoURL: https://git.example.com/dry.git, \
+         targetRevision: main, path: apps/{name}/{env}}}\n    syncSource: {{targetBranch: env/{env}, path: {name}}}\n    \
+         hydrateTo: {{targetBranch: {next}}}\n"
+    );
+    (format!("applications/{name}-{env}.yaml"), text)
+}
+
+/// A server whose promoter may push, and a clone with Applications, each with its environment and its proposed branch.
+fn server(lab: &Lab, settings: &[&[&str]], apps: &[(&str, &str, &str)]) -> (Repo, Repo) {
+    let server = lab.server();
+    server.allow("hydrate.promoter");
+    for args in settings {
+        server.hydrate(&[&["config", "set"], *args].concat()).success();
+    }
+    let clone = server.clone_to("clone");
+    let mut files = Vec::new();
+    for (name, env, next) in apps {
+        files.push(application(name, env, next));
+        files.push((format!("apps/{name}/{env}/config.yaml"), config_map(name, "1")));
+    }
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    clone.commit("first", &files);
+    clone.push().success();
+    (server, clone)
+}
+
+fn tip(server: &Repo, branch: &str) -> String {
+    server.git(&["rev-parse", "--verify", &format!("refs/heads/{branch}")])
+}
+
+/// What Promoter takes of `hydrator.metadata`; the test fails where its API server would refuse it.
+fn metadata(server: &Repo, branch: &str, dir: &str) -> Value {
+    let text = server.git(&["show", &format!("refs/heads/{branch}:{dir}hydrator.metadata")]);
+    let problems = git_hydrate::metadata::contract::check_metadata(text.as_bytes());
+    assert!(problems.is_empty(), "{branch}: {problems:?}");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn dry_sha(server: &Repo, branch: &str, dir: &str) -> String {
+    metadata(server, branch, dir)["drySha"].as_str().expect("text").to_owned()
+}
+
+/// The dry commit of the note of a proposed tip, which must be there.
+fn note(server: &Repo, branch: &str) -> String {
+    let text = server.git(&["notes", "--ref=hydrator.metadata", "show", &tip(server, branch)]);
+    let note: Value = serde_json::from_str(&text).expect("JSON");
+    note["drySha"].as_str().expect("text").to_owned()
+}
+
+/// What a promoter's merge of the proposed branch makes of the active one: a tree, or a conflict.
+fn merged(server: &Repo, active: &str, next: &str) -> Option<String> {
+    let answer = server.run("git", &["merge-tree", "--write-tree", &tip(server, active), &tip(server, next)]);
+    assert!(matches!(answer.code, Some(0 | 1)), "related histories: {answer:?}");
+    (answer.code == Some(0)).then(|| answer.stdout.trim_end().to_owned())
+}
+
+/// A commit of the promoter, pushed as it pushes.
+fn push_commit(server: &Repo, branch: &str, tree: &str, parents: &[&str], message: &str) {
+    let mut args = vec!["commit-tree", tree, "-m", message];
+    for parent in parents {
+        args.extend(["-p", parent]);
+    }
+    let commit = server.git(&args);
+    server.git(&["push", "-q", ".", &format!("{commit}:refs/heads/{branch}")]);
+}
+
+/// Promotes as a forge merges a pull request, with what Promoter does about a conflict first.
+fn promote(server: &Repo, active: &str, next: &str, dir: Option<&str>, way: Way) {
+    if merged(server, active, next).is_none() {
+        // The tree of the proposed branch; with an active path, that of the active one elsewhere.
+        let (ours, theirs) = (tip(server, next), tip(server, active));
+        let tree = match dir {
+            None => server.git(&["rev-parse", &format!("{ours}^{{tree}}")]),
+            Some(dir) => with_dir(server, &theirs, dir, &ours),
+        };
+        push_commit(server, next, &tree, &[&ours, &theirs], "Resolve conflicts");
+    }
+    let tree = merged(server, active, next).expect("no conflict");
+    let (ours, theirs) = (tip(server, active), tip(server, next));
+    let message = "Promote\n\nSha-dry-proposed: 1\nPull-request-id: 1";
+    match way {
+        Way::Squash => push_commit(server, active, &tree, &[&ours], message),
+        Way::Merge => push_commit(server, active, &tree, &[&ours, &theirs], message),
+        Way::FastForward => {
+            let is_ahead = server.run("git", &["merge-base", "--is-ancestor", &ours, &theirs]).code == Some(0);
+            assert!(is_ahead, "{next} is ahead of {active}");
+            drop(server.git(&["push", "-q", ".", &format!("{theirs}:refs/heads/{active}")]));
+        }
+    }
+}
+
+/// The tree of one commit with a directory of another.
+fn with_dir(server: &Repo, base: &str, dir: &str, other: &str) -> String {
+    let script = format!(
+        "{{ git ls-tree {base} | grep -v '\t{dir}$'; printf '040000 tree %s\\t{dir}\\n' $(git rev-parse {other}:{dir}); }} | \
+         git mktree"
+    );
+    server.run("bash", &["-c", &script]).success().stdout.trim_end().to_owned()
+}
+
+#[test]
+fn promotions_of_every_kind_go_on_from_push_to_push() {
+    for profile in ["proposal", "argocd"] {
+        for way in [Way::Squash, Way::FastForward, Way::Merge] {
+            let lab = Lab::new();
+            let apps =
+                [("web", "dev", "env/dev-next"), ("api", "dev", "env/dev-next"), ("web", "prod", "env/prod-next")];
+            let (server, clone) = server(&lab, &[&["profile", profile]], &apps);
+            let what = format!("{profile}, {way:?}");
+            for step in 2..5 {
+                let dry = clone.git(&["rev-parse", "HEAD"]);
+                for env in ["dev", "prod"] {
+                    let (active, next) = (format!("env/{env}"), format!("env/{env}-next"));
+                    assert_eq!(dry_sha(&server, &next, ""), dry, "{what}: {next}");
+                    assert_eq!(note(&server, &next), dry, "{what}: {next}");
+                    promote(&server, &active, &next, None, way);
+                    assert_eq!(dry_sha(&server, &active, ""), dry, "{what}: {active}");
+                    // No two branches share a commit, but for what a forge fast-forwards.
+                    assert_eq!(tip(&server, &active) == tip(&server, &next), way == Way::FastForward, "{what}");
+                }
+                let date = |env: &str| metadata(&server, &format!("env/{env}"), "")["date"].clone();
+                assert_eq!(date("dev"), date("prod"), "{what}: the same dry commit has the same date everywhere");
+                // What changes nothing moves every note, and no commit.
+                let before = ["env/dev-next", "env/prod-next"].map(|branch| tip(&server, branch));
+                let no_op = clone.commit("words", &[("README.md", &format!("{step}\n"))]);
+                clone.push().success();
+                for (branch, before) in ["env/dev-next", "env/prod-next"].into_iter().zip(before) {
+                    assert_eq!(note(&server, branch), no_op, "{what}: {branch}");
+                    assert_eq!(tip(&server, branch), before, "{what}: {branch} has nothing new");
+                    assert_eq!(dry_sha(&server, branch, ""), dry, "{what}: {branch}, a no-op for its environment");
+                }
+                let value = step.to_string();
+                let files = ["apps/web/dev", "apps/api/dev", "apps/web/prod"].map(|dir| format!("{dir}/config.yaml"));
+                let texts = ["web", "api", "web"].map(|name| config_map(name, &value));
+                let changes: Vec<(&str, &str)> =
+                    files.iter().zip(&texts).map(|(file, text)| (file.as_str(), text.as_str())).collect();
+                clone.commit("next", &changes);
+                let told = clone.push().success().stderr;
+                assert!(told.contains("env/dev-next") && !told.contains("error"), "{what}: {told}");
+            }
+            server.hydrate(&["verify"]).success();
+            assert_eq!(server.git(&["fsck", "--strict", "--no-dangling"]), "", "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_squashed_promotion_with_other_content_is_found_by_verify() {
+    let lab = Lab::new();
+    let (server, _) = server(&lab, &[], &[("web", "dev", "env/dev-next")]);
+    let blob = server.run("sh", &["-c", "echo 'kind: Evil' | git hash-object -w --stdin"]).success().stdout;
+    let next = tip(&server, "env/dev-next");
+    let script = format!(
+        "web=$(git ls-tree {next}:web | sed 's/blob [0-9a-f]*\tmanifest/blob {}\tmanifest/' | git mktree) && {{ git ls-tree \
+         {next} | grep -v web; printf '040000 tree %s\\tweb\\n' $web; }} | git mktree",
+        blob.trim_end()
+    );
+    let tree = server.run("bash", &["-c", &script]).success().stdout.trim_end().to_owned();
+    let parent = tip(&server, "env/dev");
+    push_commit(&server, "env/dev", &tree, &[&parent], "Promote");
+    let told = server.hydrate(&["verify"]).exits(1).stdout;
+    assert!(told.contains("it was not made by hydration, and changes") && told.contains("web/manifest.yaml"), "{told}");
+}
+
+#[test]
+fn strategies_that_share_an_active_branch_by_active_paths_never_conflict() {
+    for profile in ["proposal", "argocd"] {
+        for way in [Way::Squash, Way::Merge] {
+            let lab = Lab::new();
+            let apps = [("a", "dev", "env/dev-next/a"), ("b", "dev", "env/dev-next/b")];
+            let settings: [&[&str]; 2] = [&["profile", profile], &["activePaths.env/dev", "a", "b"]];
+            let (server, clone) = server(&lab, &settings, &apps);
+            let what = format!("{profile}, {way:?}");
+            for step in 2..5 {
+                let dry = clone.git(&["rev-parse", "HEAD"]);
+                for name in ["a", "b"] {
+                    let next = format!("env/dev-next/{name}");
+                    assert_eq!(note(&server, &next), dry, "{what}: {next}");
+                    assert_eq!(dry_sha(&server, &next, &format!("{name}/")), dry, "{what}: {next}");
+                    promote(&server, "env/dev", &next, Some(name), way);
+                    assert_eq!(dry_sha(&server, "env/dev", &format!("{name}/")), dry, "{what}");
+                }
+                let root = server.git(&["ls-tree", "--name-only", "env/dev"]);
+                assert_eq!(root, "a\nb", "{what}: nothing at the root");
+                let value = step.to_string();
+                clone.commit(
+                    "next",
+                    &[
+                        ("apps/a/dev/config.yaml", &config_map("a", &value)),
+                        ("apps/b/dev/config.yaml", &config_map("b", &value)),
+                    ],
+                );
+                let told = clone.push().success().stderr;
+                assert!(!told.contains("error"), "{what}: {told}");
+            }
+            // One of them alone: the other's note moves all the same.
+            let dry = clone.commit("one", &[("apps/a/dev/config.yaml", &config_map("a", "alone"))]);
+            let before = tip(&server, "env/dev-next/b");
+            clone.push().success();
+            assert_eq!(
+                (note(&server, "env/dev-next/a"), note(&server, "env/dev-next/b")),
+                (dry.clone(), dry),
+                "{what}"
+            );
+            assert_eq!(tip(&server, "env/dev-next/b"), before, "{what}");
+            assert_eq!(server.git(&["fsck", "--strict", "--no-dangling"]), "", "{what}");
+        }
+    }
+}
+
+#[test]
+fn applications_that_share_an_active_branch_without_active_paths_are_promoted_together() {
+    let lab = Lab::new();
+    let apps = [("a", "dev", "env/dev-next"), ("b", "dev", "env/dev-next"), ("c", "dev", "env/dev-other")];
+    let (server, clone) = server(&lab, &[], &apps);
+    let dry = clone.git(&["rev-parse", "HEAD"]);
+    // One first commit below both staging branches.
+    let base = server.git(&["merge-base", "env/dev-next", "env/dev-other"]);
+    assert_eq!(base, tip(&server, "env/dev"));
+    for next in ["env/dev-next", "env/dev-other"] {
+        assert_eq!((note(&server, next), dry_sha(&server, next, "")), (dry.clone(), dry.clone()), "{next}");
+        promote(&server, "env/dev", next, None, Way::Merge);
+    }
+    let names = server.git(&["ls-tree", "--name-only", "env/dev"]);
+    assert!(["a", "b", "c"].iter().all(|name| names.lines().any(|found| found == *name)), "{names}");
+    clone.commit("next", &[("apps/c/dev/config.yaml", &config_map("c", "2"))]);
+    let told = clone.push().success().stderr;
+    assert!(!told.contains("error"), "{told}");
+    let dry = clone.git(&["rev-parse", "HEAD"]);
+    assert_eq!((note(&server, "env/dev-next"), note(&server, "env/dev-other")), (dry.clone(), dry));
+}

@@ -1,0 +1,297 @@
+//! A mistake stays where it is: over random dry trees with one random mistake each, every branch that the mistaken
+//! Application does not write moves as it does without the mistake, and the pusher is told at each step.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::support::{Lab, Repo};
+
+/// Numbers that a seed gives.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Plain,
+    Chart,
+    Kustomization,
+}
+
+/// One Application; the tree holds its document and its source.
+#[derive(Debug, Clone)]
+struct App {
+    name: String,
+    file: String,
+    branch: String,
+    source: Source,
+    value: usize,
+}
+
+type Files = BTreeMap<String, String>;
+
+impl App {
+    fn dir(&self) -> String {
+        format!("apps/{}", self.name)
+    }
+
+    fn document(&self) -> String {
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata:\n  name: {name}\nspec:\n  destination:\n    \
+             name: {branch}\n    namespace: {name}\n  sourceHydrator:\n    drySource:\n      repoURL: \
+             https://git.example.com/dry.git\n      targetRevision: main\n      path: {dir}\n    syncSource:\n      \
+             targetBranch: environments/{branch}\n      path: {name}\n",
+            name = self.name,
+            branch = self.branch,
+            dir = self.dir(),
+        )
+    }
+
+    fn source(&self, files: &mut Files) {
+        let object = |value: &str| {
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {}\ndata:\n  value: {value}\n", self.name)
+        };
+        let value = format!("v{}", self.value);
+        let mut put = |file: &str, text: String| files.insert(format!("{}/{file}", self.dir()), text);
+        match self.source {
+            Source::Plain => drop(put("config.yaml", object(&value))),
+            Source::Chart => {
+                put("Chart.yaml", format!("apiVersion: v2\nname: {}\nversion: 1.0.0\n", self.name));
+                put("values.yaml", format!("value: {value}\n"));
+                put("templates/config.yaml", object("{{ .Values.value }}"));
+            }
+            Source::Kustomization => {
+                put("kustomization.yaml", "resources:\n- config.yaml\n".to_owned());
+                put("config.yaml", object(&value));
+            }
+        }
+    }
+}
+
+/// The whole dry tree.
+fn tree(apps: &[App]) -> Files {
+    let mut files = Files::new();
+    for app in apps {
+        let text = files.entry(app.file.clone()).or_default();
+        if !text.is_empty() {
+            text.push_str("---\n");
+        }
+        text.push_str(&app.document());
+        app.source(&mut files);
+    }
+    files
+}
+
+fn apps(numbers: &mut Numbers) -> Vec<App> {
+    let branches = 2 + numbers.below(3);
+    (0..branches + 1 + numbers.below(4))
+        .map(|index| App {
+            name: format!("app{index}"),
+            // Some share a file.
+            file: format!("applications/{}.yaml", if numbers.below(3) == 0 { index / 2 } else { 10 + index }),
+            branch: format!("env{}", if index < branches { index } else { numbers.below(branches) }),
+            source: [Source::Plain, Source::Chart, Source::Kustomization][numbers.below(3)],
+            value: 0,
+        })
+        .collect()
+}
+
+/// A kind of mistake: what it is called, and what it does to an Application of a tree. Answers whether it can be made, and
+/// the Applications that are mistaken then.
+type Mistake = (&'static str, fn(&mut Files, &[App], usize) -> Option<Vec<usize>>);
+
+fn in_document(files: &mut Files, app: &App, from: &str, to: &str) -> Option<()> {
+    let text = files.get_mut(&app.file)?;
+    let start = text.find(&format!("  name: {}\n", app.name))?;
+    let end = text[start..].find("---\n").map_or(text.len(), |at| start + at);
+    let changed = text[start..end].replacen(from, to, 1);
+    let is_other = changed != text[start..end];
+    text.replace_range(start..end, &changed);
+    is_other.then_some(())
+}
+
+const MISTAKES: &[Mistake] = &[
+    ("a path that does not exist", |files, apps, one| {
+        in_document(files, &apps[one], "path: apps/", "path: app/")?;
+        Some(vec![one])
+    }),
+    ("another repository", |files, apps, one| {
+        in_document(files, &apps[one], "/dry.git", "/dri.git")?;
+        Some(vec![one])
+    }),
+    ("a mistyped dry branch", |files, apps, one| {
+        in_document(files, &apps[one], "targetRevision: main", "targetRevision: man")?;
+        Some(vec![one])
+    }),
+    ("the root as destination", |files, apps, one| {
+        let from = format!("path: {}\n", apps[one].name);
+        in_document(files, &apps[one], &from, "path: .\n")?;
+        Some(vec![one])
+    }),
+    ("the dry branch as destination", |files, apps, one| {
+        let from = format!("targetBranch: environments/{}", apps[one].branch);
+        in_document(files, &apps[one], &from, "targetBranch: main")?;
+        Some(vec![one])
+    }),
+    ("a misspelt sourceHydrator", |files, apps, one| {
+        in_document(files, &apps[one], "sourceHydrator:", "sourceHydrater:")?;
+        Some(vec![one])
+    }),
+    ("a misspelt field", |files, apps, one| {
+        in_document(files, &apps[one], "drySource:\n", "drySource:\n      pth: x\n")?;
+        Some(vec![one])
+    }),
+    ("no destination path", |files, apps, one| {
+        let from = format!("      path: {}\n", apps[one].name);
+        in_document(files, &apps[one], &from, "")?;
+        Some(vec![one])
+    }),
+    ("a document that is no YAML", |files, apps, one| {
+        files.get_mut(&apps[one].file)?.push_str("a: [\n");
+        Some((0..apps.len()).filter(|index| apps[*index].file == apps[one].file).collect())
+    }),
+    ("a path of another Application", |files, apps, one| {
+        let other = apps.iter().position(|app| app.branch == apps[one].branch && app.name != apps[one].name)?;
+        let (from, to) = (format!("path: {}\n", apps[one].name), format!("path: {}\n", apps[other].name));
+        in_document(files, &apps[one], &from, &to)?;
+        Some(vec![one, other])
+    }),
+    ("a source that is no YAML", |files, apps, one| {
+        let file = format!("{}/config.yaml", apps[one].dir());
+        files.get_mut(&file)?.push_str("  b: [\n");
+        Some(vec![one])
+    }),
+    ("a template that fails", |files, apps, one| {
+        let file = format!("{}/templates/config.yaml", apps[one].dir());
+        files.get_mut(&file)?.push_str("  b: {{ .Values.a.b }}\n");
+        Some(vec![one])
+    }),
+    ("a template that is random", |files, apps, one| {
+        let file = format!("{}/templates/config.yaml", apps[one].dir());
+        files.get_mut(&file)?.push_str("  b: {{ randAlpha 5 }}\n");
+        Some(vec![one])
+    }),
+    ("a dependency that is not there", |files, apps, one| {
+        let file = format!("{}/Chart.yaml", apps[one].dir());
+        files
+            .get_mut(&file)?
+            .push_str("dependencies: [{name: a, version: 1.0.0, repository: 'https://example.com'}]\n");
+        Some(vec![one])
+    }),
+    ("a resource that is not there", |files, apps, one| {
+        let file = format!("{}/kustomization.yaml", apps[one].dir());
+        files.get_mut(&file)?.push_str("- none.yaml\n");
+        Some(vec![one])
+    }),
+    ("a kustomization beside a chart", |files, apps, one| {
+        let chart = format!("{}/Chart.yaml", apps[one].dir());
+        files.get(&chart)?;
+        files.insert(format!("{}/kustomization.yaml", apps[one].dir()), "resources: []\n".to_owned());
+        Some(vec![one])
+    }),
+    ("the only Application of a branch removed", |files, apps, one| {
+        let same = |app: &App| app.branch == apps[one].branch || app.file == apps[one].file;
+        if apps.iter().filter(|app| same(app)).count() > 1 {
+            return None;
+        }
+        files.remove(&apps[one].file)?;
+        Some(vec![one])
+    }),
+];
+
+fn commit(repo: &Repo, message: &str, files: &Files) -> String {
+    repo.run("sh", &["-c", "rm -rf applications apps"]).success();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    repo.commit(message, &files)
+}
+
+/// How far a branch is: its commits, and the manifests at its tip.
+fn state(repo: &Repo, branch: &str) -> (String, String) {
+    let name = format!("refs/heads/environments/{branch}");
+    let tree = repo.git(&["ls-tree", "-r", &name]);
+    let manifests: Vec<&str> = tree.lines().filter(|line| line.ends_with("/manifest.yaml")).collect();
+    (repo.git(&["rev-list", "--count", &name]), manifests.join("\n"))
+}
+
+/// One tree and one mistake; answers what was tried.
+fn round(seed: u64) -> String {
+    let mut numbers = Numbers(seed);
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    clone.hydrate(&["install", "--client"]).success();
+    let mut apps = apps(&mut numbers);
+    let base = commit(&clone, "base", &tree(&apps));
+    clone.push().success();
+    // What the commit is about: some of the Applications change.
+    for app in &mut apps {
+        app.value = numbers.below(2);
+    }
+    let good = tree(&apps);
+    let (what, files, mistaken) = loop {
+        let (kind, one) = (numbers.below(MISTAKES.len()), numbers.below(apps.len()));
+        let (what, make) = MISTAKES[kind];
+        let mut files = good.clone();
+        if let Some(mistaken) = make(&mut files, &apps, one) {
+            break (what, files, mistaken);
+        }
+    };
+    let what = format!("seed {seed}: {what} in {}", apps[mistaken[0]].name);
+    let [plain, strict] = ["plain.git", "strict.git"].map(|name| server.copy_to(name));
+    strict.git(&["config", "hydrate.strict", "touched"]);
+    commit(&clone, "without the mistake", &good);
+    clone.run("git", &["push", "-q", "--no-verify", "../plain.git", "HEAD:main"]).success();
+    clone.git(&["reset", "-q", "--hard", &base]);
+    let dry = commit(&clone, "with the mistake", &files);
+    // Whoever reads it finds the Application, its file, its source or its branch.
+    let is_told = |told: &str| {
+        let is_said = told.contains("error: ") || told.contains("warning: ");
+        let is_named =
+            |app: &App| [&app.name, &app.file, &app.branch].into_iter().any(|name| told.contains(name.as_str()));
+        is_said && mistaken.iter().any(|index| is_named(&apps[*index]))
+    };
+    let all = |answer: crate::support::Answer| answer.stdout + &answer.stderr;
+    let steps = [
+        ("diff", all(clone.hydrate(&["diff"]))),
+        ("check", all(clone.hydrate(&["check"]))),
+        ("pre-push", all(clone.run("git", &["push", "--dry-run", "origin", "HEAD:main"]))),
+        ("strict", all(clone.run("git", &["push", "--no-verify", "../strict.git", "HEAD:main"]))),
+        ("push", all(clone.run("git", &["push", "--no-verify", "origin", "HEAD:main"]).success())),
+    ];
+    for (step, told) in &steps {
+        assert!(is_told(told), "{what}: {step} does not tell\n{told}");
+    }
+    let theirs: BTreeSet<&str> = mistaken.iter().map(|index| apps[*index].branch.as_str()).collect();
+    let branches: BTreeSet<&str> = apps.iter().map(|app| app.branch.as_str()).collect();
+    let push = &steps[4].1;
+    for branch in branches.difference(&theirs) {
+        assert_eq!(state(&server, branch), state(&plain, branch), "{what}: environments/{branch}\n{push}");
+        let tip = server.git(&["rev-parse", &format!("refs/heads/environments/{branch}")]);
+        let note = server.git(&["notes", "--ref=hydrator.metadata", "show", &tip]);
+        assert!(note.contains(&dry), "{what}: the note of environments/{branch} is {note}\n{push}");
+    }
+    assert_eq!(server.git(&["fsck", "--strict", "--no-dangling"]), "", "{what}");
+    what
+}
+
+/// `MISTAKES="SEED COUNT"` tries as many as that.
+#[test]
+fn a_mistake_stays_where_it_is_and_the_pusher_is_told() {
+    let given = std::env::var("MISTAKES").ok();
+    let mut words =
+        given.as_deref().unwrap_or("1 5").split_whitespace().map(|word| word.parse::<u64>().expect("a number"));
+    let (seed, count) = (words.next().unwrap_or(1), words.next().unwrap_or(5));
+    for seed in seed..seed + count {
+        println!("{}", round(seed));
+    }
+}
