@@ -26,12 +26,19 @@ fn render(name: &str, env: &str, why: Value) -> Value {
     render
 }
 
-/// A clone that has hydrated its Applications itself, before it pushed them.
+/// A clone that hydrates each commit itself before it pushes it.
 fn hydrated(lab: &Lab) -> (Repo, Repo) {
     let server = lab.server();
     let clone = dry(&server, &["web", "api"], &["dev", "prod"]);
-    clone.hydrate(&[]).success();
-    clone.push().success();
+    for message in ["", "docs: say it too"] {
+        if !message.is_empty() {
+            clone.commit(message, &[("docs.md", message)]);
+        }
+        clone.hydrate(&[]).success();
+        clone.push().success();
+    }
+    // It fetches what the push made.
+    clone.hydrate(&["plan"]).success();
     (server, clone)
 }
 

@@ -10,11 +10,11 @@ use super::snapshot::Snapshot;
 use crate::application::parent::Parent;
 use crate::application::{self, Application, BranchName, By, Maker, Misspelt, Verdict};
 use crate::diag::Diagnostic;
-use crate::git::ObjectId;
+use crate::git::{ObjectId, Repository};
 use crate::metadata::{DryCommit, allowed_removals};
 use crate::path::RepoPath;
 use crate::plan::{Destination, Discovered, Discovery, Expanded, Unanswered};
-use crate::view::{Kind, TreeFiles, View};
+use crate::view::{ContentId, Files, Kind, TreeFiles, View};
 
 /// A dry commit and the Applications of its tree.
 #[derive(Debug)]
@@ -248,21 +248,38 @@ impl DryTree {
     }
 }
 
+/// The files of how many trees are kept: a commit and the one before it.
+const FILES_MAX: usize = 2;
+
 /// The dry trees of a repository, each read once however often it is asked for.
 #[derive(Default)]
-pub(super) struct DryTrees {
+pub(super) struct DryTrees<'a> {
     discovery: Discovery,
     known: HashMap<ObjectId, Rc<DryTree>>,
+    /// The files of the trees that were looked at last, the last one at the end.
+    files: Vec<Rc<TreeFiles<'a>>>,
 }
 
-impl DryTrees {
+impl<'a> DryTrees<'a> {
+    /// The files of a dry tree: whoever looks at it again soon finds its directories read.
+    pub fn files(&mut self, tree: ObjectId, repository: &'a Repository) -> Rc<TreeFiles<'a>> {
+        let root = ContentId::new(tree.as_bytes());
+        let known = self.files.iter().position(|files| files.root() == root).map(|place| self.files.remove(place));
+        let files = known.unwrap_or_else(|| Rc::new(TreeFiles::new(repository, tree)));
+        self.files.push(files.clone());
+        if self.files.len() > FILES_MAX {
+            self.files.remove(0);
+        }
+        files
+    }
+
     /// The Applications of a dry commit, taken for one of the dry branch `head`.
     pub fn read(
         &mut self,
         dry: ObjectId,
         head: &DryHead,
         heads: &[DryHead],
-        found: &Snapshot<'_>,
+        found: &Snapshot<'a>,
     ) -> Result<Rc<DryTree>, HydrateError> {
         // Two dry branches may share a commit, and the Applications in it are not the same ones for both.
         if let Some(tree) = self.known.get(&dry).filter(|tree| tree.branch == head.branch) {
@@ -270,12 +287,12 @@ impl DryTrees {
         }
         let repository = found.setup.repository;
         let commit = repository.commit(dry)?;
-        let files = TreeFiles::new(repository, commit.tree);
+        let files = self.files(commit.tree, repository);
         let id = dry.to_string();
         let (branch, with) = (Some(&head.branch), (found.setup.renderers, id.as_str()));
-        let discovered = found.rules.discover(&mut self.discovery, &files, branch, found.default_branch(), with);
+        let discovered = found.rules.discover(&mut self.discovery, &*files, branch, found.default_branch(), with);
         let discovered = discovered.map_err(HydrateError::tree(dry))?;
-        let view = View::new(&files);
+        let view = View::new(&*files);
         let is_directory = |path: &RepoPath| matches!(view.kind(path), Ok(Some(Kind::Directory)));
         let (verdict, proven_url) = found.with_context(head, heads, &is_directory, |context| {
             let applications = &discovered.applications;
@@ -313,6 +330,7 @@ impl DryTrees {
     /// Forgets what was read, since the rules are others now, or it is too much.
     pub fn clear(&mut self) {
         self.known.clear();
+        self.files.clear();
     }
 
     /// Takes over what was read for another run.

@@ -177,7 +177,7 @@ fn paths(
     (old, new): (ObjectId, ObjectId),
     name: &BranchName,
     dry: ObjectId,
-    trees: &DryTrees,
+    trees: &DryTrees<'_>,
 ) -> Result<Vec<PreviewedPath>, HydrateError> {
     let mut names: BTreeMap<&RepoPath, &Application> = BTreeMap::new();
     let earlier: BTreeMap<_, _> = trees.all().filter(|(id, _)| *id != dry).collect();

@@ -81,18 +81,17 @@ impl ByChanges {
     }
 
     /// Plans one dry commit, after the one that was planned before.
-    pub fn plan(&mut self, dry: ObjectId, run: &Run<'_>, head: &DryHead) -> Result<Plan, Stopped> {
-        let repository = run.found.setup.repository;
-        let commit = repository.commit(dry)?;
-        let (old, new) = (TreeFiles::new(repository, self.tree), TreeFiles::new(repository, commit.tree));
-        let changes = Changes::between(&old, &new).map_err(HydrateError::tree(dry))?.ok_or(Stopped::Unknown)?;
+    pub fn plan(&mut self, dry: ObjectId, run: &mut Run<'_>, head: &DryHead) -> Result<Plan, Stopped> {
+        let commit = run.found.setup.repository.commit(dry)?;
+        let (old, new) = (run.files(self.tree), run.files(commit.tree));
+        let changes = Changes::between(&*old, &*new).map_err(HydrateError::tree(dry))?.ok_or(Stopped::Unknown)?;
         let touched = self.touched(&changes, &new, &run.found)?;
         // What one limit for all of them did not let through may go through now.
         if self.state.head.stuck.iter().any(|stuck| stuck.of_commit) && !touched.is_empty() {
             return Err(Stopped::Unknown);
         }
         self.tree = commit.tree;
-        let view = View::new(&new);
+        let view = View::new(&*new);
         let mut by_branch: BTreeMap<BranchName, Vec<Work>> = BTreeMap::new();
         for (application, why) in touched.into_values() {
             let failed = known::failure(&application, None, &run.memory, &view);

@@ -24,7 +24,6 @@ use crate::hydrate::setup::Wake;
 use crate::hydrate::snapshot::Snapshot;
 use crate::metadata::DryCommit;
 use crate::plan::{self, Removal};
-use crate::view::TreeFiles;
 
 /// A dry branch of which everything is looked at.
 #[derive(Debug)]
@@ -162,7 +161,7 @@ pub fn plan(
             Err(why) => drop(failing.insert(name, why)),
         }
     }
-    let files = TreeFiles::new(run.found.setup.repository, tree.tree);
+    let files = run.files(tree.tree);
     for work in known::work(applications, &files, earlier, &run.memory, &run.found, &run.branches) {
         if let Some(hydration) = hydrations.get_mut(work.application.environment_branch()) {
             hydration.work.push(work);

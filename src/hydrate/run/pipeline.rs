@@ -165,8 +165,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn render(&self, plan: Plan) -> Result<Rendered, Stopped> {
-        Ok(render(plan, &self.found, &self.memory, &self.urgent_since)?)
+    fn render(&mut self, plan: Plan) -> Result<Rendered, Stopped> {
+        let files = self.files(plan.tree);
+        Ok(render(plan, &files, &self.found, &self.memory, &self.urgent_since)?)
     }
 
     fn commit(&mut self, rendered: &Rendered) -> Result<(), Stopped> {

@@ -11,18 +11,17 @@ use crate::hydrate::rules::render_context;
 use crate::hydrate::snapshot::Snapshot;
 use crate::view::{TreeFiles, View};
 
-/// Renders what a plan asks for on all cores. What does not render is kept in `memory` for the dry commits that follow.
+/// Renders what a plan asks for on all cores; `files` are those of its tree. What does not render is kept in `memory` for the dry commits that follow.
 ///
 /// Applications that differ from what one of the trees `urgent_since` has are rendered first. Errors: the world failed.
 pub fn render(
     plan: Plan,
+    files: &TreeFiles<'_>,
     found: &Snapshot<'_>,
     memory: &Memory,
     urgent_since: &[ObjectId],
 ) -> Result<Rendered, HydrateError> {
-    let repository = found.setup.repository;
-    let files = TreeFiles::new(repository, plan.tree);
-    let view = View::new(&files);
+    let view = View::new(files);
     let work = plan.hydrations().flat_map(|(_, hydration)| &hydration.work);
     let wanted = work.filter(|work| matches!(work.task, Task::Render(_))).map(|work| &*work.application);
     let wanted: Vec<&Application> = wanted.collect();
@@ -30,12 +29,12 @@ pub fn render(
     found.setup.observer.rendering(&dry.to_hex_with_len(7).to_string(), wanted.len());
     let done = |count| found.setup.observer.rendered(count);
     let id = dry.to_string();
-    let context = render_context(&found.rules.settings, &files, &id);
+    let context = render_context(&found.rules.settings, files, &id);
     let (writer, buffer) = (&found.rules.writer, &found.buffer);
     let take = |application: &Application, rendered| Output::new(application, rendered, writer, buffer);
-    let urgent = |application: &Application| {
-        urgent_since.iter().any(|tree| differs(application, &TreeFiles::new(repository, *tree), &view))
-    };
+    let before: Vec<TreeFiles<'_>> =
+        urgent_since.iter().map(|tree| TreeFiles::new(found.setup.repository, *tree)).collect();
+    let urgent = |application: &Application| before.iter().any(|before| differs(application, before, &view));
     let rendered = found.setup.renderers.render_into(&wanted, &context, &urgent, &take, &done);
     let mut results = Vec::with_capacity(rendered.len());
     for (application, result) in wanted.into_iter().zip(rendered) {

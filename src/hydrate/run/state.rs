@@ -20,6 +20,7 @@ use crate::hydrate::report::Report;
 use crate::hydrate::rules::Rules;
 use crate::hydrate::setup::Setup;
 use crate::hydrate::snapshot::Snapshot;
+use crate::view::TreeFiles;
 
 /// How many dry trees a run without an end keeps: each is asked for again right after it was read.
 const TREES_MAX: usize = 8;
@@ -31,7 +32,7 @@ pub struct Run<'a> {
     /// Notes and failures, as they shall be.
     pub ledger: Ledger,
     /// The dry commits that were looked at.
-    pub trees: DryTrees,
+    pub trees: DryTrees<'a>,
     /// What earlier runs found out, and what is left for the next.
     pub memory: Memory,
     /// The environment branches, as they shall be.
@@ -82,6 +83,11 @@ impl<'a> Run<'a> {
     /// The Applications of a dry commit, taken for one of the dry branch `head`.
     pub fn tree(&mut self, dry: ObjectId, head: &DryHead, heads: &[DryHead]) -> Result<Rc<DryTree>, HydrateError> {
         self.trees.read(dry, head, heads, &self.found)
+    }
+
+    /// The files of a dry tree.
+    pub fn files(&mut self, tree: ObjectId) -> Rc<TreeFiles<'a>> {
+        self.trees.files(tree, self.found.setup.repository)
     }
 
     /// The dry commit that a branch was hydrated from last.
