@@ -11,6 +11,8 @@
 //! Only the plain cases are handled here. Whatever is new, gone, moved, odd or wrong is left to the run without a cache,
 //! which judges everything anew; it starts over then, and finds what it would have found at once.
 
+mod remade;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::branch::{Branch, PathOutput};
@@ -194,7 +196,7 @@ impl Run<'_> {
         let (old, new) = (TreeFiles::new(repository, before), TreeFiles::new(repository, commit.tree));
         let unreadable = |why: String| HydrateError::Machine(format!("reading the tree of {dry}: {why}"));
         let changes = Changes::between(&old, &new).map_err(unreadable)?.ok_or(Stopped::Unknown)?;
-        let applications = self.touched(state, &changes, &new)?;
+        let applications = self.touched(state, &changes, &new, (head, dry))?;
         // What one limit for all of them did not let through may go through now.
         if state.head.stuck.iter().any(|stuck| stuck.of_commit) && !applications.is_empty() {
             return Err(Stopped::Unknown);
@@ -257,7 +259,13 @@ impl Run<'_> {
     }
 
     /// The Applications that may render to something else than before, in the order of their files.
-    fn touched(&self, state: &mut State, changes: &Changes, new: &TreeFiles<'_>) -> Result<Vec<Application>, Stopped> {
+    fn touched(
+        &self,
+        state: &mut State,
+        changes: &Changes,
+        new: &TreeFiles<'_>,
+        at: (&DryHead, ObjectId),
+    ) -> Result<Vec<Application>, Stopped> {
         let view = View::new(new);
         self.check_patches(state, changes, &view)?;
         let clusters = self.rules.clusters(&view);
@@ -283,6 +291,7 @@ impl Run<'_> {
                 }
             }
         }
+        let mut makers = Vec::new();
         for record in state.readers(&changes.paths)? {
             let identity = (record.file.clone(), record.index);
             if touched.contains_key(&identity) {
@@ -290,10 +299,10 @@ impl Run<'_> {
             }
             let confirmed = view.confirms(&record.reads).map_err(|_| Stopped::Unknown)?;
             if record.about == About::Maker {
-                if confirmed && !record.names_the_commit {
-                    continue;
+                if !confirmed || record.names_the_commit {
+                    makers.push(record);
                 }
-                return Err(Stopped::Unknown);
+                continue;
             }
             // Without the setting, every directory that an Application names proves which repository this is.
             let proof = self.rules.settings.repo_urls.is_empty();
@@ -302,6 +311,11 @@ impl Run<'_> {
             }
             if record.names_the_commit || !confirmed {
                 touched.insert(identity, clusters.known(&application_of(&record, &view)?));
+            }
+        }
+        for maker in makers {
+            for application in self.made_again(state, &maker, &clusters, new, at)? {
+                touched.insert((application.file.clone(), application.index), application);
             }
         }
         if touched.values().any(|application| is_stuck(state, application.environment_branch())) {

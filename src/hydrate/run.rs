@@ -305,7 +305,7 @@ impl<'a> Run<'a> {
     }
 
     /// The branch that `HEAD` means in an Application: the first dry branch that exists.
-    fn default_branch(&self) -> Option<&BranchName> {
+    pub(super) fn default_branch(&self) -> Option<&BranchName> {
         let exists = |branch: &&BranchName| self.setup.refs.tip(&self.refs, branch).is_some();
         self.dry_branches.iter().find(exists).or(self.dry_branches.first())
     }
