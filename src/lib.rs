@@ -10,7 +10,8 @@
 //!    (`hydrate/snapshot.rs`).
 //! 3. For each dry branch, [`plan::Discovery`] finds the Applications of its tree ([`application::read`]); directories that
 //!    it knows are not read again. ApplicationSets among them are expanded from the same tree
-//!    ([`application::set`]), each again only when something differs that it looked at.
+//!    ([`application::set`]), and Applications that may make others are rendered for it ([`application::parent`]), each again
+//!    only when something differs that it looked at.
 //! 4. [`application::validate`] judges them together: every mistake at once, each with its place.
 //! 5. For each environment branch, [`hydrate::Standing`] tells who made it and from which dry commit it was hydrated
 //!    last. The first-parent commits since then are hydrated in order. Each becomes a `Plan` (`hydrate/run/plan.rs`): what

@@ -9,5 +9,7 @@ mod removal;
 
 pub use changes::Changes;
 pub use discover::{Broken, Discovered, Discovery};
-pub use make::{Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders, Unanswered, Unrendered};
+pub use make::{
+    Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders, Unanswered, Unrendered, expand_again,
+};
 pub use removal::{Counts, Destination, Losses, Objects, Removal, RemovalMistake, removals};

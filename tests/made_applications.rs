@@ -532,3 +532,33 @@ fn a_set_is_expanded_again_only_when_what_it_looked_at_changes() {
     clone.push().success();
     assert_eq!(tips()["environments/prod"], before["environments/prod"]);
 }
+
+#[test]
+fn a_set_that_runs_long_ends_by_a_limit_that_is_named_and_holds_what_it_fed() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let other = list("a", &["web@qa"], "").replace("apps/{{app}}/{{environment}}", "other");
+    let clone = with_apps(&server, &[("sets/shop.yaml", &directories("shop")), ("a.yaml", &other)], &FOUR);
+    clone.commit("qa", &[("other/config.yaml", &config_map("web", "one"))]);
+    clone.push().success();
+    let before = tip(&server, "environments/dev");
+    server.git(&["config", "hydrate.renderTimeLimit", "1"]);
+    let long =
+        "{{ range until 10000 }}{{ range until 10000 }}{{ $_ := print . }}{{ end }}{{ end }}{{ .path.basename }}";
+    let set = directories("shop").replace("environments/{{ .path.basename }}", &format!("'environments/{long}'"));
+    clone.commit("slow", &[("sets/shop.yaml", &set), ("other/config.yaml", &config_map("web", "two"))]);
+    let told = clone.push().success().remote().join("\n");
+    // A fast machine gets as far as the limit of steps.
+    let limits = ["takes more than 1 seconds to expand; git config hydrate.renderTimeLimit sets the limit", "steps"];
+    assert!(told.contains("error: ApplicationSet `shop` makes no Applications: "), "{told}");
+    assert!(limits.iter().any(|limit| told.contains(limit)) && told.contains("sets/shop.yaml"), "{told}");
+    assert_eq!(tip(&server, "environments/dev"), before);
+    assert!(manifest(&server, "environments/qa", "web").contains("value: two"), "{told}");
+    if told.contains(limits[0]) {
+        let failures = server.run("git", &["show", "refs/hydrate/failures:failures.json"]);
+        assert!(!failures.stdout.contains("shop"), "a limit is no failure of the commit: {failures:?}");
+    }
+    clone.commit("correct", &[("sets/shop.yaml", &directories("shop"))]);
+    clone.push().success();
+    assert_ne!(note(&server, "environments/dev"), "");
+}

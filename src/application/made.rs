@@ -199,7 +199,7 @@ impl ApplicationSet {
             generator: generator.clone(),
             set: self.of_parent().cloned(),
         };
-        Kept::OfSet(of_set).to_text()
+        Kept::OfSet(Box::new(of_set)).to_text()
     }
 
     /// A number for an Application of this set, which other Applications of the set do not change.
@@ -224,9 +224,9 @@ pub(super) fn top_number(hash: &[u8]) -> usize {
 #[derive(Serialize, Deserialize)]
 pub(super) enum Kept {
     /// One of a set, which stands in a file or is kept as well.
-    OfSet(KeptOfSet),
+    OfSet(Box<KeptOfSet>),
     /// One that was rendered.
-    Rendered(RenderedObject),
+    Rendered(Box<RenderedObject>),
 }
 
 /// What a set made.
@@ -266,7 +266,7 @@ impl Application {
     /// None when the text is none that was kept, or the file has no such maker.
     pub fn remade(file: Option<&File>, text: &str) -> Option<Arc<Application>> {
         let KeptOfSet { by, object, element, generator, set } = match serde_json::from_str(text).ok()? {
-            Kept::OfSet(of_set) => of_set,
+            Kept::OfSet(of_set) => *of_set,
             Kept::Rendered(rendered) => return rendered.application(),
         };
         let made = Made { object: of_json(object), element, generator };

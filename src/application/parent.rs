@@ -158,7 +158,7 @@ impl RenderedObject {
         let origin = self.excerpt.as_ref().map(|excerpt| excerpt.place(&["metadata", "name"]));
         let text = origin.as_ref().map_or_else(|| format!("object {}", self.number), Span::to_string);
         let element = MadeFrom { text, place: origin.unwrap_or_else(|| place.clone()) };
-        let kept = Kept::Rendered(self.clone()).to_text();
+        let kept = Kept::Rendered(Box::new(self.clone())).to_text();
         Maker { by, file, place, element, above, kept, keeps: Keeps::Nothing }
     }
 

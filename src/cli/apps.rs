@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         let found = site.with_tree(branch, |tree, renderers| hydrate::show(tree, renderers, name))?;
         return show(name, &found, json);
     }
-    let mut listed = site.with_tree(branch, |tree, renderers| hydrate::list(tree, renderers))?;
+    let mut listed = site.with_tree(branch, hydrate::list)?;
     if let Some(name) = &arguments.made_by {
         let is_its = |one: &ListedApplication| one.made_by.as_ref().is_some_and(|maker| maker.is_below(name));
         listed.applications.retain(is_its);
@@ -67,7 +67,7 @@ fn show(name: &str, found: &[Manifest], json: bool) -> anyhow::Result<Outcome> {
             output::print_json(&serde_json::json!({ "format": 1, "applications": objects }))?;
         }
         false if found.is_empty() => bail!("there is no Application `{name}`; to see all: git hydrate apps"),
-        false => output::print_content(&manifest::encode(found))?,
+        false => output::print_content(manifest::encode(found))?,
     }
     Ok(if found.is_empty() { Outcome::Found } else { Outcome::Done })
 }

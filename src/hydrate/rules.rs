@@ -63,24 +63,10 @@ impl Rules {
         head: Option<&BranchName>,
         (renderers, dry_commit): (&Renderers, &str),
     ) -> Result<Discovered, String> {
-        let settings = &self.settings;
-        let limit = settings.limits.applications;
+        let limit = self.settings.limits.applications;
         let mut discovered = discovery.discover(files, &self.applications, limit)?;
-        let branches = dry_branch.map_or(&settings.dry_branches[..], std::slice::from_ref);
-        let revisions = branches.iter().flat_map(|branch| [branch.to_string(), format!("refs/heads/{branch}")]);
-        let parameters = settings.application_sets.iter().map(|(set, of)| (set.clone(), of.parameters.clone()));
-        let makers = Makers {
-            is_on: self.makes,
-            repo_urls: settings.repo_urls.clone(),
-            revisions: revisions.collect(),
-            is_beside_head: head.is_some_and(|head| dry_branch.is_some_and(|branch| branch != head)),
-            clusters: settings.clusters.clone(),
-            parameters: parameters.collect(),
-            argocd_namespace: settings.argocd_namespace.clone().unwrap_or_else(|| ARGOCD_NAMESPACE.to_owned()),
-            roots: settings.roots.clone(),
-            limits: MadeLimits { applications: limit, depth: settings.limits.made_depth },
-        };
-        let making = Making { settings, renderers, dry_commit };
+        let makers = self.makers(dry_branch, head);
+        let making = Making { settings: &self.settings, renderers, dry_commit };
         discovery.make(&mut discovered, files, &makers, &making)?;
         if let (None, Some(first)) = (self.makes, discovered.sets.first()) {
             let what = match discovered.sets.len() {
@@ -92,8 +78,27 @@ impl Rules {
                 .at(first.set.span());
             discovered.mistakes.push((None, warning));
         }
-        discovered.silence(&settings.known_fields);
+        discovered.silence(&self.settings.known_fields);
         Ok(discovered)
+    }
+
+    /// What the makers of a dry branch are told.
+    pub fn makers(&self, dry_branch: Option<&BranchName>, head: Option<&BranchName>) -> Makers {
+        let settings = &self.settings;
+        let branches = dry_branch.map_or(&settings.dry_branches[..], std::slice::from_ref);
+        let revisions = branches.iter().flat_map(|branch| [branch.to_string(), format!("refs/heads/{branch}")]);
+        let parameters = settings.application_sets.iter().map(|(set, of)| (set.clone(), of.parameters.clone()));
+        Makers {
+            is_on: self.makes,
+            repo_urls: settings.repo_urls.clone(),
+            revisions: revisions.collect(),
+            is_beside_head: head.is_some_and(|head| dry_branch.is_some_and(|branch| branch != head)),
+            clusters: settings.clusters.clone(),
+            parameters: parameters.collect(),
+            argocd_namespace: settings.argocd_namespace.clone().unwrap_or_else(|| ARGOCD_NAMESPACE.to_owned()),
+            roots: settings.roots.clone(),
+            limits: MadeLimits { applications: settings.limits.applications, depth: settings.limits.made_depth },
+        }
     }
 
     /// Reads the settings that a commit holds.

@@ -22,6 +22,7 @@ mod output;
 mod pipeline;
 mod plan;
 mod recorded;
+mod remade;
 mod rendered;
 mod request;
 mod state;

@@ -6,6 +6,7 @@
 //! Sets are expanded here. Applications are rendered by whoever [`Renders`], and only those whose sources have the word
 //! `sourceHydrator` ([`Reach`]). What they render may make Applications again; [`MadeLimits`] ends that.
 
+mod again;
 mod parents;
 mod pass;
 mod sets;
@@ -21,6 +22,8 @@ use crate::diag::Diagnostic;
 use crate::path::RepoPath;
 use crate::view::{ContentId, Files, Reads, Stop, View};
 use crate::yaml::Value;
+
+pub use again::expand_again;
 
 /// How many expansions of one maker are kept: a run looks at two trees at a time.
 const KEPT_MAX: usize = 4;

@@ -70,10 +70,8 @@ impl Reach {
                     let named = below.names.iter().flat_map(|(dir, name)| places(&real.join(dir), name));
                     left.extend(named.chain(below.links.iter().map(|link| real.join(link))));
                 }
-                Ok(Some(Kind::File)) => {
-                    if view.content_id(&real).is_ok_and(|id| self.is_marked(files, &real, id)) {
-                        return true;
-                    }
+                Ok(Some(Kind::File)) if view.content_id(&real).is_ok_and(|id| self.is_marked(files, &real, id)) => {
+                    return true;
                 }
                 _ => {}
             }

@@ -23,6 +23,7 @@ use super::losses::losses;
 use super::memory::{Identity, is_as_left, stuck};
 use super::output::PathOutput;
 use super::plan::{Done, Failing, Hydration, Plan, Rendered, Stage, Step, Task, Why, Work};
+use super::remade::made_again;
 use super::state::Run;
 use super::stopped::Stopped;
 use crate::application::parent::Reach;
@@ -85,7 +86,7 @@ impl ByChanges {
         let commit = run.found.setup.repository.commit(dry)?;
         let (old, new) = (run.files(self.tree), run.files(commit.tree));
         let changes = Changes::between(&*old, &*new).map_err(HydrateError::tree(dry))?.ok_or(Stopped::Unknown)?;
-        let touched = self.touched(&changes, &new, &run.found)?;
+        let touched = self.touched(&changes, &new, &run.found, (head, dry))?;
         // What one limit for all of them did not let through may go through now.
         if self.state.head.stuck.iter().any(|stuck| stuck.of_commit) && !touched.is_empty() {
             return Err(Stopped::Unknown);
@@ -202,7 +203,13 @@ impl ByChanges {
     }
 
     /// The Applications that may render to something else than before, in the order of their files.
-    fn touched(&mut self, changes: &Changes, new: &TreeFiles<'_>, found: &Snapshot<'_>) -> Result<Touched, Stopped> {
+    fn touched(
+        &mut self,
+        changes: &Changes,
+        new: &TreeFiles<'_>,
+        found: &Snapshot<'_>,
+        at: (&DryHead, ObjectId),
+    ) -> Result<Touched, Stopped> {
         let view = View::new(new);
         let state = &mut self.state;
         check_patches(state, changes, &view)?;
@@ -226,6 +233,7 @@ impl ByChanges {
                 }
             }
         }
+        let mut makers = Vec::new();
         for record in state.readers(&changes.paths)? {
             let identity = (record.file.clone(), record.index);
             if touched.contains_key(&identity) {
@@ -233,10 +241,10 @@ impl ByChanges {
             }
             let difference = view.first_difference(&record.reads).map_err(|_| Stopped::Unknown)?;
             if record.about == About::Maker {
-                if difference.is_none() && !record.names_the_commit {
-                    continue;
+                if difference.is_some() || record.names_the_commit {
+                    makers.push(record);
                 }
-                return Err(Stopped::Unknown);
+                continue;
             }
             // Without the setting, every directory that an Application names proves which repository this is.
             let proof = found.rules.settings.repo_urls.is_empty();
@@ -249,6 +257,12 @@ impl ByChanges {
                 None => continue,
             };
             touched.insert(identity, (Arc::new(clusters.known(&application_of(&record, &view)?)), why));
+        }
+        for maker in makers {
+            for application in made_again(state, &maker, &clusters, new, found, at)? {
+                let identity = (application.file.clone(), application.index);
+                touched.insert(identity, (Arc::new(application), Why::Document));
+            }
         }
         if touched.values().any(|(application, _)| is_stuck(state, application.environment_branch())) {
             return Err(Stopped::Unknown);

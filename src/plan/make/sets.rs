@@ -43,7 +43,7 @@ impl Expansions {
     }
 }
 
-fn expanded(found: &FoundSet, discovered: &Discovered, site: &Site<'_>, left: &Limits) -> Expansion {
+pub(super) fn expanded(found: &FoundSet, discovered: &Discovered, site: &Site<'_>, left: &Limits) -> Expansion {
     let by = found.set.by();
     let of_set = Limits::default();
     let mut limits = Limits {
