@@ -45,11 +45,12 @@ fn literals(text: &str) -> Vec<(String, String)> {
             }
             found.push((before(), unescaped(&text[at + 1..end])));
             at = end + 1;
-        } else if rest.starts_with('\'') {
+        } else if let Some(inner) = rest.strip_prefix('\'') {
             // A character, or a lifetime.
-            let escaped = rest.starts_with("'\\");
-            let close = rest[1..].char_indices().skip(1 + usize::from(escaped)).take(10).find(|(_, c)| *c == '\'');
-            let is_character = close.is_some_and(|(close, _)| escaped || rest[1..1 + close].chars().count() == 1);
+            let escaped = inner.starts_with('\\');
+            let close = inner.char_indices().skip(1 + usize::from(escaped)).take(10).find(|(_, c)| *c == '\'');
+            let is_character =
+                close.is_some_and(|(close, _)| escaped || inner.get(..close).is_some_and(|c| c.chars().count() == 1));
             at += if is_character { close.map_or(1, |(close, _)| close + 2) } else { 1 };
         } else {
             if rest.starts_with('\n') {

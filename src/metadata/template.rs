@@ -22,7 +22,7 @@ const GO_SUFFIX: &str = ".tmpl";
 #[derive(Debug)]
 pub(super) enum Template {
     /// In minijinja.
-    Jinja(Jinja),
+    Jinja(Box<Jinja>),
     /// In Go's template language with the functions of Sprig, as in the ConfigMap `argocd-cm`.
     Go(Go),
 }
@@ -32,7 +32,7 @@ impl Template {
     pub fn new(name: &'static str, text: &str) -> Result<Self, Diagnostic> {
         Ok(match name.ends_with(GO_SUFFIX) {
             true => Self::Go(Go::new(name, text)?),
-            false => Self::Jinja(Jinja::new(name, text)?),
+            false => Self::Jinja(Box::new(Jinja::new(name, text)?)),
         })
     }
 

@@ -227,7 +227,7 @@ fn prime_from(start: &BigUint, bits: u32, exponent: &BigUint) -> Option<BigUint>
             let rest = (rest % u64::from(prime)) as u32;
             // The distance to the first multiple; it is even, since the start is odd.
             let first = (prime - rest) % prime;
-            let first = if first % 2 == 0 { first } else { first + prime };
+            let first = if first.is_multiple_of(2) { first } else { first + prime };
             for is_composite in is_composite.iter_mut().skip(first as usize / 2).step_by(prime as usize) {
                 *is_composite = true;
             }
