@@ -174,8 +174,6 @@ impl From<Error> for ExplainError {
     }
 }
 
-/// `Deployment shop/web`; `Namespace shop`.
-
 /// All objects at the tips of some lines that `wanted` takes, in the order of lines, paths and files.
 pub fn objects(
     repository: &Repository,

@@ -36,7 +36,7 @@ pub struct Commits {
 #[derive(Debug)]
 pub enum Becomes {
     /// It shows the dry commit.
-    Hydrated(Made),
+    Hydrated(Box<Made>),
     /// It stays where it is.
     Failed(Failing),
 }
@@ -106,7 +106,7 @@ impl Commits {
             let left = takeover::left_alone(tip.tree, &dirs, &found.buffer)?;
             self.warnings.extend(takeover::warning(&branch.name, &left));
         }
-        Ok(Becomes::Hydrated(made))
+        Ok(Becomes::Hydrated(Box::new(made)))
     }
 }
 
@@ -129,8 +129,10 @@ impl fmt::Display for Commits {
         writeln!(f, "{} {}", self.head.branch, self.dry.id)?;
         for (name, becomes) in &self.branches {
             match becomes {
-                Becomes::Hydrated(Made { commit: Some(commit), .. }) => writeln!(f, "  {name}: {}", commit.id)?,
-                Becomes::Hydrated(Made { commit: None, .. }) => writeln!(f, "  {name}: unchanged")?,
+                Becomes::Hydrated(made) => match &made.commit {
+                    Some(commit) => writeln!(f, "  {name}: {}", commit.id)?,
+                    None => writeln!(f, "  {name}: unchanged")?,
+                },
                 Becomes::Failed(failing) => {
                     let why = failing.diagnostics().into_iter().next().map(|first| first.message);
                     writeln!(f, "  {name}: failed: {}", why.unwrap_or_default())?;

@@ -127,7 +127,7 @@ fn write(mut run: Run<'_>, checked: &Checked) -> Result<Report, Stopped> {
             });
         }
         let made = branch.make(&run.found, dry, repo_url, &outputs, &[], &|_| false, None)?;
-        branches.insert(name.clone(), Becomes::Hydrated(made));
+        branches.insert(name.clone(), Becomes::Hydrated(Box::new(made)));
     }
     run.branches.insert(name.clone(), branch);
     run.take(Commits { head: head.clone(), dry: dry.clone(), branches, warnings: Vec::new() });

@@ -132,7 +132,7 @@ impl<'a> Run<'a> {
             let Some(branch) = self.branches.get_mut(&name) else { continue };
             match becomes {
                 Becomes::Hydrated(made) => {
-                    branch.take(made, dry.id, self.found.rules.id);
+                    branch.take(*made, dry.id, self.found.rules.id);
                     self.ledger.reached(&name, branch.tip.as_ref().map(|tip| tip.id), &dry, &self.found.buffer);
                 }
                 Becomes::Failed(failing) => self.fail(&name, &head, dry.id, failing),

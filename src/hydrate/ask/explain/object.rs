@@ -24,6 +24,7 @@ impl From<&Manifest> for Object {
     }
 }
 
+/// `Deployment shop/web`; `Namespace shop`.
 impl std::fmt::Display for Object {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { kind, namespace, name, .. } = self;
