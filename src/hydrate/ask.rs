@@ -1,8 +1,9 @@
 //! What answers questions. Nothing here moves a ref.
 //!
-//! About the branches as they are: [`status`], [`history`](History), [`explain`], [`verify`], [`recompute`]. About what hydrating would do:
-//! [`plan`] renders nothing, [`preview`] hydrates in memory. About one dry tree, whatever the branches show: [`list`],
-//! [`check`], [`adopt`].
+//! About the branches as they are: [`status()`], [`history`](History), [`explain()`], [`verify()`], [`recompute()`].
+//! About what hydrating would do:
+//! [`plan()`] renders nothing, [`preview()`] hydrates in memory. About one dry tree, whatever the branches show: [`list()`],
+//! [`check()`], [`adopt()`].
 
 mod adopt;
 mod apps;

@@ -1,6 +1,6 @@
 //! What writes: from the refs as they are to the refs as they shall be.
 //!
-//! Each dry commit becomes a [`Plan`](plan::Plan), by [what changed](by_changes) since the cache was written or by a look
+//! Each dry commit becomes a [`Plan`], by [what changed](by_changes) since the cache was written or by a look
 //! at [everything](by_everything); the plan is [rendered](mod@rendered), and that becomes [commits] in memory. What all of them
 //! leave is a list of [moves]. [`pipeline`] leads through it.
 //!
