@@ -113,7 +113,7 @@ fn shells_can_read_what_is_installed() {
         // Only bash is on every machine.
         output.map_or(shell != "bash", |output| output.status.success())
     };
-    assert!(read("bash", FILES[2]) && read("fish", FILES[3]) && read("fish", FILES[4]) && read("zsh", FILES[6]));
+    assert!(read("bash", FILES[3]) && read("fish", FILES[4]) && read("fish", FILES[5]) && read("zsh", FILES[7]));
 }
 
 #[test]

@@ -188,7 +188,7 @@ mod tests {
             ("../b", 3, "../b: the path leads out of the repository"),
             ("/b", 3, "/b: the path is absolute"),
             (".git/config", 3, ".git/config: not the name of a file"),
-            ("", 3, ": not the name of a file"),
+            ("", 3, ".: not the name of a file"),
             ("a", 4, "failed to fill whole buffer"),
             ("a", u64::MAX, "the fetcher announces more than an input may have"),
         ];
