@@ -17,7 +17,7 @@ enum Place {
 use Place::{Here, Server};
 
 /// Every command, done or the same (0), with findings (1), and after an error (2).
-const ROWS: [Row; 63] = [
+const ROWS: [Row; 66] = [
     (&["HEAD"], Here, 0),
     (&["no-such-commit"], Here, 2),
     (&["--no-such-option"], Here, 2),
@@ -31,6 +31,9 @@ const ROWS: [Row; 63] = [
     (&["diff", "no-such-commit"], Here, 2),
     (&["plan"], Here, 0),
     (&["plan", "no-such-commit"], Here, 2),
+    (&["vendor", "--check"], Here, 0),
+    (&["vendor", "--dry-run"], Here, 0),
+    (&["vendor", "--update", "no-such-input"], Here, 2),
     (&["render", "web-dev"], Here, 0),
     (&["render", "no-such-application"], Here, 2),
     (&["apps"], Here, 0),

@@ -29,6 +29,7 @@ const TWICE: &[(&str, &str)] = &[
     ("cpufeatures", "aes 0.8"),
     ("crypto-common", "aes 0.8"),
     ("defmt", "only where there is no operating system"),
+    ("getrandom", "ring"),
     ("hashbrown", "dashmap, of gix"),
     ("inout", "aes 0.8"),
     ("syn", "derive macros that are slow to move on"),

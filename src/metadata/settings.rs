@@ -3,6 +3,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Profile;
+use crate::versions;
 
 /// What an admin may choose of the bytes that this module makes. The default is right without any setting.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -43,7 +44,7 @@ pub struct Tools {
 
 impl Default for Tools {
     fn default() -> Self {
-        Self { helm: "4.2.3".to_owned(), kustomize: "5.8.1".to_owned() }
+        Self { helm: versions::HELM.to_owned(), kustomize: versions::KUSTOMIZE.to_owned() }
     }
 }
 
