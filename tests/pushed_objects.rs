@@ -174,3 +174,29 @@ fn verify_takes_the_note_of_an_amended_dry_commit() {
     server.git(&["notes", "--ref=hydrator.metadata", "add", "-f", "-m", &note, &before]);
     server.hydrate(&["verify"]).exits(1);
 }
+
+#[test]
+fn a_commit_without_author_has_ancestors_all_the_same() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let blob = server.run("sh", &["-c", "echo 'a: 1' | git hash-object -w --stdin"]).stdout.trim().to_owned();
+    let root = tree(&server, &[("100644", "a.yaml", &blob)]);
+    let script = format!("printf 'tree {root}\\n\\nseed\\n' | git hash-object -t commit -w --literally --stdin");
+    let odd = server.run("sh", &["-c", &script]).success().stdout.trim().to_owned();
+    server.git(&["update-ref", "refs/heads/environments/new", &odd]);
+    let (file, text) = crate::push::application("web", "new");
+    let text = format!("{text}    hydrateTo:\n      targetBranch: environments/new-next\n");
+    clone.commit("stage", &[(&file, &text), ("apps/web/new/config.yaml", &config_map("web", "new"))]);
+    clone.push().success();
+    server.hydrate(&["adopt", "environments/new"]).success();
+    for round in ["1", "2"] {
+        clone.commit(round, &[("apps/web/new/config.yaml", &config_map("web", round))]);
+        let told = clone.push().success();
+        assert!(!told.stderr.contains("no common history"), "{told:?}");
+        assert!(
+            server.git(&["show", "environments/new-next:web/manifest.yaml"]).contains(&format!("value: {round}\n"))
+        );
+    }
+}

@@ -73,20 +73,23 @@ pub fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateError> {
     let (found, mut ledger) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
     let mut names = named(&found)?;
     for (branch, dry_branch) in &found.environments {
-        names.entry(branch.clone()).or_insert(Named { dry_branch: dry_branch.clone(), is_environment: true });
+        // Another dry branch that names it too gets nothing there.
+        let named = names.entry(branch.clone()).or_insert_with(|| Named::environment(dry_branch));
+        if found.rules.settings.active_paths(branch).is_empty() {
+            named.dry_branch.clone_from(dry_branch);
+        }
     }
     for (branch, record) in found.records.iter().filter(|(_, record)| !record.initial) {
         // Without its dry branch nothing makes it again.
         if found.tip(branch).or(found.tip(&record.dry_branch)).is_none() {
             continue;
         }
-        let recorded = || Named { dry_branch: record.dry_branch.clone(), is_environment: true };
-        names.entry(branch.clone()).or_insert_with(recorded);
+        names.entry(branch.clone()).or_insert_with(|| Named::environment(&record.dry_branch));
     }
     for (branch, failures) in ledger.failures.branches() {
         let (Ok(branch), Some(failure)) = (BranchName::new(branch), failures.last()) else { continue };
         let Ok(dry_branch) = BranchName::new(&failure.dry_branch) else { continue };
-        names.entry(branch).or_insert(Named { dry_branch, is_environment: true });
+        names.entry(branch).or_insert_with(|| Named::environment(&dry_branch));
     }
     names.iter().map(|(branch, named)| one(&found, &mut ledger, branch, named)).collect()
 }
@@ -104,7 +107,10 @@ fn one(
     let state = match &standing {
         None if found.records.get(branch).is_some() => BranchState::Missing,
         None => BranchState::NotMade,
-        Some(_) if !named.is_environment => BranchState::Promoted,
+        Some(_) if !named.is_environment => match named.is_foreign_active(branch, found)? {
+            true => BranchState::NotHydrated,
+            false => BranchState::Promoted,
+        },
         Some(standing) if is_ours(standing) => BranchState::Hydrated,
         Some(_) => BranchState::NotHydrated,
     };

@@ -56,10 +56,16 @@ pub fn strayed(setup: &Setup<'_>) -> Result<Vec<Verified>, HydrateError> {
             add(branch, tip, (tip.unwrap_or(record.tip), Some(record.dry_commit), fault));
         }
     }
-    for (branch, named) in named(&found)?.iter().filter(|(_, named)| named.is_environment) {
+    for (branch, named) in &named(&found)? {
         let Some(tip) = found.tip(branch).filter(|_| found.records.get(branch).is_none()) else { continue };
-        let standing = found.standing(branch, tip, &named.dry_branch, &mut ledger.notes)?;
-        if standing.origin == standing::Origin::Foreign {
+        let is_foreign = match named.is_environment {
+            true => {
+                let standing = found.standing(branch, tip, &named.dry_branch, &mut ledger.notes)?;
+                standing.origin == standing::Origin::Foreign
+            }
+            false => named.is_foreign_active(branch, &found)?,
+        };
+        if is_foreign {
             add(branch, Some(tip), (tip, None, Fault::NotHydrated));
         }
     }

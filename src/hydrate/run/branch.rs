@@ -7,6 +7,7 @@ use super::output::PathOutput;
 use crate::application::{Application, BranchName};
 use crate::diag::{Diagnostic, chain, shell_word};
 use crate::git::{self, Commit, Expected, Mode, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, object_id};
+use crate::hydrate::active::Active;
 use crate::hydrate::branch_records::BranchRecord;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::{MANIFEST, METADATA, PATH_FILES, README};
@@ -40,6 +41,8 @@ pub struct Branch {
     unreadable: Option<String>,
     /// The tip of the sync branch, when the branch is a staging branch of it.
     sync_tip: Option<ObjectId>,
+    /// Who made the sync branch, when the branch is a staging branch of it.
+    active: Active,
     new_sync: Option<ObjectId>,
     /// The newest commit: the tip, or one that this run made.
     pub tip: Option<Commit>,
@@ -86,11 +89,19 @@ impl Branch {
         let read = |tip| found.standing(name, tip, &head.branch, notes);
         let broken =
             [name, sync].map(|branch| format!("{}{branch}", names.read)).into_iter().find(|it| refs.is_broken(it));
-        let (standing, unreadable) = match (broken, old.map(read).transpose()) {
+        let cannot = |branch: &BranchName, error: &git::Error| {
+            format!("`{}{branch}` cannot be read: {}", names.read, chain(error))
+        };
+        let (standing, mut unreadable) = match (broken, old.map(read).transpose()) {
             (Some(broken), _) => (None, Some(format!("`{broken}` is broken"))),
             (None, Ok(standing)) => (standing, None),
-            (None, Err(error)) => (None, Some(format!("`{}{name}` cannot be read: {}", names.read, chain(&error)))),
+            (None, Err(error)) => (None, Some(cannot(name, &error))),
         };
+        let active = if sync == name { Ok(Active::Missing) } else { Active::of(sync, name, found) };
+        let active = active.unwrap_or_else(|error| {
+            unreadable.get_or_insert_with(|| cannot(sync, &error));
+            Active::Foreign
+        });
         Self {
             name: name.clone(),
             sync: sync.clone(),
@@ -98,6 +109,7 @@ impl Branch {
             dry_tip: head.tip,
             old,
             sync_tip: names.tip(refs, sync),
+            active,
             new_sync: None,
             tip: standing.as_ref().map(|standing| standing.tip.clone()),
             dry: standing.as_ref().and_then(|standing| standing.dry),
@@ -135,8 +147,8 @@ impl Branch {
         self.standing.as_ref().is_some_and(|standing| ours(standing) && !standing.noted)
     }
 
-    /// The records to write for what the run did: of the sync branch that it started, and of the branch itself. None
-    /// when the recorded ones still say so.
+    /// The records to write for what the run did: of the sync branch that it started or found, and of the branch itself.
+    /// None when the recorded ones still say so.
     pub fn records(&self, settings: &Settings) -> Vec<(BranchName, BranchRecord)> {
         let before = self.standing.as_ref().and_then(Standing::record);
         let made: Vec<ObjectId> = self.commits.iter().filter_map(|commit| object_id(&commit.id)).collect();
@@ -178,8 +190,13 @@ impl Branch {
             (Some(_) | None, None, _) => return Vec::new(),
         };
         let dry_commit = own.dry_commit;
-        let sync = self.new_sync.filter(|_| self.sync != self.name);
-        let sync = sync.map(|id| (self.sync.clone(), BranchRecord { initial: true, ..new(id, dry_commit, vec![id]) }));
+        let started = self.new_sync.filter(|_| self.sync != self.name).map(|id| (id, vec![id]));
+        let is_new = matches!(self.active, Active::Unrecorded { .. });
+        let sync = started.or_else(|| self.sync_tip.filter(|_| is_new).map(|id| (id, Vec::new())));
+        let sync = sync.map(|(id, made)| {
+            let record = BranchRecord { initial: true, older: None, ..new(id, dry_commit, made) };
+            (self.sync.clone(), record)
+        });
         sync.into_iter().chain([(self.name.clone(), own)]).collect()
     }
 
@@ -219,7 +236,10 @@ impl Branch {
 
     /// Whether an admin handed over the branch, and it has no record yet.
     pub fn is_taken_over(&self) -> bool {
-        self.standing.as_ref().is_some_and(|standing| standing.origin == standing::Origin::Adopted)
+        match &self.standing {
+            Some(standing) => standing.origin == standing::Origin::Adopted,
+            None => self.active == Active::Unrecorded { is_adopted: true },
+        }
     }
 
     /// The branch as it was when `tip` was its newest commit, to be hydrated again from there.
@@ -240,6 +260,7 @@ impl Branch {
             dry_branch_is_gone: false,
             unreadable: None,
             sync_tip: None,
+            active: Active::Missing,
             new_sync: None,
             dry,
             settings,
@@ -291,11 +312,14 @@ impl Branch {
             place(Diagnostic::error(why).hint(hint), applications.next())
         } else if foreign {
             let mistake = Diagnostic::error(format!("`{name}` was not made by hydration, so it is not overwritten"));
-            let hint = format!(
-                "to hand it over, an admin runs on the server: git hydrate adopt {}",
-                shell_word(name.as_str())
-            );
-            place(mistake.hint(hint), applications.next())
+            place(mistake.hint(to_hand_over(name)), applications.next())
+        } else if self.active == Active::Foreign {
+            let text = format!("`{}`, which `{name}` is promoted to, was not made by hydration", self.sync);
+            let mistake = Diagnostic::error(text).hint(to_hand_over(&self.sync));
+            match applications.next() {
+                Some(application) => mistake.at(application.places.sync_branch.clone()),
+                None => mistake,
+            }
         } else if let Some(other) = other.filter(|_| shared.is_empty()) {
             place(written_from(name, other, &head.branch), applications.next())
         } else if checked_out {
@@ -568,6 +592,10 @@ impl Branch {
             outcome: self.failure.unwrap_or(moved),
         }
     }
+}
+
+fn to_hand_over(branch: &BranchName) -> String {
+    format!("to hand it over, an admin runs on the server: git hydrate adopt {}", shell_word(branch.as_str()))
 }
 
 /// An Application of the dry branch `here` names a branch that is hydrated from another one.
