@@ -320,6 +320,8 @@ impl Branch {
                 Some(application) => mistake.at(application.places.sync_branch.clone()),
                 None => mistake,
             }
+        } else if let Some(fault) = self.fault_of_others(buffer) {
+            place(self.malformed(&fault), applications.next())
         } else if let Some(other) = other.filter(|_| shared.is_empty()) {
             place(written_from(name, other, &head.branch), applications.next())
         } else if checked_out {
@@ -362,6 +364,19 @@ impl Branch {
         self.close(mistake);
     }
 
+    /// What is wrong in any directory of a branch that an admin handed over: all of it goes on into our commits.
+    fn fault_of_others(&self, buffer: &ObjectBuffer<'_>) -> Option<String> {
+        let base = self.base().filter(|_| self.is_taken_over())?;
+        let found = buffer.commit(base).and_then(|commit| buffer.first_tree_fault(commit.tree));
+        match found {
+            Ok(fault) => fault.map(|(dir, fault)| match dir.as_str() {
+                "" => format!("its root directory {fault}"),
+                dir => format!("`{dir}` {fault}"),
+            }),
+            Err(error) => Some(chain(&error)),
+        }
+    }
+
     fn close(&mut self, mistake: Diagnostic) {
         self.closed = true;
         self.fail(self.dry_tip, vec![mistake], false);
@@ -379,7 +394,7 @@ impl Branch {
     /// Makes the hydrated commit of a dry commit, or finds that nothing changed. A path that `keeps` names stays as it
     /// is. `sync` is the empty commit that another staging branch started the sync branch with in this run.
     ///
-    /// Errors: the repository, or a template of the settings.
+    /// Errors: the repository, or a template of the settings; within, why it cannot be made on what is there.
     #[expect(clippy::too_many_arguments, reason = "what a branch gets comes together here")]
     pub fn make(
         &self,
@@ -390,7 +405,7 @@ impl Branch {
         removals: &[Removal],
         keeps: &(dyn Fn(&PathOutput<'_>) -> bool + Sync),
         sync: Option<ObjectId>,
-    ) -> Result<Made, HydrateError> {
+    ) -> Result<Result<Made, Diagnostic>, HydrateError> {
         let (buffer, rules) = (&found.buffer, &found.rules);
         let origin = Origin { repo_url, branch: &self.dry_branch, commit: dry };
         let mut new_sync = self.new_sync.or(sync.filter(|_| self.sync_tip.is_none()));
@@ -416,7 +431,7 @@ impl Branch {
             touched.insert(metadata_dir(&rules.settings, &self.name, &removal.path));
         }
         if touched.is_empty() && self.tip.is_some() {
-            return Ok(Made { new_sync, commit: None, changed: Vec::new(), removed: Vec::new() });
+            return Ok(Ok(Made { new_sync, ..Made::default() }));
         }
         if rules.settings.active_paths(&self.name).is_empty() {
             edits.write(buffer, &RepoPath::root(), &rules.writer.files_for_root(&origin))?;
@@ -426,11 +441,22 @@ impl Branch {
                 edits.write(buffer, dir, &rules.writer.files_for_active_path(&origin))?;
             }
         }
+        if let Some(fault) = edits.fault(&tree)? {
+            return Ok(Err(self.malformed(&fault)));
+        }
         let tree = edits.apply(buffer, base)?;
         let message = rules.writer.commit_message(&origin, &self.name, rules.id).map_err(HydrateError::Template)?;
         let commit = write(buffer, rules, dry, tree, parent.as_ref(), message)?;
         let removed = removals.iter().map(|removal| removal.path.clone()).collect();
-        Ok(Made { new_sync, commit: Some(commit), changed, removed })
+        Ok(Ok(Made { new_sync, commit: Some(commit), changed, removed }))
+    }
+
+    /// The commit to build on has a directory that git would not write.
+    fn malformed(&self, fault: &str) -> Diagnostic {
+        let base = if self.tip.is_some() { &self.name } else { &self.sync };
+        let hint = "`git fsck` names the tree: replace it with a commit on that branch, made on the server, or delete the \
+                    branch there";
+        Diagnostic::error(format!("`{base}` cannot be continued: {fault}")).hint(hint)
     }
 
     /// Takes over what was made of a dry commit, with these settings.
