@@ -529,3 +529,34 @@ fn what_a_promoter_makes_of_an_active_branch_stays_in_order() {
         server.hydrate(&["status"]).success();
     }
 }
+
+#[test]
+fn a_dry_branch_that_is_deleted_leaves_its_environments_to_no_other() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.hydrate(&["config", "set", "dryBranches", "main", "team"]).success();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.git(&["checkout", "-q", "-b", "team"]);
+    clone.git(&["push", "-q", "origin", "main", "team"]);
+    assert_eq!(record(&server, DEV)["dryBranch"], "main");
+    let (dev, main) = (tip(&server, DEV), tip(&server, "main"));
+    server.git(&["config", "receive.denyDeleteCurrent", "ignore"]);
+    let (file, text) = application("web", "dev");
+    let other = text.replace("targetRevision: main", "targetRevision: team");
+    clone.commit("take it", &[(&file, &other), ("apps/web/dev/config.yaml", &config_map("web", "other"))]);
+    let told = clone.run("git", &["push", "origin", ":main", "team"]).success().remote().join(" ");
+    assert!(told.contains("`environments/dev` is hydrated from `main`, not from `team`"), "{told}");
+    assert!(told.contains("git hydrate config set dryBranches team"), "{told}");
+    assert_eq!(tip(&server, DEV), dev);
+    // It comes back as it was, and goes on.
+    clone.git(&["push", "-q", "origin", &format!("{main}:refs/heads/main")]);
+    clone.git(&["checkout", "-q", "main"]);
+    clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);
+    clone.push().success();
+    assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")));
+    // An admin decides otherwise.
+    clone.git(&["push", "-q", "origin", ":main"]);
+    server.hydrate(&["config", "set", "dryBranches", "team"]).success();
+    assert_eq!(note(&server, DEV), note_of(&tip(&server, "team")));
+    healthy(&server);
+}

@@ -35,7 +35,7 @@ pub struct Branch {
     pub dry_tip: ObjectId,
     old: Option<ObjectId>,
     standing: Option<Standing>,
-    /// Whether the dry branch that it was hydrated from last does not exist any more.
+    /// Whether the dry branch that it was hydrated from last is gone for good.
     dry_branch_is_gone: bool,
     /// Why nobody can tell how it stands.
     unreadable: Option<String>,
@@ -117,7 +117,7 @@ impl Branch {
             dry_branch_is_gone: standing
                 .as_ref()
                 .and_then(Standing::dry_branch)
-                .is_some_and(|dry_branch| names.tip(refs, dry_branch).is_none()),
+                .is_some_and(|dry_branch| found.has_left(dry_branch)),
             standing,
             unreadable,
             applications: 0,
@@ -300,7 +300,7 @@ impl Branch {
         let checked_out = setup.refs.records && setup.repository.checked_out(name.as_str());
         let shared = settings.active_paths(name);
         let other = self.standing.as_ref().and_then(Standing::dry_branch).filter(|dry| *dry != &head.branch);
-        // A dry branch that is gone, because it was renamed, leaves its branches to the next one.
+        // A dry branch that an admin took out of the settings, as one that was renamed, leaves its branches to the next.
         let other = other.filter(|_| !self.dry_branch_is_gone);
         let foreign = self.standing.as_ref().is_some_and(|standing| standing.origin == standing::Origin::Foreign);
         let place = |diagnostic: Diagnostic, application: Option<&Application>| match application {
@@ -323,7 +323,7 @@ impl Branch {
         } else if let Some(fault) = self.fault_of_others(buffer) {
             place(self.malformed(&fault), applications.next())
         } else if let Some(other) = other.filter(|_| shared.is_empty()) {
-            place(written_from(name, other, &head.branch), applications.next())
+            place(written_from(name, other, &head.branch, found), applications.next())
         } else if checked_out {
             Diagnostic::error(format!("`{name}` is checked out in a worktree of this repository"))
                 .hint("hydrate into a bare repository, or check out something else there")
@@ -625,9 +625,21 @@ fn to_hand_over(branch: &BranchName) -> String {
 }
 
 /// An Application of the dry branch `here` names a branch that is hydrated from another one.
-pub fn written_from(name: &BranchName, owner: &BranchName, here: &BranchName) -> Diagnostic {
-    let hint =
-        "give each dry branch environment branches of its own, or let them share one by the setting `activePaths`";
+pub fn written_from(name: &BranchName, owner: &BranchName, here: &BranchName, found: &Snapshot<'_>) -> Diagnostic {
+    let hint = match found.tip(owner) {
+        Some(_) => "give each dry branch environment branches of its own, or let them share one by the setting \
+                    `activePaths`"
+            .to_owned(),
+        None => {
+            let left = found.dry_branches.iter().filter(|branch| *branch != owner).chain([here]);
+            let left: BTreeSet<String> = left.map(|branch| shell_word(branch.as_str()).to_string()).collect();
+            let left = left.into_iter().collect::<Vec<_>>().join(" ");
+            format!(
+                "`{owner}` does not exist; if `{here}` takes its place, an admin runs on the server: git hydrate config \
+                 set dryBranches {left}"
+            )
+        }
+    };
     Diagnostic::error(format!("`{name}` is hydrated from `{owner}`, not from `{here}`")).hint(hint)
 }
 

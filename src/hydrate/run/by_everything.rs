@@ -251,11 +251,12 @@ fn of_another_dry_branch(
     let opened = run.branches.get(name).map(|branch| &branch.dry_branch);
     let owner = opened.or(run.found.environments.get(name)).filter(|owner| **owner != head.branch)?;
     let is_shared = !run.found.rules.settings.active_paths(name).is_empty();
-    if is_shared || !heads.iter().any(|other| other.branch == *owner) {
+    let is_away = !heads.iter().any(|other| other.branch == *owner);
+    if is_shared || (is_away && (run.found.tip(owner).is_some() || run.found.has_left(owner))) {
         return None;
     }
     let place = tree.applications(name).next()?.places.environment_branch().clone();
-    Some(written_from(name, owner, &head.branch).at(place))
+    Some(written_from(name, owner, &head.branch, &run.found).at(place))
 }
 
 /// What the repository knows of an environment branch, and whether we may write it.
