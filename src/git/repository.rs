@@ -233,6 +233,17 @@ impl Repository {
         store::keep_pack(self, id)
     }
 
+    /// Lets go of the packs that [`super::ObjectBuffer::flush_quarantined`] left with pushes that git refused later. The caller holds
+    /// the lock of whoever writes here.
+    pub fn let_go_of_packs(&self) {
+        store::let_go(self);
+    }
+
+    /// The `.keep` files that hydration left, or is about to take away.
+    pub fn kept_packs(&self) -> Vec<PathBuf> {
+        store::kept_for_pushes(self, true)
+    }
+
     /// Whether there is such an object.
     pub fn has(&self, id: ObjectId) -> bool {
         let has = |repository: &gix::Repository| repository.has_object(id).then_some(()).ok_or(());

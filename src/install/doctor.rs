@@ -135,6 +135,7 @@ impl<'a> Doctor<'a> {
         }
         self.behind(statuses);
         self.sizes(statuses);
+        self.kept_packs();
         self.reflogs();
         Ok(self.findings)
     }
