@@ -184,6 +184,16 @@ impl Branch {
                 made,
                 ..before.clone()
             },
+            // It was the active branch of a staging branch for a time.
+            (Some(before), None, Some(dry_commit)) if self.reached && before.initial => BranchRecord {
+                initial: false,
+                tip: tip.id,
+                dry_branch: self.dry_branch.clone(),
+                dry_commit,
+                settings: self.settings,
+                made,
+                ..before.clone()
+            },
             (Some(before), None, _) if self.settings != before.settings => {
                 BranchRecord { settings: self.settings, made, ..before.clone() }
             }
@@ -587,6 +597,11 @@ impl Branch {
     /// Whether the branch is just what hydration makes of this dry commit.
     pub fn has_reached(&self, dry: ObjectId) -> bool {
         !self.closed && self.failure.is_none() && self.dry == Some(dry) && self.tip.is_some()
+    }
+
+    /// Whether it shows a dry commit, and nothing kept it from that.
+    pub fn is_hydrated(&self) -> bool {
+        !self.closed && self.failure.is_none() && self.tip.is_some()
     }
 
     /// How it failed, if it did.
