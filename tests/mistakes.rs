@@ -244,3 +244,37 @@ fn a_clone_with_reftable_finds_its_commits() {
     repo.hydrate(&["check", "HEAD"]).success();
     repo.hydrate(&["check", "main"]).success();
 }
+
+#[test]
+fn an_environment_that_gets_a_staging_branch_keeps_what_is_deployed() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev"]);
+    clone.push().success();
+    let dev = tip(&server, DEV);
+    let texts = ["web", "api"].map(|name| application(name, "dev"));
+    let staged = |text: &str| format!("{text}    hydrateTo:\n      targetBranch: environments/dev-next\n");
+    let files: Vec<(&str, String)> = texts.iter().map(|(file, text)| (file.as_str(), staged(text))).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(file, text)| (*file, text.as_str())).collect();
+    clone.commit("stage\n\nHydrate-Allow-Removal: environments/dev", &files);
+    let told = clone.push().success();
+    assert!(!told.stderr.contains("error"), "{told:?}");
+    assert_eq!(tip(&server, DEV), dev, "what is deployed stays");
+    assert_eq!(server.git(&["rev-parse", "environments/dev-next~1"]), dev);
+    for command in ["verify", "status", "catch-up"] {
+        server.hydrate(&[command]).success();
+    }
+    let status = json(&server, &["status", "--json"]);
+    assert_eq!(of_branch(&status, DEV)["state"], "promoted", "{status}");
+    clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);
+    clone.push().success();
+    assert_eq!(tip(&server, DEV), dev);
+    assert!(server.git(&["show", "environments/dev-next:web/manifest.yaml"]).contains("next"));
+    // And back.
+    let files: Vec<(&str, &str)> = texts.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
+    clone.commit("back\n\nHydrate-Allow-Removal: environments/dev-next", &files);
+    let told = clone.push().success();
+    assert!(!told.stderr.contains("error"), "{told:?}");
+    assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("next"));
+    server.hydrate(&["verify"]).success();
+}

@@ -298,13 +298,18 @@ impl<'a> Verifier<'a> {
         let is_before =
             |other: &Trailers| other.branch == trailers.branch && (!shared || other.dry_branch == trailers.dry_branch);
         let before = nearest(parent, &self.run.found.buffer, is_before)?;
+        let is_first = before.is_none();
         let before = before.filter(|before| self.repository().has(before.dry_commit));
         let head = DryHead { branch: trailers.dry_branch.clone(), tip: trailers.dry_commit };
         let dry = before.as_ref().map(|before| before.dry_commit);
         let settings = before.as_ref().map_or(trailers.settings_commit, |before| before.settings_commit);
         // Settings that are gone can only be taken for the same.
         let settings = settings.filter(|id| self.repository().has(*id));
-        let mut branch = Branch::resume(&trailers.branch, &head, parent.clone(), dry, settings);
+        let mut branch = match is_first {
+            // Cut from its active branch, it gets a commit whatever is there already.
+            true => Branch::before_first(&trailers.branch, &head, parent.clone(), settings),
+            false => Branch::resume(&trailers.branch, &head, parent.clone(), dry, settings),
+        };
         let mut skipped = None;
         for dry in self.between(before.as_ref(), trailers)? {
             branch = self.run.replay(branch, dry)?;

@@ -286,6 +286,12 @@ impl Branch {
         }
     }
 
+    /// The branch before it had a commit of its own, to be cut from `parent`.
+    pub fn before_first(name: &BranchName, head: &DryHead, parent: Commit, settings: Option<ObjectId>) -> Self {
+        let sync_tip = Some(parent.id);
+        Self { old: None, tip: None, sync_tip, resumed: false, ..Self::resume(name, head, parent, None, settings) }
+    }
+
     /// Whether its sync branch is still to be started.
     pub fn lacks_sync(&self) -> bool {
         self.sync_tip.or(self.new_sync).is_none()
