@@ -1,10 +1,13 @@
 use serde::Serialize;
 
 use crate::application::BranchName;
+use crate::diag::Diagnostic;
 use crate::git::ObjectBuffer;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::failures::Failure;
 use crate::hydrate::ledger::Ledger;
+use crate::hydrate::report::Outcome;
+use crate::hydrate::run::{Branch, Run, Stopped};
 use crate::hydrate::setup::Setup;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{Origin, Standing};
@@ -65,6 +68,27 @@ impl BranchStatus {
 
 /// How many commits ahead are counted.
 const BEHIND_MAX: usize = 100_000;
+
+/// What is wrong at the tips of the dry branches, before anything is rendered: in Applications that feed no branch yet, or
+/// with a branch that is not written for it.
+pub fn problems(setup: &Setup<'_>) -> Result<Vec<Diagnostic>, HydrateError> {
+    let surveyed = Run::new(setup).map_err(Stopped::from).and_then(|mut run| {
+        run.survey()?;
+        Ok(run)
+    });
+    let run = match surveyed.map_err(Stopped::into_error) {
+        // A clone that fetched none knows how its branches are all the same.
+        Err(HydrateError::SettingsMissing { .. }) => return Ok(Vec::new()),
+        run => run?,
+    };
+    let mut problems = run.report.problems;
+    for outcome in run.branches.values().filter_map(Branch::failure) {
+        if let Outcome::Failed { diagnostics, .. } = outcome {
+            problems.extend(diagnostics.iter().cloned());
+        }
+    }
+    Ok(problems)
+}
 
 /// How all branches stand that hydration made or that the Applications of the dry branches name, by name.
 ///
