@@ -560,3 +560,19 @@ fn a_dry_branch_that_is_deleted_leaves_its_environments_to_no_other() {
     assert_eq!(note(&server, DEV), note_of(&tip(&server, "team")));
     healthy(&server);
 }
+
+#[test]
+fn a_branch_that_only_claims_to_be_hydrated_is_not_audited_unless_named() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let forged = format!(
+        "x\n\nHydrate-Branch: {DEV}\nHydrate-Dry: {}\nHydrate-Dry-Branch: main\nHydrate-Engine: 1",
+        "1".repeat(40)
+    );
+    seed(&clone, "feature", &[&forged], &[("web/manifest.yaml", "kind: Evil\n")]);
+    let audit = server.hydrate(&["verify"]).success().stdout;
+    assert!(!audit.contains("feature"), "{audit}");
+    server.hydrate(&["verify", "feature"]).exits(1);
+}

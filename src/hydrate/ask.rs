@@ -30,4 +30,4 @@ pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use recomputed::recompute;
 pub use single::{Single, render_named};
 pub use status::{BranchState, BranchStatus, problems, status};
-pub use verify::{Fault, Finding, Line, Verified, lines, strayed, verify};
+pub use verify::{Fault, Finding, Line, Verified, audited, lines, strayed, verify};

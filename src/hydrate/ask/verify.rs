@@ -36,6 +36,19 @@ pub fn lines(repository: &Repository, names: &RefNames) -> Result<Vec<Line>, Hyd
     Ok(hydrated.into_iter().map(|(name, tip)| Line { name, tip, after: None }).collect())
 }
 
+/// The history of every branch that hydration recorded or that Applications name, by name: what commits of others say of
+/// themselves calls for no audit.
+pub fn audited(setup: &Setup<'_>) -> Result<Vec<Line>, HydrateError> {
+    let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
+    let named = named(&found)?;
+    let mut lines = lines(setup.repository, &setup.refs)?;
+    lines.retain(|line| {
+        let name = BranchName::new(&line.name);
+        name.is_ok_and(|name| named.contains_key(&name) || found.records.get(&name).is_some())
+    });
+    Ok(lines)
+}
+
 /// The branches that are not where hydration left them, at the recorded commit or above it where a promoter moved them;
 /// and those that Applications name and that somebody else made.
 pub fn strayed(setup: &Setup<'_>) -> Result<Vec<Verified>, HydrateError> {
