@@ -40,7 +40,7 @@ pub use quarantine::Quarantine;
 pub use refs::Refs;
 pub use repository::{Location, Repository, object_id};
 pub use transaction::{Expected, RefEdit, Transaction, TransactionError, update_refs};
-pub use tree::{Mode, TreeChange, TreeEdit, TreeEntry};
+pub use tree::{Mode, TreeChange, TreeEdit, TreeEntry, tree_fault};
 
 /// The id of a git object, SHA-1 or SHA-256.
 pub type ObjectId = gix::ObjectId;

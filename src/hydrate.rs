@@ -12,6 +12,7 @@
 //! Never: a branch moves although one of its Applications failed; a commit depends on anything but its parent, its dry
 //! commit and branch, the settings and the engine; a file that somebody else put on a branch is touched.
 
+mod active;
 mod ask;
 mod branch_records;
 mod dry_branches;

@@ -4,16 +4,21 @@
 //!
 //! Never: a file of somebody else's is touched; a directory is read or written that holds no change.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::git::{Error, Mode, ObjectBuffer, ObjectId, TreeEdit};
+use crate::git::{Error, Mode, ObjectBuffer, ObjectId, TreeEdit, tree_fault};
 use crate::path::RepoPath;
 
 /// The files that we write into one directory, by name.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-type Listing = HashMap<Vec<u8>, (Mode, ObjectId)>;
+/// A directory, read once.
+struct Listing {
+    entries: HashMap<Vec<u8>, (Mode, ObjectId)>,
+    /// Why it is none that git would write.
+    fault: Option<String>,
+}
 
 /// A tree of a hydrated branch, each directory of it read once.
 pub struct HydratedTree<'a> {
@@ -40,7 +45,7 @@ impl<'a> HydratedTree<'a> {
             if here.0 != Mode::Directory {
                 return Ok(None);
             }
-            match self.listing(here.1)?.get(name.as_bytes()) {
+            match self.listing(here.1)?.entries.get(name.as_bytes()) {
                 Some(entry) => here = *entry,
                 None => return Ok(None),
             }
@@ -61,14 +66,33 @@ impl<'a> HydratedTree<'a> {
         Ok(self.entry(path)? == Some((mode, self.buffer.hash_blob(content)?)))
     }
 
+    /// Why the directory `dir`, or one above it, is none that git would write: an edit of it would be lost among what is
+    /// wrong there. None when they are well, or are not there.
+    pub fn fault(&self, dir: &str) -> Result<Option<String>, Error> {
+        let (mut here, mut path) = (self.root, String::new());
+        let mut names = dir.split('/').filter(|name| !name.is_empty());
+        loop {
+            let listing = self.listing(here)?;
+            if let Some(fault) = &listing.fault {
+                let place = if path.is_empty() { "its root directory".to_owned() } else { format!("`{path}`") };
+                return Ok(Some(format!("{place} {fault}")));
+            }
+            let Some(name) = names.next() else { return Ok(None) };
+            let Some((Mode::Directory, id)) = listing.entries.get(name.as_bytes()) else { return Ok(None) };
+            path = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
+            here = *id;
+        }
+    }
+
     fn listing(&self, tree: ObjectId) -> Result<Arc<Listing>, Error> {
         let listings = || self.listings.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(listing) = listings().get(&tree) {
             return Ok(listing.clone());
         }
         let entries = self.buffer.tree(tree)?;
-        let listing: Listing = entries.into_iter().map(|entry| (entry.name, (entry.mode, entry.id))).collect();
-        let listing = Arc::new(listing);
+        let fault = tree_fault(&entries);
+        let entries = entries.into_iter().map(|entry| (entry.name, (entry.mode, entry.id))).collect();
+        let listing = Arc::new(Listing { entries, fault });
         listings().insert(tree, listing.clone());
         Ok(listing)
     }
@@ -100,6 +124,18 @@ impl Edits {
         for name in names {
             self.edits.entry(below(dir, name)).or_insert(TreeEdit::Remove);
         }
+    }
+
+    /// Why a directory that they touch is none that git would write; none when all are well.
+    pub fn fault(&self, tree: &HydratedTree<'_>) -> Result<Option<String>, Error> {
+        let dirs: BTreeSet<&str> =
+            self.edits.keys().map(|path| path.rsplit_once('/').map_or("", |(dir, _)| dir)).collect();
+        for dir in dirs {
+            if let Some(fault) = tree.fault(dir)? {
+                return Ok(Some(fault));
+            }
+        }
+        Ok(None)
     }
 
     /// The tree with the edits made.

@@ -244,3 +244,76 @@ fn a_clone_with_reftable_finds_its_commits() {
     repo.hydrate(&["check", "HEAD"]).success();
     repo.hydrate(&["check", "main"]).success();
 }
+
+#[test]
+fn an_environment_that_gets_a_staging_branch_keeps_what_is_deployed() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev"]);
+    clone.push().success();
+    let dev = tip(&server, DEV);
+    let texts = ["web", "api"].map(|name| application(name, "dev"));
+    let staged = |text: &str| format!("{text}    hydrateTo:\n      targetBranch: environments/dev-next\n");
+    let files: Vec<(&str, String)> = texts.iter().map(|(file, text)| (file.as_str(), staged(text))).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(file, text)| (*file, text.as_str())).collect();
+    clone.commit("stage\n\nHydrate-Allow-Removal: environments/dev", &files);
+    let told = clone.push().success();
+    assert!(!told.stderr.contains("error"), "{told:?}");
+    assert_eq!(tip(&server, DEV), dev, "what is deployed stays");
+    assert_eq!(server.git(&["rev-parse", "environments/dev-next~1"]), dev);
+    for command in ["verify", "status", "catch-up"] {
+        server.hydrate(&[command]).success();
+    }
+    let status = json(&server, &["status", "--json"]);
+    assert_eq!(of_branch(&status, DEV)["state"], "promoted", "{status}");
+    clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);
+    clone.push().success();
+    assert_eq!(tip(&server, DEV), dev);
+    assert!(server.git(&["show", "environments/dev-next:web/manifest.yaml"]).contains("next"));
+    // And back.
+    let files: Vec<(&str, &str)> = texts.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
+    clone.commit("back\n\nHydrate-Allow-Removal: environments/dev-next", &files);
+    let told = clone.push().success();
+    assert!(!told.stderr.contains("error"), "{told:?}");
+    assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("next"));
+    server.hydrate(&["verify"]).success();
+}
+
+#[test]
+fn an_application_that_feeds_no_branch_for_an_error_is_in_status() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    server.hydrate(&["status"]).success();
+    let (_, text) = application("web", "new");
+    let name = text.replace("targetBranch: environments/new", "targetBranch: '-x'");
+    let path = text.replace("path: web", "path: ../x");
+    clone.commit("bad", &[("applications/a.yaml", &name), ("applications/b.yaml", &path)]);
+    let told = clone.push().success().stderr;
+    assert_eq!(told.matches("error:").count(), 2, "{told}");
+    let status = server.hydrate(&["status"]).exits(1).stdout;
+    assert_eq!(status.matches("error:").count(), 2, "{status}");
+    assert!(status.contains("applications/a.yaml") && status.contains("applications/b.yaml"), "{status}");
+    assert_eq!(json(&server, &["status", "--json"])["problems"].as_array().expect("a list").len(), 2);
+    let doctor = server.hydrate(&["doctor"]).stdout;
+    assert!(doctor.contains("2 errors keep Applications from being hydrated"), "{doctor}");
+}
+
+#[test]
+fn a_branch_that_another_dry_branch_names_too_is_up_to_date_in_status() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.hydrate(&["config", "set", "dryBranches", "main", "team"]).success();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    clone.git(&["checkout", "-q", "--orphan", "team"]);
+    clone.git(&["rm", "-q", "-r", "--force", "."]);
+    let (file, text) = application("web", "dev");
+    let text = text.replace("targetRevision: main", "targetRevision: team");
+    clone.commit("mine", &[(&file, &text), ("apps/web/dev/config.yaml", &config_map("web", "mine"))]);
+    clone.push().success();
+    let status = server.hydrate(&["status"]).exits(1).stdout;
+    assert!(status.contains("of main  up to date") && !status.contains("rewound"), "{status}");
+    assert!(status.contains("`environments/dev` is hydrated from `main`, not from `team`"), "{status}");
+}

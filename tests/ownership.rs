@@ -380,7 +380,8 @@ fn branches_that_are_named_or_reserved_are_closed_before_they_exist() {
     refused(&["--force", "mine:refs/heads/live"]);
     refused(&["--force", "mine:refs/heads/live-next"]);
     clone.git(&["push", "-q", "origin", "mine:refs/heads/stage/qa"]);
-    server.hydrate(&["config", "set", "branches", "live*", "stage/*", "environments/*"]).success();
+    // Somebody made `live`, so its staging branch waits.
+    server.hydrate(&["config", "set", "branches", "live*", "stage/*", "environments/*"]).exits(1);
     refused(&["--force", "main:refs/heads/stage/qa"]);
     refused(&["main:refs/heads/stage/prod"]);
     clone.git(&["push", "-q", "origin", "mine:refs/heads/topic"]);
@@ -452,4 +453,126 @@ fn a_branch_hydrated_from_a_commit_that_no_dry_branch_has_is_not_recognized() {
         "environments/dev  not made by hydration here: commit {forged} names a dry commit that is on no dry branch"
     );
     assert!(told.contains(&why), "{told}");
+}
+
+/// Commits an Application that is staged on `environments/new-next` and promoted to `environments/new`.
+fn staged(clone: &Repo) -> String {
+    let (file, text) = application("web", "new");
+    let text = format!("{text}    hydrateTo:\n      targetBranch: environments/new-next\n");
+    clone.commit("stage", &[(&file, &text), ("apps/web/new/config.yaml", &config_map("web", "new"))])
+}
+
+#[test]
+fn an_active_branch_that_a_pusher_prepared_is_not_built_on_until_it_is_handed_over() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    seed(&clone, "environments/new", &["prepared"], &[("web/manifest.yaml", "kind: Evil\n"), ("web/x.yaml", "x: 1\n")]);
+    staged(&clone);
+    let told = clone.push().success().remote().join(" ");
+    let error = "`environments/new`, which `environments/new-next` is promoted to, was not made by hydration";
+    assert!(told.contains(error) && told.contains("git hydrate adopt environments/new"), "{told}");
+    assert!(!has(&server, "refs/heads/environments/new-next"), "{told}");
+    assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")), "other branches hydrate");
+    let status = server.hydrate(&["status"]).exits(1).stdout;
+    assert!(status.contains("not made by hydration") && !status.contains("written by a promoter"), "{status}");
+    let verified = server.hydrate(&["verify"]).exits(1).stdout;
+    assert!(verified.contains("environments/new") && verified.contains("was not made by hydration"), "{verified}");
+    let listed = server.hydrate(&["adopt"]).success().stdout;
+    assert!(
+        listed.contains("environments/new  not made by hydration here") && listed.contains("web/x.yaml"),
+        "{listed}"
+    );
+    let told = server.hydrate(&["adopt", "environments/new"]).success().stdout;
+    assert!(told.contains("has files that no Application makes, which stay as they are: web/x.yaml"), "{told}");
+    assert_eq!(server.git(&["rev-parse", "environments/new-next~1"]), tip(&server, "environments/new"));
+    assert_eq!(record(&server, "environments/new")["initial"], true);
+    server.hydrate(&["status"]).success();
+    server.hydrate(&["verify"]).success();
+    healthy(&server);
+}
+
+#[test]
+fn what_a_promoter_makes_of_an_active_branch_stays_in_order() {
+    for (way, forgets) in
+        [("merge", false), ("squash", false), ("ff", false), ("merge", true), ("squash", true), ("ff", true)]
+    {
+        let lab = Lab::new();
+        let server = lab.server();
+        server.git(&["config", "hydrate.guard", "false"]);
+        let clone = dry(&server, &["web"], &["dev"]);
+        staged(&clone);
+        clone.push().success();
+        for round in ["1", "2"] {
+            clone.git(&["fetch", "-q", "-f", "origin", "+refs/heads/*:refs/remotes/origin/*"]);
+            clone.git(&["checkout", "-q", "-B", "promote", "origin/environments/new"]);
+            match way {
+                "merge" => clone.git(&["merge", "-q", "--no-ff", "-m", "Promote", "origin/environments/new-next"]),
+                "ff" => clone.git(&["merge", "-q", "--ff-only", "origin/environments/new-next"]),
+                _ => {
+                    clone.git(&["read-tree", "-u", "--reset", "origin/environments/new-next"]);
+                    clone.git(&["commit", "-q", "-m", "Promote"])
+                }
+            };
+            clone.git(&["push", "-q", "origin", "HEAD:environments/new"]);
+            clone.git(&["checkout", "-q", "main"]);
+            if forgets && round == "1" {
+                forget_records(&server);
+            }
+            clone.commit(round, &[("apps/web/new/config.yaml", &config_map("web", round))]);
+            let told = clone.push().success();
+            assert!(!told.stderr.contains("error"), "{way}, {forgets}: {told:?}");
+            assert_eq!(note(&server, "environments/new-next"), note_of(&tip(&server, "main")), "{way}, {forgets}");
+            assert_eq!(record(&server, "environments/new")["initial"], true, "{way}, {forgets}");
+        }
+        server.hydrate(&["status"]).success();
+    }
+}
+
+#[test]
+fn a_dry_branch_that_is_deleted_leaves_its_environments_to_no_other() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.hydrate(&["config", "set", "dryBranches", "main", "team"]).success();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.git(&["checkout", "-q", "-b", "team"]);
+    clone.git(&["push", "-q", "origin", "main", "team"]);
+    assert_eq!(record(&server, DEV)["dryBranch"], "main");
+    let (dev, main) = (tip(&server, DEV), tip(&server, "main"));
+    server.git(&["config", "receive.denyDeleteCurrent", "ignore"]);
+    let (file, text) = application("web", "dev");
+    let other = text.replace("targetRevision: main", "targetRevision: team");
+    clone.commit("take it", &[(&file, &other), ("apps/web/dev/config.yaml", &config_map("web", "other"))]);
+    let told = clone.run("git", &["push", "origin", ":main", "team"]).success().remote().join(" ");
+    assert!(told.contains("`environments/dev` is hydrated from `main`, not from `team`"), "{told}");
+    assert!(told.contains("git hydrate config set dryBranches team"), "{told}");
+    assert_eq!(tip(&server, DEV), dev);
+    // It comes back as it was, and goes on.
+    clone.git(&["push", "-q", "origin", &format!("{main}:refs/heads/main")]);
+    clone.git(&["checkout", "-q", "main"]);
+    clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);
+    clone.push().success();
+    assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")));
+    // An admin decides otherwise.
+    clone.git(&["push", "-q", "origin", ":main"]);
+    server.hydrate(&["config", "set", "dryBranches", "team"]).success();
+    assert_eq!(note(&server, DEV), note_of(&tip(&server, "team")));
+    healthy(&server);
+}
+
+#[test]
+fn a_branch_that_only_claims_to_be_hydrated_is_not_audited_unless_named() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let forged = format!(
+        "x\n\nHydrate-Branch: {DEV}\nHydrate-Dry: {}\nHydrate-Dry-Branch: main\nHydrate-Engine: 1",
+        "1".repeat(40)
+    );
+    seed(&clone, "feature", &[&forged], &[("web/manifest.yaml", "kind: Evil\n")]);
+    let audit = server.hydrate(&["verify"]).success().stdout;
+    assert!(!audit.contains("feature"), "{audit}");
+    server.hydrate(&["verify", "feature"]).exits(1);
 }

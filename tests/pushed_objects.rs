@@ -174,3 +174,62 @@ fn verify_takes_the_note_of_an_amended_dry_commit() {
     server.git(&["notes", "--ref=hydrator.metadata", "add", "-f", "-m", &note, &before]);
     server.hydrate(&["verify"]).exits(1);
 }
+
+#[test]
+fn a_directory_with_two_entries_of_one_name_is_not_built_on() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.git(&["config", "hydrate.guard", "false"]);
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let dev = tip(&server, DEV);
+    let blob = server.run("sh", &["-c", "echo 'kind: Evil' | git hash-object -w --stdin"]).stdout.trim().to_owned();
+    let web = tree(&server, &[("100644", "manifest.yaml", &blob), ("100644", "manifest.yaml", &blob)]);
+    let root = tree(&server, &[("40000", "web", &web)]);
+    // On a branch that is ours, and on one that is handed over.
+    let odd = server.git(&["commit-tree", &root, "-p", &dev, "-m", "odd"]);
+    server.git(&["update-ref", "refs/heads/environments/dev", &odd]);
+    clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);
+    let told = clone.push().success().remote().join(" ");
+    let error = "`environments/dev` cannot be continued: `web` has two entries named `manifest.yaml`";
+    assert!(told.contains(error), "{told}");
+    assert_eq!(tip(&server, DEV), odd);
+    server.git(&["update-ref", "refs/heads/environments/dev", &dev]);
+    assert!(server.hydrate(&["catch-up"]).success().stdout.contains("environments/dev"));
+    let deep = tree(&server, &[("40000", ".git", &web)]);
+    let root = tree(&server, &[("40000", "other", &deep)]);
+    let odd = server.git(&["commit-tree", &root, "-m", "odd"]);
+    server.git(&["update-ref", "refs/heads/environments/prod", &odd]);
+    let (file, text) = crate::push::application("web", "prod");
+    clone.commit("prod", &[(&file, &text), ("apps/web/prod/config.yaml", &config_map("web", "prod"))]);
+    clone.push().success();
+    let told = server.hydrate(&["adopt", "environments/prod"]).exits(1).stdout;
+    assert!(told.contains("cannot be continued: `other` has an entry named `.git`"), "{told}");
+    assert_eq!(tip(&server, "environments/prod"), odd);
+}
+
+#[test]
+fn a_commit_without_author_has_ancestors_all_the_same() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let blob = server.run("sh", &["-c", "echo 'a: 1' | git hash-object -w --stdin"]).stdout.trim().to_owned();
+    let root = tree(&server, &[("100644", "a.yaml", &blob)]);
+    let script = format!("printf 'tree {root}\\n\\nseed\\n' | git hash-object -t commit -w --literally --stdin");
+    let odd = server.run("sh", &["-c", &script]).success().stdout.trim().to_owned();
+    server.git(&["update-ref", "refs/heads/environments/new", &odd]);
+    let (file, text) = crate::push::application("web", "new");
+    let text = format!("{text}    hydrateTo:\n      targetBranch: environments/new-next\n");
+    clone.commit("stage", &[(&file, &text), ("apps/web/new/config.yaml", &config_map("web", "new"))]);
+    clone.push().success();
+    server.hydrate(&["adopt", "environments/new"]).success();
+    for round in ["1", "2"] {
+        clone.commit(round, &[("apps/web/new/config.yaml", &config_map("web", round))]);
+        let told = clone.push().success();
+        assert!(!told.stderr.contains("no common history"), "{told:?}");
+        assert!(
+            server.git(&["show", "environments/new-next:web/manifest.yaml"]).contains(&format!("value: {round}\n"))
+        );
+    }
+}

@@ -309,3 +309,27 @@ fn a_limit_stops_who_touches_what_reaches_it_and_warns_others() {
     let told = clone.push().exits(1).remote().join(" ");
     assert!(told.contains(&format!("error: {limit}")), "{told}");
 }
+
+#[test]
+fn a_push_that_git_refuses_after_the_judgement_leaves_no_kept_pack() {
+    let lab = Lab::new();
+    let (server, clone) = strict(&lab, &[]);
+    let kept = || server.names("objects/pack").into_iter().filter(|name| name.ends_with(".keep")).collect::<Vec<_>>();
+    assert_eq!(kept(), [""; 0]);
+    clone.commit("never in", &[(WEB, &config_map("web", "never"))]);
+    // git finds that it cannot keep both once the hook has judged them.
+    let told = clone.run("git", &["push", "--atomic", "origin", "HEAD:main", "HEAD:refs/heads/main/x"]);
+    assert_ne!(told.code, Some(0), "{told:?}");
+    assert_eq!(kept().len(), 1, "what this test is about: {told:?}");
+    let old = std::fs::File::open(server.path.join("objects/pack").join(&kept()[0])).expect("a file");
+    old.set_modified(std::time::UNIX_EPOCH).expect("an old file");
+    let doctor = server.hydrate(&["doctor"]).stdout;
+    assert!(doctor.contains("a `.keep` file of hydration was left"), "{doctor}");
+    server.hydrate(&["catch-up"]).success();
+    assert_eq!(kept(), [""; 0]);
+    clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    clone.commit("good", &[(WEB, &config_map("web", "good"))]);
+    clone.push().success();
+    assert_eq!(kept(), [""; 0]);
+    assert_eq!(server.git(&["fsck", "--strict", "--no-dangling"]), "");
+}

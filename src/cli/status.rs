@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_BRANCH, Outcome, output};
-use crate::diag::printable;
-use crate::hydrate::{BranchState, BranchStatus, Setup, Silent, Wake, status};
+use crate::diag::{Diagnostic, printable};
+use crate::hydrate::{BranchState, BranchStatus, Setup, Silent, Wake, problems, status};
 use crate::render::Renderers;
 use crate::report::{Paint, Style};
 
@@ -20,23 +20,34 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let clone = Clone::open(&arguments.clone)?;
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
-    let branches = status(&Setup {
+    let setup = Setup {
         repository: &clone.repository,
         refs: clone.refs.clone(),
         wake: Wake::Everything,
         renderers: &renderers,
         out_of_time: &|| false,
         observer: &Silent,
-    })?;
+    };
+    let found = Found { branches: status(&setup)?, problems: problems(&setup)? };
     if json {
-        output::print_json_list("branches", &branches)?;
-    } else if branches.is_empty() {
+        output::print_json(&found)?;
+    } else if found.branches.is_empty() && found.problems.is_empty() {
         output::print(NO_BRANCH)?;
     } else {
         let screen = Screen::new(Some(&clone.repository));
-        screen.show(&text(&branches, screen.paint()))?;
+        let problems: String = found.problems.iter().map(|problem| format!("{problem}\n")).collect();
+        screen.show(&(text(&found.branches, screen.paint()) + &problems))?;
     }
-    Ok(if branches.iter().all(BranchStatus::is_current) { Outcome::Done } else { Outcome::Found })
+    let is_current = found.problems.is_empty() && found.branches.iter().all(BranchStatus::is_current);
+    Ok(if is_current { Outcome::Done } else { Outcome::Found })
+}
+
+/// What there is to tell.
+#[derive(serde::Serialize)]
+struct Found {
+    branches: Vec<BranchStatus>,
+    /// What is wrong at the tips of the dry branches and keeps Applications from being hydrated.
+    problems: Vec<Diagnostic>,
 }
 
 fn text(branches: &[BranchStatus], paint: Paint) -> String {

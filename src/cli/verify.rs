@@ -23,7 +23,8 @@ use crate::settings::RendererName;
 /// that `git hydrate commit` took from another renderer cannot be made again and are reported as differing.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// An environment branch, a hydrated commit with all below it, or FROM..TO; every branch unless given.
+    /// An environment branch, a hydrated commit with all below it, or FROM..TO; unless given, every branch that hydration
+    /// recorded or that Applications name.
     range: Option<String>,
     /// Render with this in place of what the settings name: `exec` checks our engines against the official tools.
     #[arg(long, value_name = "NAME")]
@@ -54,7 +55,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     };
     let lines = match &arguments.range {
         Some(range) => vec![clone.line(range)?],
-        None => hydrate::lines(&clone.repository, &clone.refs)?,
+        None => hydrate::audited(&Setup { refs: clone.refs.clone(), wake: Wake::Everything, ..setup })?,
     };
     let renderer = arguments.renderer.map(|renderer| match renderer {
         Renderer::Native => RendererName::Native,

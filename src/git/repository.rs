@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -232,6 +233,17 @@ impl Repository {
         store::keep_pack(self, id)
     }
 
+    /// Lets go of the packs that [`super::ObjectBuffer::flush_quarantined`] left with pushes that git refused later. The caller holds
+    /// the lock of whoever writes here.
+    pub fn let_go_of_packs(&self) {
+        store::let_go(self);
+    }
+
+    /// The `.keep` files that hydration left, or is about to take away.
+    pub fn kept_packs(&self) -> Vec<PathBuf> {
+        store::kept_for_pushes(self, true)
+    }
+
     /// Whether there is such an object.
     pub fn has(&self, id: ObjectId) -> bool {
         let has = |repository: &gix::Repository| repository.has_object(id).then_some(()).ok_or(());
@@ -362,16 +374,30 @@ impl Repository {
 
     /// Whether two commits have a common ancestor.
     pub fn are_related(&self, a: ObjectId, b: ObjectId) -> bool {
-        self.with(|repository| repository.merge_base(a, b).is_ok_and(|base| base.is_some()))
+        let base = self.with(|repository| repository.merge_base(a, b).map(|base| base.is_some()).ok());
+        // The library reads no commit that lacks what git itself does without, such as an author.
+        base.unwrap_or_else(|| !self.ancestors(a).is_disjoint(&self.ancestors(b)))
     }
 
     /// Whether `ancestor` can be reached from `descendant`, or is the same commit.
     pub fn is_ancestor(&self, ancestor: ObjectId, descendant: ObjectId) -> bool {
-        self.with(|repository| {
-            repository
-                .merge_base(ancestor, descendant)
-                .is_ok_and(|base| base.is_some_and(|base| base.detach() == ancestor))
-        })
+        let base = self.with(|repository| {
+            let base = repository.merge_base(ancestor, descendant);
+            base.map(|base| base.is_some_and(|base| base.detach() == ancestor)).ok()
+        });
+        base.unwrap_or_else(|| self.has(ancestor) && self.ancestors(descendant).contains(&ancestor))
+    }
+
+    /// A commit and all that it can reach here.
+    fn ancestors(&self, of: ObjectId) -> HashSet<ObjectId> {
+        let mut found = HashSet::new();
+        let mut open = vec![of];
+        while let Some(id) = open.pop() {
+            if found.insert(id) {
+                open.extend(self.commit(id).map(|commit| commit.parents).unwrap_or_default());
+            }
+        }
+        found
     }
 
     /// As [`Repository::with`]; what fails is tried with the packs that are there now. The library finds a few packs that

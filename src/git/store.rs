@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::deflate::Deflate;
 use super::pack::{self, Object, Pack};
-use super::{Doing as _, Error, Fsync, ObjectId, ObjectKind, Quarantine, Repository, Shared};
+use super::{Doing as _, Error, Fsync, ObjectId, ObjectKind, Quarantine, Repository, Shared, regular};
 
 /// Up to how many objects are a handful, which git would write loose, and not flush by default.
 const HANDFUL: usize = 40;
@@ -58,8 +58,35 @@ pub(super) fn write_loose(repository: &Repository, objects: &[Object]) -> Result
     objects.iter().try_for_each(|(id, kind, content)| store.write_loose(&mut deflate, *id, *kind, &content.read()?))
 }
 
+/// What the `.keep` file of a pack says that a run holds.
+const KEPT: &[u8] = b"hydrate\n";
+
+/// What the one says of a pack that went in with a push, for the run after it.
+const KEPT_FOR_PUSH: &[u8] = b"hydrate pre-receive\n";
+
+/// The `.keep` files of packs that went in with a push: of one that goes on, or that git refused after its pre-receive
+/// hook. Those that a version before this one or a killed run left are told apart by nothing, and are `others`.
+pub(super) fn kept_for_pushes(repository: &Repository, others: bool) -> Vec<PathBuf> {
+    let is_kept = |path: &PathBuf| {
+        let text = regular::read(path, KEPT_FOR_PUSH.len() as u64).unwrap_or_default();
+        path.extension().is_some_and(|extension| extension == "keep")
+            && (text == KEPT_FOR_PUSH || (others && text == KEPT))
+    };
+    let entries = fs::read_dir(repository.objects_dir().join("pack")).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(is_kept).collect()
+}
+
+/// Lets go of the packs that pushes brought in, those of pushes that go on too: whoever needs one keeps it for itself, and
+/// makes it again where it is gone. The next gc takes what no ref reaches.
+pub(super) fn let_go(repository: &Repository) {
+    for path in kept_for_pushes(repository, false) {
+        // One that stays costs disk space and nothing else.
+        drop(fs::remove_file(path));
+    }
+}
+
 /// Writes objects as one pack beside those of a push that is not accepted yet, to share their fate; answers its id. The
-/// `.keep` file goes in with it, and stays until [`keep_pack`].
+/// `.keep` file goes in with it, and stays until [`keep_pack`] or [`let_go`].
 pub(super) fn write_quarantined(
     repository: &Repository,
     quarantine: &Quarantine,
@@ -68,7 +95,7 @@ pub(super) fn write_quarantined(
     let store = Store::new(repository, quarantine.objects.clone());
     let flush = store.flushes(objects.len());
     let pack = pack::encode(objects, repository.null_id().kind())?;
-    store.place_keep(pack.id)?;
+    store.place_keep(pack.id, KEPT_FOR_PUSH)?;
     store.write_pack(&pack, flush)?;
     Ok(pack.id)
 }
@@ -110,14 +137,14 @@ impl Store {
     }
 
     fn keep(&self, id: ObjectId) -> Result<Kept, Error> {
-        self.place_keep(id).map(|keep| Kept { keep: Some(keep) })
+        self.place_keep(id, KEPT).map(|keep| Kept { keep: Some(keep) })
     }
 
-    fn place_keep(&self, id: ObjectId) -> Result<PathBuf, Error> {
+    fn place_keep(&self, id: ObjectId, why: &[u8]) -> Result<PathBuf, Error> {
         let dir = self.objects.join("pack");
         make_dir(&dir, self.shared)?;
         let keep = self.pack_file(id, "keep");
-        self.place(&dir, &keep, false, |file| written(&keep, file.write_all(b"hydrate\n")))?;
+        self.place(&dir, &keep, false, |file| written(&keep, file.write_all(why)))?;
         Ok(keep)
     }
 

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use gix::objs::tree::{EntryKind, EntryMode};
 use gix::objs::{Tree, Write};
@@ -158,6 +158,55 @@ pub(super) fn with_plain_modes(tree: ObjectId, content: &[u8]) -> Result<Option<
         plain.extend_from_slice(raw.id);
     }
     Ok(Some(plain))
+}
+
+/// Why a directory is none that git would write; none when it is.
+///
+/// Reference: git 2.55 fsck.c `fsck_tree`, without its warnings of modes and of empty ids.
+pub fn tree_fault(entries: &[TreeEntry]) -> Option<String> {
+    let mut names = HashSet::new();
+    let mut last: Option<Vec<u8>> = None;
+    for entry in entries {
+        let shown = String::from_utf8_lossy(&entry.name);
+        let lower = entry.name.to_ascii_lowercase();
+        if !names.insert(&entry.name) {
+            return Some(format!("has two entries named `{shown}`"));
+        }
+        if matches!(&lower[..], b"" | b"." | b".." | b".git" | b"git~1") || entry.name.contains(&b'/') {
+            return Some(format!("has an entry named `{shown}`, which git does not allow"));
+        }
+        let mut key = entry.name.clone();
+        key.extend((entry.mode == Mode::Directory).then_some(b'/'));
+        if last.is_some_and(|last| last > key) {
+            return Some(format!("has its entries in a wrong order: `{shown}`"));
+        }
+        last = Some(key);
+    }
+    None
+}
+
+impl ObjectBuffer<'_> {
+    /// The first directory below `root` that is none that git would write, with the reason. Each tree is read once,
+    /// wherever it is.
+    pub fn first_tree_fault(&self, root: ObjectId) -> Result<Option<(String, String)>, Error> {
+        let mut seen = HashSet::new();
+        let mut open = vec![(String::new(), root)];
+        while let Some((path, id)) = open.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            let entries = self.tree(id)?;
+            if let Some(fault) = tree_fault(&entries) {
+                return Ok(Some((path, fault)));
+            }
+            for entry in entries.iter().filter(|entry| entry.mode == Mode::Directory && !seen.contains(&entry.id)) {
+                let name = String::from_utf8_lossy(&entry.name);
+                let below = if path.is_empty() { name.into_owned() } else { format!("{path}/{name}") };
+                open.push((below, entry.id));
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// What shall stand at a path.

@@ -33,6 +33,6 @@ pub use planned::{Planned, PlannedBranch, PlannedCommit, PlannedRender, PlannedW
 pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use recomputed::recompute;
 pub use single::{Single, render_named};
-pub use status::{BranchState, BranchStatus, status};
+pub use status::{BranchState, BranchStatus, problems, status};
 pub use vendor::{Inputs, Outputs, inputs, outputs};
-pub use verify::{Fault, Finding, Line, Verified, lines, strayed, verify};
+pub use verify::{Fault, Finding, Line, Verified, audited, lines, strayed, verify};

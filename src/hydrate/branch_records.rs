@@ -34,7 +34,7 @@ pub struct BranchRecord {
     pub settings: Option<ObjectId>,
     /// The revision of the engine that made the tip.
     pub engine: u32,
-    /// Whether hydration made nothing but the empty commit that a missing sync branch starts with.
+    /// Whether hydration writes nothing but the empty commit that a missing sync branch starts with: a promoter writes it.
     pub initial: bool,
     /// The commits that the run made which wrote this record, oldest first; empty when it made none.
     pub made: Vec<ObjectId>,
@@ -167,6 +167,9 @@ impl BranchRecords {
             let Some((commit, trailers)) = hydrated_below(tip, buffer) else { continue };
             // Only hydration puts a note on its commits, and a commit has the message that it had then.
             if trailers.branch == branch && notes.get(commit.id, buffer).is_ok_and(|note| note.is_some()) {
+                if let Some((active, record)) = started_for(&branch, commit.clone(), names, refs, buffer)? {
+                    found.set(active, record);
+                }
                 found.set(branch, BranchRecord::of(&commit, trailers));
             }
         }
@@ -248,6 +251,26 @@ fn read_file(blob: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<(BranchName, B
     stored.read().ok_or_else(|| Error::message(doing()))
 }
 
+/// The active branch that the hydrated history of `staging`, whose newest commit is `commit`, starts with: its empty first
+/// commit names it, and hydration put its own on top of that. None where the branch is promoted to nowhere.
+fn started_for(
+    staging: &BranchName,
+    mut commit: Commit,
+    names: &RefNames,
+    refs: &Refs,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<Option<(BranchName, BranchRecord)>, Error> {
+    while let Some(parent) = commit.parents.first().filter(|parent| buffer.repository().has(**parent)) {
+        commit = buffer.commit(*parent)?;
+    }
+    let is_first = commit.parents.is_empty() && commit.tree == buffer.empty_tree_id();
+    let Some(trailers) = Trailers::read(&commit.message).filter(|_| is_first) else { return Ok(None) };
+    let active = trailers.branch.clone();
+    let is_on = |tip| buffer.repository().is_ancestor(commit.id, tip);
+    let is_there = active != *staging && names.tip(refs, &active).is_some_and(is_on);
+    Ok(is_there.then(|| (active, BranchRecord::of(&commit, trailers))))
+}
+
 /// How many commits of others may stand on top of ours for it to be found where there is no record.
 const STRANGERS_MAX: usize = 16;
 
@@ -284,7 +307,8 @@ impl Engines {
             for entry in buffer.tree(commit.tree)? {
                 if seen.insert(entry.id) {
                     let (_, record) = read_file(entry.id, buffer)?;
-                    made.extend(record.made.iter().chain([&record.tip]).map(|made| (*made, record.engine)));
+                    let tip = (!record.initial).then_some(&record.tip);
+                    made.extend(record.made.iter().chain(tip).map(|made| (*made, record.engine)));
                     older.extend(record.older);
                 }
             }

@@ -87,6 +87,18 @@ impl DryTree {
         self.applications(branch).map(destination).collect()
     }
 
+    /// The paths on `active` that come with a staging branch, by which a promoter writes them.
+    pub fn promoted<'t>(&'t self, active: &'t BranchName) -> impl Iterator<Item = &'t RepoPath> {
+        let is_promoted =
+            move |app: &&Arc<Application>| app.sync_branch == *active && app.environment_branch() != active;
+        self.hydrated().filter(is_promoted).map(|application| &application.sync_path)
+    }
+
+    /// Whether `branch` is written by a promoter alone.
+    pub fn is_active(&self, branch: &BranchName) -> bool {
+        self.promoted(branch).next().is_some() && self.applications(branch).next().is_none()
+    }
+
     /// Whether the dry commit says that much may be removed from `branch`.
     pub fn allows_removal(&self, branch: &BranchName) -> bool {
         self.allowed_removals.iter().any(|allowed| allowed == branch.as_str())

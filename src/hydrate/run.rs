@@ -85,6 +85,9 @@ pub fn hydrate(setup: &Setup<'_>) -> Result<Report, HydrateError> {
 /// The same; with `retry`, what reached a limit of this machine in an earlier run is tried again, although nothing that
 /// it was rendered from has changed.
 pub fn hydrate_again(setup: &Setup<'_>, retry: bool) -> Result<Report, HydrateError> {
+    if setup.refs.is_in_place() {
+        setup.repository.let_go_of_packs();
+    }
     let mut raced = String::new();
     let mut attempt = Attempt { retry, trusts_cache: !retry, failed: Rc::default(), ..Attempt::default() };
     for _ in 0..TRIES {

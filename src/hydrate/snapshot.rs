@@ -98,6 +98,14 @@ impl<'a> Snapshot<'a> {
         heads::heads(wake, &self.setup.refs, &self.refs, &self.dry_branches, &self.environments)
     }
 
+    /// Whether a dry branch is gone and leaves its environment branches to others: it does not exist, and the settings do
+    /// not name it any more. Whoever may delete a branch decides nothing by that.
+    pub fn has_left(&self, dry_branch: &BranchName) -> bool {
+        let named = &self.rules.settings.dry_branches;
+        let is_unnamed = !named.contains(dry_branch) && (!named.is_empty() || self.setup.refs.believes_commits);
+        is_unnamed && self.tip(dry_branch).is_none()
+    }
+
     /// Whether something was pushed to a branch that others are hydrated from.
     pub fn was_pushed_to(&self) -> bool {
         let Wake::Pushed(pushed) = &self.setup.wake else { return false };

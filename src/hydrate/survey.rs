@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::active::Active;
 use super::dry_tree::DryTrees;
 use super::error::HydrateError;
 use super::setup::Setup;
 use super::snapshot::Snapshot;
 use crate::application::{Application, BranchName};
-use crate::git::ObjectBuffer;
+use crate::git::{self, ObjectBuffer};
 use crate::settings::Settings;
 
 /// What a repository asks for.
@@ -44,6 +45,22 @@ pub(super) struct Named {
     pub dry_branch: BranchName,
     /// Whether hydration writes it; else it is the sync branch of a staging branch.
     pub is_environment: bool,
+    /// The staging branches whose sync branch it is.
+    pub staging: BTreeSet<BranchName>,
+}
+
+impl Named {
+    /// A branch that hydration writes from `dry_branch`.
+    pub fn environment(dry_branch: &BranchName) -> Self {
+        Self { dry_branch: dry_branch.clone(), is_environment: true, staging: BTreeSet::new() }
+    }
+
+    /// Whether somebody else made `branch`, the sync branch of staging branches.
+    pub fn is_foreign_active(&self, branch: &BranchName, found: &Snapshot<'_>) -> Result<bool, git::Error> {
+        let made = self.staging.iter().map(|staging| Active::of(branch, staging, found));
+        let made = made.collect::<Result<Vec<_>, _>>()?;
+        Ok(!made.is_empty() && made.iter().all(|made| *made == Active::Foreign))
+    }
 }
 
 /// The branches that the Applications at the tips of the dry branches name.
@@ -53,12 +70,16 @@ pub(super) fn named(found: &Snapshot<'_>) -> Result<BTreeMap<BranchName, Named>,
     let mut names = BTreeMap::new();
     for head in &heads {
         let tree = trees.read(head.tip, head, &heads, found)?;
-        let named = |is_environment| Named { dry_branch: head.branch.clone(), is_environment };
         for application in tree.hydrated() {
-            names.entry(application.sync_branch.clone()).or_insert(named(false));
-        }
-        for application in tree.hydrated() {
-            names.insert(application.environment_branch().clone(), named(true));
+            let environment = application.environment_branch();
+            let named: &mut Named =
+                names.entry(environment.clone()).or_insert_with(|| Named::environment(&head.branch));
+            *named = Named { staging: std::mem::take(&mut named.staging), ..Named::environment(&head.branch) };
+            if application.sync_branch != *environment {
+                let unnamed = || Named { is_environment: false, ..Named::environment(&head.branch) };
+                let active = names.entry(application.sync_branch.clone()).or_insert_with(unnamed);
+                active.staging.insert(environment.clone());
+            }
         }
     }
     Ok(names)

@@ -25,7 +25,7 @@ use super::guard::{GUARD, HIDE, REPLACE, is_hidden};
 use super::hook::{CLIENT_HOOKS, SERVER_HOOKS};
 use super::{Error, Version, is_executable};
 use crate::application::BranchName;
-use crate::diag::{chain, shell_path, shell_word};
+use crate::diag::{Diagnostic, chain, shell_path, shell_word};
 use crate::git::Repository;
 use crate::hydrate::{self, Access, BranchState, BranchStatus, FAILURES_REF, HydrateError, Survey};
 use crate::metadata::NOTES_REF;
@@ -100,11 +100,11 @@ impl<'a> Doctor<'a> {
     }
 
     /// Checks a server's repository, whose Applications and settings ask for `survey`, and whose branches stand as
-    /// `statuses` says.
+    /// `statuses` says; `problems` are the errors at the tips of the dry branches.
     pub fn server(
         mut self,
         survey: Result<Survey, HydrateError>,
-        statuses: &[BranchStatus],
+        (statuses, problems): (&[BranchStatus], &[Diagnostic]),
         access: &Access,
         renderers: &Renderers,
     ) -> Result<Vec<Finding>, Error> {
@@ -134,7 +134,15 @@ impl<'a> Doctor<'a> {
             Err(error) => self.bad(format!("the dry branches cannot be read: {}", chain(&error)), "git fsck"),
         }
         self.behind(statuses);
+        if let Some(first) = problems.first() {
+            let what = match problems.len() {
+                1 => format!("an error keeps Applications from being hydrated: {}", first.message),
+                count => format!("{count} errors keep Applications from being hydrated, first: {}", first.message),
+            };
+            self.advise(what, format!("{} hydrate status", self.git_command()));
+        }
         self.sizes(statuses);
+        self.kept_packs();
         self.reflogs();
         Ok(self.findings)
     }

@@ -1,14 +1,12 @@
 //! Branches that Applications name and that somebody else made.
 
-use std::collections::BTreeSet;
-
-use crate::application::BranchName;
+use crate::application::{Application, BranchName};
 use crate::git::{ObjectBuffer, ObjectId};
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::heads;
 use crate::hydrate::run::left_alone;
 use crate::hydrate::setup::Setup;
-use crate::hydrate::survey::survey;
+use crate::hydrate::snapshot::Snapshot;
+use crate::hydrate::survey::{named, survey};
 
 /// A branch that Applications name, and that hydration did not make as far as its records say.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,23 +22,21 @@ pub struct ForeignBranch {
 /// The branches that Applications name and that somebody else made.
 pub fn foreign(setup: &Setup<'_>) -> Result<Vec<ForeignBranch>, HydrateError> {
     let survey = survey(setup)?;
-    let buffer = ObjectBuffer::new(setup.repository);
-    let refs = setup.repository.refs()?;
-    let mut notes = heads::recorded_notes(&refs, &buffer)?;
-    let (records, _) = heads::records(&setup.refs, &refs, &mut notes, &buffer)?;
-    let mut found = Vec::new();
-    let written: BTreeSet<&BranchName> =
-        survey.applications.iter().map(|(_, application)| application.environment_branch()).collect();
-    for branch in written {
-        let Some(tip) = setup.refs.tip(&refs, branch) else { continue };
-        let tree = buffer.commit(tip)?.tree;
-        let is_ours = records.get(branch).is_some_and(|record| record.is_of(tip, setup.repository));
-        if is_ours || tree == buffer.empty_tree_id() || survey.settings.adopt.contains(branch) {
+    let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
+    let mut foreign = Vec::new();
+    for (branch, named) in named(&found)? {
+        let Some(tip) = found.tip(&branch) else { continue };
+        let tree = found.buffer.commit(tip)?.tree;
+        let is_ours = found.records.get(&branch).is_some_and(|record| record.is_of(tip, setup.repository));
+        let is_free = is_ours || tree == found.buffer.empty_tree_id() || survey.settings.adopt.contains(&branch);
+        if is_free || !(named.is_environment || named.is_foreign_active(&branch, &found)?) {
             continue;
         }
         let applications = survey.applications.iter().map(|(_, application)| application);
-        let paths = applications.filter(|app| app.environment_branch() == branch).map(|app| &app.sync_path).collect();
-        found.push(ForeignBranch { name: branch.clone(), tip, files: left_alone(tree, &paths, &buffer)? });
+        let names = |app: &&Application| *app.environment_branch() == branch || app.sync_branch == branch;
+        let paths = applications.filter(names).map(|app| &app.sync_path).collect();
+        let files = left_alone(tree, &paths, &found.buffer)?;
+        foreign.push(ForeignBranch { name: branch, tip, files });
     }
-    Ok(found)
+    Ok(foreign)
 }

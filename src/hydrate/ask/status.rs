@@ -1,10 +1,13 @@
 use serde::Serialize;
 
 use crate::application::BranchName;
+use crate::diag::Diagnostic;
 use crate::git::ObjectBuffer;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::failures::Failure;
 use crate::hydrate::ledger::Ledger;
+use crate::hydrate::report::Outcome;
+use crate::hydrate::run::{Branch, Run, Stopped};
 use crate::hydrate::setup::Setup;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{Origin, Standing};
@@ -66,6 +69,27 @@ impl BranchStatus {
 /// How many commits ahead are counted.
 const BEHIND_MAX: usize = 100_000;
 
+/// What is wrong at the tips of the dry branches, before anything is rendered: in Applications that feed no branch yet, or
+/// with a branch that is not written for it.
+pub fn problems(setup: &Setup<'_>) -> Result<Vec<Diagnostic>, HydrateError> {
+    let surveyed = Run::new(setup).map_err(Stopped::from).and_then(|mut run| {
+        run.survey()?;
+        Ok(run)
+    });
+    let run = match surveyed.map_err(Stopped::into_error) {
+        // A clone that fetched none knows how its branches are all the same.
+        Err(HydrateError::SettingsMissing { .. }) => return Ok(Vec::new()),
+        run => run?,
+    };
+    let mut problems = run.report.problems;
+    for outcome in run.branches.values().filter_map(Branch::failure) {
+        if let Outcome::Failed { diagnostics, .. } = outcome {
+            problems.extend(diagnostics.iter().cloned());
+        }
+    }
+    Ok(problems)
+}
+
 /// How all branches stand that hydration made or that the Applications of the dry branches name, by name.
 ///
 /// [`Setup::wake`] should ask for everything; nothing is rendered.
@@ -73,20 +97,23 @@ pub fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateError> {
     let (found, mut ledger) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
     let mut names = named(&found)?;
     for (branch, dry_branch) in &found.environments {
-        names.entry(branch.clone()).or_insert(Named { dry_branch: dry_branch.clone(), is_environment: true });
+        // Another dry branch that names it too gets nothing there.
+        let named = names.entry(branch.clone()).or_insert_with(|| Named::environment(dry_branch));
+        if found.rules.settings.active_paths(branch).is_empty() {
+            named.dry_branch.clone_from(dry_branch);
+        }
     }
     for (branch, record) in found.records.iter().filter(|(_, record)| !record.initial) {
         // Without its dry branch nothing makes it again.
         if found.tip(branch).or(found.tip(&record.dry_branch)).is_none() {
             continue;
         }
-        let recorded = || Named { dry_branch: record.dry_branch.clone(), is_environment: true };
-        names.entry(branch.clone()).or_insert_with(recorded);
+        names.entry(branch.clone()).or_insert_with(|| Named::environment(&record.dry_branch));
     }
     for (branch, failures) in ledger.failures.branches() {
         let (Ok(branch), Some(failure)) = (BranchName::new(branch), failures.last()) else { continue };
         let Ok(dry_branch) = BranchName::new(&failure.dry_branch) else { continue };
-        names.entry(branch).or_insert(Named { dry_branch, is_environment: true });
+        names.entry(branch).or_insert_with(|| Named::environment(&dry_branch));
     }
     names.iter().map(|(branch, named)| one(&found, &mut ledger, branch, named)).collect()
 }
@@ -104,7 +131,10 @@ fn one(
     let state = match &standing {
         None if found.records.get(branch).is_some() => BranchState::Missing,
         None => BranchState::NotMade,
-        Some(_) if !named.is_environment => BranchState::Promoted,
+        Some(_) if !named.is_environment => match named.is_foreign_active(branch, found)? {
+            true => BranchState::NotHydrated,
+            false => BranchState::Promoted,
+        },
         Some(standing) if is_ours(standing) => BranchState::Hydrated,
         Some(_) => BranchState::NotHydrated,
     };

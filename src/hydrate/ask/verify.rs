@@ -39,6 +39,19 @@ pub fn lines(repository: &Repository, names: &RefNames) -> Result<Vec<Line>, Hyd
     Ok(hydrated.into_iter().map(|(name, tip)| Line { name, tip, after: None }).collect())
 }
 
+/// The history of every branch that hydration recorded or that Applications name, by name: what commits of others say of
+/// themselves calls for no audit.
+pub fn audited(setup: &Setup<'_>) -> Result<Vec<Line>, HydrateError> {
+    let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
+    let named = named(&found)?;
+    let mut lines = lines(setup.repository, &setup.refs)?;
+    lines.retain(|line| {
+        let name = BranchName::new(&line.name);
+        name.is_ok_and(|name| named.contains_key(&name) || found.records.get(&name).is_some())
+    });
+    Ok(lines)
+}
+
 /// The branches that are not where hydration left them, at the recorded commit or above it where a promoter moved them;
 /// and those that Applications name and that somebody else made.
 pub fn strayed(setup: &Setup<'_>) -> Result<Vec<Verified>, HydrateError> {
@@ -59,10 +72,16 @@ pub fn strayed(setup: &Setup<'_>) -> Result<Vec<Verified>, HydrateError> {
             add(branch, tip, (tip.unwrap_or(record.tip), Some(record.dry_commit), fault));
         }
     }
-    for (branch, named) in named(&found)?.iter().filter(|(_, named)| named.is_environment) {
+    for (branch, named) in &named(&found)? {
         let Some(tip) = found.tip(branch).filter(|_| found.records.get(branch).is_none()) else { continue };
-        let standing = found.standing(branch, tip, &named.dry_branch, &mut ledger.notes)?;
-        if standing.origin == standing::Origin::Foreign {
+        let is_foreign = match named.is_environment {
+            true => {
+                let standing = found.standing(branch, tip, &named.dry_branch, &mut ledger.notes)?;
+                standing.origin == standing::Origin::Foreign
+            }
+            false => named.is_foreign_active(branch, &found)?,
+        };
+        if is_foreign {
             add(branch, Some(tip), (tip, None, Fault::NotHydrated));
         }
     }
@@ -302,13 +321,18 @@ impl<'a> Verifier<'a> {
         let is_before =
             |other: &Trailers| other.branch == trailers.branch && (!shared || other.dry_branch == trailers.dry_branch);
         let before = nearest(parent, &self.run.found.buffer, is_before)?;
+        let is_first = before.is_none();
         let before = before.filter(|before| self.repository().has(before.dry_commit));
         let head = DryHead { branch: trailers.dry_branch.clone(), tip: trailers.dry_commit };
         let dry = before.as_ref().map(|before| before.dry_commit);
         let settings = before.as_ref().map_or(trailers.settings_commit, |before| before.settings_commit);
         // Settings that are gone can only be taken for the same.
         let settings = settings.filter(|id| self.repository().has(*id));
-        let mut branch = Branch::resume(&trailers.branch, &head, parent.clone(), dry, settings);
+        let mut branch = match is_first {
+            // Cut from its active branch, it gets a commit whatever is there already.
+            true => Branch::before_first(&trailers.branch, &head, parent.clone(), settings),
+            false => Branch::resume(&trailers.branch, &head, parent.clone(), dry, settings),
+        };
         let mut skipped = None;
         for dry in self.between(before.as_ref(), trailers)? {
             branch = self.run.replay(branch, dry)?;

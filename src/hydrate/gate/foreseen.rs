@@ -83,6 +83,7 @@ pub fn fulfil(repository: &Repository) -> Result<Option<Report>, HydrateError> {
         },
         Some(None) => return Ok(None),
     };
+    repository.let_go_of_packs();
     if foreseen.maker != MAKER || foreseen.refs != repository.refs()?.fingerprint() {
         return Ok(None);
     }

@@ -7,6 +7,7 @@ use super::output::PathOutput;
 use crate::application::{Application, BranchName, destination_is_dry};
 use crate::diag::{Diagnostic, chain, shell_word};
 use crate::git::{self, Commit, Expected, Mode, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Refs, object_id};
+use crate::hydrate::active::Active;
 use crate::hydrate::branch_records::BranchRecord;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::{MANIFEST, METADATA, PATH_FILES, README};
@@ -34,12 +35,14 @@ pub struct Branch {
     pub dry_tip: ObjectId,
     old: Option<ObjectId>,
     standing: Option<Standing>,
-    /// Whether the dry branch that it was hydrated from last does not exist any more.
+    /// Whether the dry branch that it was hydrated from last is gone for good.
     dry_branch_is_gone: bool,
     /// Why nobody can tell how it stands.
     unreadable: Option<String>,
     /// The tip of the sync branch, when the branch is a staging branch of it.
     sync_tip: Option<ObjectId>,
+    /// Who made the sync branch, when the branch is a staging branch of it.
+    active: Active,
     new_sync: Option<ObjectId>,
     /// The newest commit: the tip, or one that this run made.
     pub tip: Option<Commit>,
@@ -86,11 +89,19 @@ impl Branch {
         let read = |tip| found.standing(name, tip, &head.branch, notes);
         let broken =
             [name, sync].map(|branch| format!("{}{branch}", names.read)).into_iter().find(|it| refs.is_broken(it));
-        let (standing, unreadable) = match (broken, old.map(read).transpose()) {
+        let cannot = |branch: &BranchName, error: &git::Error| {
+            format!("`{}{branch}` cannot be read: {}", names.read, chain(error))
+        };
+        let (standing, mut unreadable) = match (broken, old.map(read).transpose()) {
             (Some(broken), _) => (None, Some(format!("`{broken}` is broken"))),
             (None, Ok(standing)) => (standing, None),
-            (None, Err(error)) => (None, Some(format!("`{}{name}` cannot be read: {}", names.read, chain(&error)))),
+            (None, Err(error)) => (None, Some(cannot(name, &error))),
         };
+        let active = if sync == name { Ok(Active::Missing) } else { Active::of(sync, name, found) };
+        let active = active.unwrap_or_else(|error| {
+            unreadable.get_or_insert_with(|| cannot(sync, &error));
+            Active::Foreign
+        });
         Self {
             name: name.clone(),
             sync: sync.clone(),
@@ -98,6 +109,7 @@ impl Branch {
             dry_tip: head.tip,
             old,
             sync_tip: names.tip(refs, sync),
+            active,
             new_sync: None,
             tip: standing.as_ref().map(|standing| standing.tip.clone()),
             dry: standing.as_ref().and_then(|standing| standing.dry),
@@ -105,7 +117,7 @@ impl Branch {
             dry_branch_is_gone: standing
                 .as_ref()
                 .and_then(Standing::dry_branch)
-                .is_some_and(|dry_branch| names.tip(refs, dry_branch).is_none()),
+                .is_some_and(|dry_branch| found.has_left(dry_branch)),
             standing,
             unreadable,
             applications: 0,
@@ -135,8 +147,8 @@ impl Branch {
         self.standing.as_ref().is_some_and(|standing| ours(standing) && !standing.noted)
     }
 
-    /// The records to write for what the run did: of the sync branch that it started, and of the branch itself. None
-    /// when the recorded ones still say so.
+    /// The records to write for what the run did: of the sync branch that it started or found, and of the branch itself.
+    /// None when the recorded ones still say so.
     pub fn records(&self, settings: &Settings) -> Vec<(BranchName, BranchRecord)> {
         let before = self.standing.as_ref().and_then(Standing::record);
         let made: Vec<ObjectId> = self.commits.iter().filter_map(|commit| object_id(&commit.id)).collect();
@@ -172,14 +184,29 @@ impl Branch {
                 made,
                 ..before.clone()
             },
+            // It was the active branch of a staging branch for a time.
+            (Some(before), None, Some(dry_commit)) if self.reached && before.initial => BranchRecord {
+                initial: false,
+                tip: tip.id,
+                dry_branch: self.dry_branch.clone(),
+                dry_commit,
+                settings: self.settings,
+                made,
+                ..before.clone()
+            },
             (Some(before), None, _) if self.settings != before.settings => {
                 BranchRecord { settings: self.settings, made, ..before.clone() }
             }
             (Some(_) | None, None, _) => return Vec::new(),
         };
         let dry_commit = own.dry_commit;
-        let sync = self.new_sync.filter(|_| self.sync != self.name);
-        let sync = sync.map(|id| (self.sync.clone(), BranchRecord { initial: true, ..new(id, dry_commit, vec![id]) }));
+        let started = self.new_sync.filter(|_| self.sync != self.name).map(|id| (id, vec![id]));
+        let is_new = matches!(self.active, Active::Unrecorded { .. });
+        let sync = started.or_else(|| self.sync_tip.filter(|_| is_new).map(|id| (id, Vec::new())));
+        let sync = sync.map(|(id, made)| {
+            let record = BranchRecord { initial: true, older: None, ..new(id, dry_commit, made) };
+            (self.sync.clone(), record)
+        });
         sync.into_iter().chain([(self.name.clone(), own)]).collect()
     }
 
@@ -219,7 +246,10 @@ impl Branch {
 
     /// Whether an admin handed over the branch, and it has no record yet.
     pub fn is_taken_over(&self) -> bool {
-        self.standing.as_ref().is_some_and(|standing| standing.origin == standing::Origin::Adopted)
+        match &self.standing {
+            Some(standing) => standing.origin == standing::Origin::Adopted,
+            None => self.active == Active::Unrecorded { is_adopted: true },
+        }
     }
 
     /// The branch as it was when `tip` was its newest commit, to be hydrated again from there.
@@ -240,6 +270,7 @@ impl Branch {
             dry_branch_is_gone: false,
             unreadable: None,
             sync_tip: None,
+            active: Active::Missing,
             new_sync: None,
             dry,
             settings,
@@ -253,6 +284,12 @@ impl Branch {
             failed: None,
             closed: false,
         }
+    }
+
+    /// The branch before it had a commit of its own, to be cut from `parent`.
+    pub fn before_first(name: &BranchName, head: &DryHead, parent: Commit, settings: Option<ObjectId>) -> Self {
+        let sync_tip = Some(parent.id);
+        Self { old: None, tip: None, sync_tip, resumed: false, ..Self::resume(name, head, parent, None, settings) }
     }
 
     /// Whether its sync branch is still to be started.
@@ -279,7 +316,7 @@ impl Branch {
         let checked_out = setup.refs.records && setup.repository.checked_out(name.as_str());
         let shared = settings.active_paths(name);
         let other = self.standing.as_ref().and_then(Standing::dry_branch).filter(|dry| *dry != &head.branch);
-        // A dry branch that is gone, because it was renamed, leaves its branches to the next one.
+        // A dry branch that an admin took out of the settings, as one that was renamed, leaves its branches to the next.
         let other = other.filter(|_| !self.dry_branch_is_gone);
         let foreign = self.standing.as_ref().is_some_and(|standing| standing.origin == standing::Origin::Foreign);
         let place = |diagnostic: Diagnostic, application: Option<&Application>| match application {
@@ -295,13 +332,18 @@ impl Branch {
             destination_is_dry(name, application.places.environment_branch())
         } else if foreign {
             let mistake = Diagnostic::error(format!("`{name}` was not made by hydration, so it is not overwritten"));
-            let hint = format!(
-                "to hand it over, an admin runs on the server: git hydrate adopt {}",
-                shell_word(name.as_str())
-            );
-            place(mistake.hint(hint), applications.next())
+            place(mistake.hint(to_hand_over(name)), applications.next())
+        } else if self.active == Active::Foreign {
+            let text = format!("`{}`, which `{name}` is promoted to, was not made by hydration", self.sync);
+            let mistake = Diagnostic::error(text).hint(to_hand_over(&self.sync));
+            match applications.next() {
+                Some(application) => mistake.at(application.places.sync_branch.clone()),
+                None => mistake,
+            }
+        } else if let Some(fault) = self.fault_of_others(buffer) {
+            place(self.malformed(&fault), applications.next())
         } else if let Some(other) = other.filter(|_| shared.is_empty()) {
-            place(written_from(name, other, &head.branch), applications.next())
+            place(written_from(name, other, &head.branch, found), applications.next())
         } else if checked_out {
             Diagnostic::error(format!("`{name}` is checked out in a worktree of this repository"))
                 .hint("hydrate into a bare repository, or check out something else there")
@@ -342,6 +384,19 @@ impl Branch {
         self.close(mistake);
     }
 
+    /// What is wrong in any directory of a branch that an admin handed over: all of it goes on into our commits.
+    fn fault_of_others(&self, buffer: &ObjectBuffer<'_>) -> Option<String> {
+        let base = self.base().filter(|_| self.is_taken_over())?;
+        let found = buffer.commit(base).and_then(|commit| buffer.first_tree_fault(commit.tree));
+        match found {
+            Ok(fault) => fault.map(|(dir, fault)| match dir.as_str() {
+                "" => format!("its root directory {fault}"),
+                dir => format!("`{dir}` {fault}"),
+            }),
+            Err(error) => Some(chain(&error)),
+        }
+    }
+
     fn close(&mut self, mistake: Diagnostic) {
         self.closed = true;
         self.fail(self.dry_tip, vec![mistake], false);
@@ -359,7 +414,7 @@ impl Branch {
     /// Makes the hydrated commit of a dry commit, or finds that nothing changed. A path that `keeps` names stays as it
     /// is. `sync` is the empty commit that another staging branch started the sync branch with in this run.
     ///
-    /// Errors: the repository, or a template of the settings.
+    /// Errors: the repository, or a template of the settings; within, why it cannot be made on what is there.
     #[expect(clippy::too_many_arguments, reason = "what a branch gets comes together here")]
     pub fn make(
         &self,
@@ -370,7 +425,7 @@ impl Branch {
         removals: &[Removal],
         keeps: &(dyn Fn(&PathOutput<'_>) -> bool + Sync),
         sync: Option<ObjectId>,
-    ) -> Result<Made, HydrateError> {
+    ) -> Result<Result<Made, Diagnostic>, HydrateError> {
         let (buffer, rules) = (&found.buffer, &found.rules);
         let origin = Origin { repo_url, branch: &self.dry_branch, commit: dry };
         let mut new_sync = self.new_sync.or(sync.filter(|_| self.sync_tip.is_none()));
@@ -396,7 +451,7 @@ impl Branch {
             touched.insert(metadata_dir(&rules.settings, &self.name, &removal.path));
         }
         if touched.is_empty() && self.tip.is_some() {
-            return Ok(Made { new_sync, commit: None, changed: Vec::new(), removed: Vec::new() });
+            return Ok(Ok(Made { new_sync, ..Made::default() }));
         }
         if rules.settings.active_paths(&self.name).is_empty() {
             edits.write(buffer, &RepoPath::root(), &rules.writer.files_for_root(&origin))?;
@@ -406,11 +461,22 @@ impl Branch {
                 edits.write(buffer, dir, &rules.writer.files_for_active_path(&origin))?;
             }
         }
+        if let Some(fault) = edits.fault(&tree)? {
+            return Ok(Err(self.malformed(&fault)));
+        }
         let tree = edits.apply(buffer, base)?;
         let message = rules.writer.commit_message(&origin, &self.name, rules.id).map_err(HydrateError::Template)?;
         let commit = write(buffer, rules, dry, tree, parent.as_ref(), message)?;
         let removed = removals.iter().map(|removal| removal.path.clone()).collect();
-        Ok(Made { new_sync, commit: Some(commit), changed, removed })
+        Ok(Ok(Made { new_sync, commit: Some(commit), changed, removed }))
+    }
+
+    /// The commit to build on has a directory that git would not write.
+    fn malformed(&self, fault: &str) -> Diagnostic {
+        let base = if self.tip.is_some() { &self.name } else { &self.sync };
+        let hint = "`git fsck` names the tree: replace it with a commit on that branch, made on the server, or delete the \
+                    branch there";
+        Diagnostic::error(format!("`{base}` cannot be continued: {fault}")).hint(hint)
     }
 
     /// Takes over what was made of a dry commit, with these settings.
@@ -544,6 +610,11 @@ impl Branch {
         !self.closed && self.failure.is_none() && self.dry == Some(dry) && self.tip.is_some()
     }
 
+    /// Whether it shows a dry commit, and nothing kept it from that.
+    pub fn is_hydrated(&self) -> bool {
+        !self.closed && self.failure.is_none() && self.tip.is_some()
+    }
+
     /// How it failed, if it did.
     pub fn failure(&self) -> Option<&Outcome> {
         self.failure.as_ref()
@@ -575,10 +646,26 @@ impl Branch {
     }
 }
 
+fn to_hand_over(branch: &BranchName) -> String {
+    format!("to hand it over, an admin runs on the server: git hydrate adopt {}", shell_word(branch.as_str()))
+}
+
 /// An Application of the dry branch `here` names a branch that is hydrated from another one.
-pub fn written_from(name: &BranchName, owner: &BranchName, here: &BranchName) -> Diagnostic {
-    let hint =
-        "give each dry branch environment branches of its own, or let them share one by the setting `activePaths`";
+pub fn written_from(name: &BranchName, owner: &BranchName, here: &BranchName, found: &Snapshot<'_>) -> Diagnostic {
+    let hint = match found.tip(owner) {
+        Some(_) => "give each dry branch environment branches of its own, or let them share one by the setting \
+                    `activePaths`"
+            .to_owned(),
+        None => {
+            let left = found.dry_branches.iter().filter(|branch| *branch != owner).chain([here]);
+            let left: BTreeSet<String> = left.map(|branch| shell_word(branch.as_str()).to_string()).collect();
+            let left = left.into_iter().collect::<Vec<_>>().join(" ");
+            format!(
+                "`{owner}` does not exist; if `{here}` takes its place, an admin runs on the server: git hydrate config \
+                 set dryBranches {left}"
+            )
+        }
+    };
     Diagnostic::error(format!("`{name}` is hydrated from `{owner}`, not from `{here}`")).hint(hint)
 }
 

@@ -23,6 +23,7 @@ use crate::hydrate::heads::DryHead;
 use crate::hydrate::setup::Wake;
 use crate::hydrate::snapshot::Snapshot;
 use crate::metadata::DryCommit;
+use crate::path::RepoPath;
 use crate::plan::{self, Removal};
 
 /// A dry branch of which everything is looked at.
@@ -47,7 +48,9 @@ impl ByEverything {
     pub fn open(earlier: Option<State>, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) -> Result<Self, Stopped> {
         let tree = run.tree(head.tip, head, heads)?;
         let named = tree.hydrated().map(|application| application.environment_branch());
-        let names: BTreeSet<BranchName> = named.chain(run.found.hydrated_from(&head.branch)).cloned().collect();
+        // What was an environment branch and is an active one now stays as it is.
+        let names = named.chain(run.found.hydrated_from(&head.branch)).filter(|name| !tree.is_active(name));
+        let names: BTreeSet<BranchName> = names.cloned().collect();
         let (mut backlog, mut passed_over) = (BTreeMap::new(), BTreeMap::new());
         for name in names {
             if let Some(mistake) = of_another_dry_branch(&name, run, head, heads, &tree) {
@@ -234,7 +237,9 @@ fn removals(
     let Some(before) = before else { return Ok(Vec::new()) };
     let limit = found.rules.settings.removal_limit;
     let allowed = tree.allows_removal(name);
-    let (before, now) = (before.destinations(name), tree.destinations(name));
+    let (mut before, now) = (before.destinations(name), tree.destinations(name));
+    let promoted: BTreeSet<&RepoPath> = tree.promoted(name).collect();
+    before.retain(|destination| !promoted.contains(&destination.path));
     plan::removals(name, &before, &now, (limit.share, limit.at_least), allowed)
         .map_err(|(mistake, removals)| mistake.diagnostic(&removals.iter().map(|it| &it.path).collect::<Vec<_>>()))
 }
@@ -250,11 +255,12 @@ fn of_another_dry_branch(
     let opened = run.branches.get(name).map(|branch| &branch.dry_branch);
     let owner = opened.or(run.found.environments.get(name)).filter(|owner| **owner != head.branch)?;
     let is_shared = !run.found.rules.settings.active_paths(name).is_empty();
-    if is_shared || !heads.iter().any(|other| other.branch == *owner) {
+    let is_away = !heads.iter().any(|other| other.branch == *owner);
+    if is_shared || (is_away && (run.found.tip(owner).is_some() || run.found.has_left(owner))) {
         return None;
     }
     let place = tree.applications(name).next()?.places.environment_branch().clone();
-    Some(written_from(name, owner, &head.branch).at(place))
+    Some(written_from(name, owner, &head.branch, &run.found).at(place))
 }
 
 /// What the repository knows of an environment branch, and whether we may write it.

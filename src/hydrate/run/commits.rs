@@ -100,7 +100,10 @@ impl Commits {
         {
             return Ok(Becomes::Failed(Failing::Mistakes(vec![lost])));
         }
-        let made = branch.make(found, &self.dry, &hydration.repo_url, &paths, removals, &keeps, sync)?;
+        let made = match branch.make(found, &self.dry, &hydration.repo_url, &paths, removals, &keeps, sync)? {
+            Ok(made) => made,
+            Err(mistake) => return Ok(Becomes::Failed(Failing::unfit(mistake))),
+        };
         if let (true, Some(tip)) = (branch.is_taken_over(), made.tip(branch)) {
             let dirs = paths.iter().map(|path| path.dir).collect();
             let left = takeover::left_alone(tip.tree, &dirs, &found.buffer)?;

@@ -7,7 +7,7 @@ use super::branch::Branch;
 use super::stopped::Stopped;
 use crate::application::BranchName;
 use crate::git::{self, Expected, NewCommit, ObjectId, RefEdit, Repository, Transaction, update_refs};
-use crate::hydrate::branch_records::{BranchRecords, RECORDS_REF};
+use crate::hydrate::branch_records::{BranchRecord, BranchRecords, RECORDS_REF};
 use crate::hydrate::failures::{FAILURES_REF, Failures};
 use crate::hydrate::ledger::Ledger;
 use crate::hydrate::snapshot::Snapshot;
@@ -117,6 +117,15 @@ fn records(found: &Snapshot<'_>, branches: &BTreeMap<BranchName, Branch>) -> Bra
     for branch in branches.values() {
         for (name, record) in branch.records(&found.rules.settings) {
             records.set(name, record);
+        }
+    }
+    for branch in branches.values().filter(|branch| branch.is_hydrated()) {
+        // An environment branch that Applications now promote to.
+        let is_promoted = branch.sync != branch.name && !branches.contains_key(&branch.sync);
+        let was_ours = |record: &&BranchRecord| !record.initial && record.dry_branch == branch.dry_branch;
+        if let Some(record) = found.records.get(&branch.sync).filter(was_ours).filter(|_| is_promoted) {
+            let record = BranchRecord { initial: true, made: Vec::new(), ..record.clone() };
+            records.set(branch.sync.clone(), record);
         }
     }
     let is_gone = |branch: &&BranchName| {

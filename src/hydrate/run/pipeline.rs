@@ -138,6 +138,15 @@ impl Run<'_> {
         Ok(plans)
     }
 
+    /// Opens all environment branches, and finds out what is wrong before anything is rendered.
+    pub fn survey(&mut self) -> Result<(), Stopped> {
+        let heads = self.prepare()?;
+        for head in &heads {
+            ByEverything::open(None, self, head, &heads)?;
+        }
+        Ok(())
+    }
+
     /// The dry branches to hydrate, with what has to be found out before.
     fn prepare(&mut self) -> Result<Vec<DryHead>, Stopped> {
         let heads = self.readable_heads();

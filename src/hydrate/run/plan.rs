@@ -177,6 +177,11 @@ impl Hydration<Done> {
 }
 
 impl Failing {
+    /// Nothing can be put on the branch as it is: no fault of the dry commit, so it is not recorded as one.
+    pub fn unfit(why: Diagnostic) -> Self {
+        Self::Renders(FailedBranch { limits: vec![why], ..FailedBranch::default() })
+    }
+
     /// What is said of it.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         match self {

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::commits::{Becomes, Commits};
 use super::output::PathOutput;
+use super::plan::Failing;
 use super::state::Run;
 use super::stopped::Stopped;
 use crate::application::BranchName;
@@ -126,8 +127,11 @@ fn write(mut run: Run<'_>, checked: &Checked) -> Result<Report, Stopped> {
                 record: None,
             });
         }
-        let made = branch.make(&run.found, dry, repo_url, &outputs, &[], &|_| false, None)?;
-        branches.insert(name.clone(), Becomes::Hydrated(Box::new(made)));
+        let becomes = match branch.make(&run.found, dry, repo_url, &outputs, &[], &|_| false, None)? {
+            Ok(made) => Becomes::Hydrated(Box::new(made)),
+            Err(mistake) => Becomes::Failed(Failing::unfit(mistake)),
+        };
+        branches.insert(name.clone(), becomes);
     }
     run.branches.insert(name.clone(), branch);
     run.take(Commits { head: head.clone(), dry: dry.clone(), branches, warnings: Vec::new() });

@@ -1,14 +1,20 @@
 //! How much room hydration takes, and whether `git gc` keeps up with it.
 
 use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use super::Doctor;
 use crate::application::BranchName;
+use crate::diag::shell_path;
 use crate::hydrate::BranchStatus;
 use crate::metadata::NOTES_REF;
 
 /// How many packs git lets gather before `git gc --auto` joins them: its default for gc.autoPackLimit.
 const PACKS_MAX: i64 = 50;
+
+/// No push takes so long from its pre-receive hook to its end.
+const KEPT_AGE: Duration = Duration::from_secs(60 * 60);
 
 impl Doctor<'_> {
     /// Tells the size of hydrated history, of notes and of records, and how many packs came since the last gc.
@@ -33,6 +39,23 @@ impl Doctor<'_> {
             true => self.advise(what, format!("{} gc", self.git_command())),
             false => self.good(what),
         }
+    }
+
+    /// Packs that no gc may join or take away: those of killed runs, and of pushes that git refused after their
+    /// pre-receive hook.
+    pub(super) fn kept_packs(&mut self) {
+        let is_old = |path: &PathBuf| {
+            let written = fs::symlink_metadata(path).and_then(|file| file.modified());
+            written.is_ok_and(|written| self.around.now.duration_since(written).is_ok_and(|age| age > KEPT_AGE))
+        };
+        let old: Vec<PathBuf> = self.repository.kept_packs().into_iter().filter(is_old).collect();
+        let Some(first) = old.first() else { return };
+        let what = match old.len() {
+            1 => format!("a `.keep` file of hydration was left: {}", first.display()),
+            count => format!("{count} `.keep` files of hydration were left, such as {}", first.display()),
+        };
+        let files: Vec<String> = old.iter().map(|path| shell_path(path)).collect();
+        self.advise(what, format!("if no push is running: rm {}", files.join(" ")));
     }
 
     /// What the objects that lead from `tips`, and not from `others`, take on the disk, in bytes.
