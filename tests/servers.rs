@@ -12,20 +12,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Says that a test is ignored when one of these programs is not there; whether it is.
-pub fn missing(programs: &[&str]) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = |program: &str| {
-        let dirs = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
-        dirs.into_iter().any(|dir| dir.join(program).is_file())
-    };
-    let absent: Vec<&str> = programs.iter().copied().filter(|program| !is_there(program)).collect();
-    if !absent.is_empty() {
-        eprintln!("ignored: {} is not installed", absent.join(", "));
-    }
-    !absent.is_empty()
-}
-
 /// A port that nobody listens at.
 pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port()
