@@ -212,6 +212,8 @@ pub struct Limits {
     pub applications: usize,
     /// How many Applications may render one another in a row.
     pub made_depth: usize,
+    /// How many Applications of one dry tree may be rendered for what they make.
+    pub makers: usize,
     /// What the templates of one chart execute: nodes and iterations.
     pub template_steps: u64,
     /// What they make in total, in bytes.
@@ -227,6 +229,7 @@ impl Default for Limits {
         Self {
             applications: 100_000,
             made_depth: 8,
+            makers: 1000,
             template_steps: 200_000_000,
             template_bytes: 128 << 20,
             kustomization_nodes: 3_000_000,

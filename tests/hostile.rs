@@ -102,7 +102,7 @@ const HEAVY: &[&str] = &[
     "one scalar of 1 MB, 10,000 aliases",
     "3,000 block levels in a manifest",
     "100,000 brackets in a manifest",
-    "100,000 Applications from one parent",
+    "10,000 Applications from one parent",
     "Applications that make four more each, without end",
 ];
 

@@ -97,7 +97,11 @@ impl Rules {
             parameters: parameters.collect(),
             argocd_namespace: settings.argocd_namespace.clone().unwrap_or_else(|| ARGOCD_NAMESPACE.to_owned()),
             roots: settings.roots.clone(),
-            limits: MadeLimits { applications: settings.limits.applications, depth: settings.limits.made_depth },
+            limits: MadeLimits {
+                applications: settings.limits.applications,
+                depth: settings.limits.made_depth,
+                makers: settings.limits.makers,
+            },
         }
     }
 

@@ -58,6 +58,8 @@ pub struct MadeLimits {
     pub applications: usize,
     /// How many Applications may render one another in a row.
     pub depth: usize,
+    /// How many Applications may be rendered for what they make.
+    pub makers: usize,
 }
 
 /// Renders Applications for what they make, and keeps the time.

@@ -43,7 +43,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "Applications that make four more each, without end",
-        expected: "8 Applications make one another in a row; the setting limits.madeDepth sets the limit",
+        expected: "a dry tree has more than 1000 that may make some; the setting limits.makers sets the limit",
         build: |dry| {
             let next = ", helm: {parameters: [{name: count, value: '{{ $.Values.count }}{{ . }}', forceString: true}]}";
             let template = made("x-{{ $.Values.count }}{{ . }}", "apps/x/dev", next);
@@ -82,8 +82,9 @@ pub const CASES: &[Case] = &[
         },
     },
     Case {
+        // By the limit of time on a slow machine, by that of bytes on a fast one.
         name: "a parent that renders without end",
-        expected: "takes more than 3 seconds to render",
+        expected: "not made: ",
         build: |dry| {
             dry.server.git(&["config", "hydrate.renderTimeLimit", "3"]);
             let template = made("never", "apps/x/dev", "");
@@ -115,11 +116,7 @@ pub const CASES: &[Case] = &[
         },
     },
     Case { name: "1,000 Applications from one parent", expected: RENDERS, build: |dry| many(dry, 1_000) },
-    Case {
-        name: "100,000 Applications from one parent",
-        expected: "a dry tree has more than 100000 Applications; the setting limits.applications sets the limit",
-        build: |dry| many(dry, 100_000),
-    },
+    Case { name: "10,000 Applications from one parent", expected: RENDERS, build: |dry| many(dry, 10_000) },
 ];
 
 fn many(dry: &mut Dry, count: usize) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::super::reader::too_many_applications;
 use super::sets::LIMITS;
 use super::{Expansion, Expansions, Key, Refused, Rendered, Site, Unanswered, Unrendered};
 use crate::application::Application;
@@ -51,7 +52,7 @@ impl Expansions {
         for (asked, known) in asked.iter().zip(&mut known) {
             if known.is_none() {
                 let rendered = rendered.next().ok_or("a render has no result")?;
-                let expansion = Arc::new(expansion(asked, rendered, &view)?);
+                let expansion = Arc::new(expansion(asked, rendered, &view, site.makers.limits.applications)?);
                 self.keep(asked.key(), &expansion);
                 *known = Some(expansion);
             }
@@ -60,11 +61,16 @@ impl Expansions {
     }
 }
 
-fn expansion(asked: &Asked, rendered: Rendered, view: &View<'_>) -> Result<Expansion, String> {
+fn expansion(asked: &Asked, rendered: Rendered, view: &View<'_>, max: usize) -> Result<Expansion, String> {
     let Rendered { objects, reads, repeats } = rendered;
     let parent = &asked.parent;
     let made = match objects {
         Ok(objects) if objects.is_empty() => Ok(Makes::default()),
+        // Before they become Applications, of which each takes several times as much memory.
+        Ok(objects) if objects.len() > max => {
+            let diagnostic = Diagnostic::error(too_many_applications(max)).at(parent.place.clone());
+            Err(Refused { diagnostic: asked.application.tells(diagnostic), is_limit: false })
+        }
         Ok(objects) => Ok(parent.makes(objects, &origins(&reads, view))),
         Err(unrendered) => Err(refused(parent, &asked.application, unrendered)?),
     };

@@ -40,6 +40,7 @@ impl Expansions {
     pub(super) fn pass(&mut self, discovered: &mut Discovered, site: &Site<'_>) -> Result<BTreeSet<RepoPath>, String> {
         let mut pass = Pass::new(discovered);
         let mut roots = roots(site);
+        let mut rendered = 0;
         for depth in 0..=site.makers.limits.depth {
             for found in std::mem::take(&mut pass.sets) {
                 let expansion = self.of_set(&found, discovered, site, &pass.left);
@@ -51,8 +52,21 @@ impl Expansions {
             if asked.is_empty() {
                 break;
             }
-            if depth == site.makers.limits.depth {
-                discovered.unanswered.extend(asked.iter().map(|asked| too_deep(asked, depth)));
+            let limits = &site.makers.limits;
+            rendered += asked.len();
+            let why = match depth == limits.depth {
+                true => Some(format!(
+                    "{depth} Applications make one another in a row; the setting limits.madeDepth sets the limit"
+                )),
+                false => (rendered > limits.makers).then(|| {
+                    let makers = limits.makers;
+                    format!(
+                        "a dry tree has more than {makers} that may make some; the setting limits.makers sets the limit"
+                    )
+                }),
+            };
+            if let Some(why) = why {
+                discovered.unanswered.extend(asked.iter().map(|asked| too_much(asked, &why)));
                 break;
             }
             let expansions = self.of_parents(&asked, site)?;
@@ -95,11 +109,9 @@ fn roots(site: &Site<'_>) -> Vec<Asked> {
     makers.roots.iter().filter_map(root).collect()
 }
 
-fn too_deep(asked: &Asked, depth: usize) -> Unanswered {
+fn too_much(asked: &Asked, why: &str) -> Unanswered {
     let Parent { by, file, place, .. } = &asked.parent;
-    let text = format!(
-        "{by} makes no Applications: {depth} Applications make one another in a row; the setting limits.madeDepth sets the limit"
-    );
+    let text = format!("{by} makes no Applications: {why}");
     let diagnostic = asked.application.tells(Diagnostic::error(text).at(place.clone()));
     Unanswered { by: by.clone(), file: file.clone(), diagnostic, is_limit: false, is_told: false }
 }
