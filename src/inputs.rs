@@ -26,7 +26,7 @@ pub use kept::{Kept, Unusable};
 pub use key::{Key, KeyError, Kind, is_exact_version, is_reference};
 pub use lock::{Entry, Lock, LockError};
 pub use remote::Remote;
-pub use scan::{Found, Need, Scan, Source, Use};
+pub use scan::{ENTRIES, Found, Need, Scan, Source, Use};
 
 /// The directory of inputs and of their lock file, at the root of a dry tree.
 pub const TOP: &str = ".hydrate";

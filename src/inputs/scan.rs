@@ -56,7 +56,7 @@ pub struct Found {
 const FILES_MAX: usize = 100_000;
 
 /// The fields of a kustomization whose entries are files, directories or documents themselves.
-const ENTRIES: [&str; 9] = [
+pub const ENTRIES: [&str; 9] = [
     "resources",
     "bases",
     "components",

@@ -13,6 +13,7 @@ use super::charts::directory;
 use super::failure::Failure;
 use super::kustomization;
 use crate::diag::{Diagnostic, Span};
+use crate::inputs::ENTRIES;
 use crate::kustomize::{is_repository, is_url, names_yaml};
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
@@ -23,19 +24,6 @@ const FILES_MAX: usize = 10_000;
 
 /// How deep values are looked into: deeper than any field that names something.
 const DEPTH_MAX: usize = 12;
-
-/// The fields of a kustomization whose entries are files, directories or inline documents.
-const ENTRIES: [&str; 9] = [
-    "resources",
-    "bases",
-    "components",
-    "generators",
-    "transformers",
-    "validators",
-    "crds",
-    "configurations",
-    "patchesStrategicMerge",
-];
 
 /// The fields below which every text ends up in a word of Helm's.
 const CHARTS: [&str; 3] = ["helmCharts", "helmChartInflationGenerator", "helmGlobals"];
