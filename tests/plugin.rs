@@ -127,7 +127,7 @@ fn a_program_that_does_not_end_is_ended() {
         let started = Instant::now();
         let result = sh(&runner(Limits { time, ..small() }), script, given.path(), &AtomicBool::new(false));
         assert!(matches!(result, Err(Error::Time { .. })), "{name}: {result:?}");
-        assert!(started.elapsed() < Duration::from_secs(10), "{name}: took {:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(30), "{name}: took {:?}", started.elapsed());
     }
 }
 
@@ -139,7 +139,7 @@ fn what_a_program_leaves_behind_ends_with_it() {
     let script = "(trap '' TERM HUP; sleep 61.5) & echo started";
     let output = sh(&runner(small()), script, given.path(), &AtomicBool::new(false)).expect("it ends");
     assert_eq!(output.stdout, b"started\n");
-    assert!(started.elapsed() < Duration::from_secs(10), "the child's open pipe was waited for");
+    assert!(started.elapsed() < Duration::from_secs(30), "the child's open pipe was waited for");
     let left = std::fs::read_dir("/proc").expect("readable").flatten().filter_map(|entry| {
         std::fs::read_to_string(entry.path().join("cmdline")).ok().filter(|line| line.contains("61.5"))
     });
