@@ -4,17 +4,22 @@ mod judge;
 mod make;
 mod records;
 
+use std::sync::OnceLock;
+
 use super::failed_render::FailedBranch;
+use super::left::LeftBehind;
 use crate::application::BranchName;
 use crate::diag::{Diagnostic, chain};
-use crate::git::{self, Commit, Notes, ObjectId, object_id};
+use crate::git::{self, Commit, Notes, ObjectBuffer, ObjectId, object_id};
 use crate::hydrate::active::Active;
 use crate::hydrate::error::HydrateError;
+use crate::hydrate::files::METADATA;
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
-use crate::hydrate::report::{BranchReport, HydratedCommit, Outcome, Skipped};
+use crate::hydrate::report::{BehindPath, BranchReport, HydratedCommit, Outcome, Skipped};
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{self, Standing};
-use crate::metadata::Trailers;
+use crate::metadata::{Behind, Trailers};
+use crate::path::RepoPath;
 use crate::settings::History;
 
 pub use judge::written_from;
@@ -57,8 +62,31 @@ pub struct Branch {
     reached: bool,
     /// The Applications that it failed by, when it is renders that failed.
     pub failed: Option<FailedBranch>,
+    /// What of it stayed at an earlier dry commit.
+    pub left: LeftBehind,
+    /// What its newest commit says of itself, once it was asked for.
+    told: OnceLock<Told>,
     /// Whether it must not be written in this run at all.
     pub closed: bool,
+}
+
+/// What the newest commit of a branch says of itself at its root.
+#[derive(Debug, Clone, Default)]
+pub struct Told {
+    /// The dry commit that it was made from.
+    pub dry_commit: Option<ObjectId>,
+    /// The paths that stayed at an earlier one.
+    pub behind: Vec<Behind>,
+}
+
+impl Told {
+    /// The dry commit that a path shows.
+    pub fn shown_at(&self, path: &RepoPath) -> Option<ObjectId> {
+        match self.behind.iter().find(|behind| behind.path == *path) {
+            Some(behind) => behind.dry_commit,
+            None => self.dry_commit,
+        }
+    }
 }
 
 impl Branch {
@@ -123,8 +151,15 @@ impl Branch {
             resumed: false,
             reached: false,
             failed: None,
+            left: LeftBehind::default(),
+            told: OnceLock::new(),
             closed: false,
         }
+    }
+
+    /// Whether nobody can tell how it stands.
+    pub fn unreadable(&self) -> bool {
+        self.unreadable.is_some()
     }
 
     /// The commit that the first new one stands on: the tip before the run, else that of the sync branch.
@@ -135,6 +170,21 @@ impl Branch {
     /// The dry commit that the branch was hydrated from before the run, if that can be told.
     pub fn dry_before(&self) -> Option<ObjectId> {
         self.standing.as_ref().and_then(|standing| standing.dry)
+    }
+
+    /// What its newest commit says of itself; nothing of one that hydration did not make anything of yet.
+    ///
+    /// Errors: the commit or the file cannot be read.
+    pub fn told(&self, buffer: &ObjectBuffer<'_>) -> Result<&Told, git::Error> {
+        if let Some(told) = self.told.get() {
+            return Ok(told);
+        }
+        let found = match self.tip.as_ref().filter(|_| self.dry.is_some()) {
+            Some(tip) => standing::provenance(buffer, tip.tree, METADATA)?,
+            None => None,
+        };
+        let told = found.map(|found| Told { dry_commit: found.dry_commit, behind: found.behind });
+        Ok(self.told.get_or_init(|| told.unwrap_or_default()))
     }
 
     /// Whether others put a commit on top of ours: nobody knows yet for which dry commit it holds.
@@ -204,6 +254,8 @@ impl Branch {
             tip: Some(tip),
             reached: false,
             failed: None,
+            left: LeftBehind::default(),
+            told: OnceLock::new(),
             closed: false,
         }
     }
@@ -235,12 +287,14 @@ impl Branch {
 
     /// Takes over what was made of a dry commit, with these settings.
     pub fn take(&mut self, made: Made, dry: ObjectId, settings: Option<ObjectId>) {
-        let Made { new_sync, commit, changed, removed } = made;
+        let Made { new_sync, commit, changed, removed, left } = made;
         self.new_sync = new_sync;
+        self.left = left;
         if let Some(commit) = commit {
             let (id, dry_sha) = (commit.id.to_string(), dry.to_string());
             self.commits.push(HydratedCommit { id, dry_sha, changed, removed });
             self.tip = Some(commit);
+            self.told = OnceLock::new();
         }
         self.reach(dry, settings);
     }
@@ -287,8 +341,20 @@ impl Branch {
         }
     }
 
+    /// What of it stays at an earlier dry commit than `dry`, which it shows.
+    pub fn left_at(&self, dry: ObjectId) -> Option<&LeftBehind> {
+        (self.has_reached(dry) && !self.left.paths.is_empty()).then_some(&self.left)
+    }
+
     /// What the run did to the branch.
     pub fn into_report(self) -> BranchReport {
+        let is_left = self.failure.is_none();
+        let behind = self.left.paths.iter().filter(|_| is_left).map(|left| BehindPath {
+            path: left.path.clone(),
+            dry_sha: left.dry_commit.map(|id| id.to_string()),
+            application: left.application.as_ref().map(ToString::to_string),
+            paused: left.is_paused,
+        });
         let moved = if self.commits.is_empty() { Outcome::Unchanged } else { Outcome::Moved };
         BranchReport {
             branch: self.name.to_string(),
@@ -299,6 +365,8 @@ impl Branch {
             applications: self.applications,
             commits: self.commits,
             skipped: self.skipped,
+            behind: behind.collect(),
+            mistakes: if is_left { self.left.diagnostics() } else { Vec::new() },
             outcome: self.failure.unwrap_or(moved),
         }
     }

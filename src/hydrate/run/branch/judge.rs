@@ -10,6 +10,7 @@ use crate::hydrate::active::Active;
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{self, Standing};
+use crate::settings::Held;
 
 impl Branch {
     /// Decides whether hydration may write the branch at all.
@@ -43,6 +44,11 @@ impl Branch {
         } else if foreign {
             let mistake = Diagnostic::error(format!("`{name}` was not made by hydration, so it is not overwritten"));
             place(mistake.hint(to_hand_over(name)), applications.next())
+        } else if settings.on_failure.of(name) == Held::Application && (self.sync != *name || !shared.is_empty()) {
+            let text = format!("the setting `onFailure` is `application` for `{name}`, which is promoted");
+            let hint = "whoever promotes takes every Application to be at the dry commit; an admin names the other branches: \
+                        git hydrate config set onFailure.application …";
+            place(Diagnostic::error(text).hint(hint), applications.next())
         } else if self.active == Active::Foreign {
             let text = format!("`{}`, which `{name}` is promoted to, was not made by hydration", self.sync);
             let mistake = Diagnostic::error(text).hint(to_hand_over(&self.sync));

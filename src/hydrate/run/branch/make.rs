@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Branch;
+use super::{Branch, LeftBehind};
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
 use crate::git::{Commit, Mode, NewCommit, ObjectBuffer, ObjectId};
@@ -12,7 +12,7 @@ use crate::hydrate::rules::Rules;
 use crate::hydrate::run::output::PathOutput;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::metadata_dir;
-use crate::metadata::{DryCommit, Files, Origin, PathContent, Provenance};
+use crate::metadata::{Behind, DryCommit, Files, Origin, PathContent, Provenance};
 use crate::path::RepoPath;
 use crate::plan::Removal;
 use crate::publish::{Edits, HydratedTree};
@@ -20,7 +20,9 @@ use crate::shares::in_shares;
 
 impl Branch {
     /// Makes the hydrated commit of a dry commit, or finds that nothing changed. A path that `keeps` names stays as it
-    /// is. `sync` is the empty commit that another staging branch started the sync branch with in this run.
+    /// is. `behind` is what the root lists as
+    /// behind; none where it lists nothing and shall not. `sync` is the empty commit that another staging branch started the
+    /// sync branch with in this run.
     ///
     /// Errors: the repository, or a template of the settings; within, why it cannot be made on what is there.
     #[expect(clippy::too_many_arguments, reason = "what a branch gets comes together here")]
@@ -32,6 +34,7 @@ impl Branch {
         paths: &[PathOutput<'_>],
         removals: &[Removal],
         keeps: &(dyn Fn(&PathOutput<'_>) -> bool + Sync),
+        behind: Option<&[Behind]>,
         sync: Option<ObjectId>,
     ) -> Result<Result<Made, Diagnostic>, HydrateError> {
         let (buffer, rules) = (&found.buffer, &found.rules);
@@ -58,11 +61,19 @@ impl Branch {
             edits.remove(&removal.path, PATH_FILES);
             touched.insert(metadata_dir(&rules.settings, &self.name, &removal.path));
         }
-        if touched.is_empty() && self.tip.is_some() {
+        let lists_others = match behind {
+            Some(behind) => self.told(buffer)?.behind != behind,
+            None => false,
+        };
+        if touched.is_empty() && !lists_others && self.tip.is_some() {
             return Ok(Ok(Made { new_sync, ..Made::default() }));
         }
         if rules.settings.active_paths(&self.name).is_empty() {
-            edits.write(buffer, &RepoPath::root(), &rules.writer.files_for_root(&origin))?;
+            edits.write(
+                buffer,
+                &RepoPath::root(),
+                &rules.writer.files_for_root(&origin, behind.unwrap_or_default()),
+            )?;
         } else {
             let destination = |dir: &RepoPath| paths.iter().any(|path| path.dir == dir);
             for dir in touched.iter().filter(|dir| !destination(dir)) {
@@ -76,7 +87,7 @@ impl Branch {
         let message = rules.writer.commit_message(&origin, &self.name, rules.id).map_err(HydrateError::Template)?;
         let commit = write(buffer, rules, dry, tree, parent.as_ref(), message)?;
         let removed = removals.iter().map(|removal| removal.path.clone()).collect();
-        Ok(Ok(Made { new_sync, commit: Some(commit), changed, removed }))
+        Ok(Ok(Made { new_sync, commit: Some(commit), changed, removed, left: LeftBehind::default() }))
     }
 
     /// The files to write into a path; none when all of them stand there already.
@@ -205,6 +216,8 @@ pub struct Made {
     pub changed: Vec<RepoPath>,
     /// Destination paths that were removed.
     pub removed: Vec<RepoPath>,
+    /// What stayed as it was.
+    pub left: LeftBehind,
 }
 
 impl Made {
