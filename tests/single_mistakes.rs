@@ -298,8 +298,10 @@ fn round(seed: u64) -> String {
         };
         assert!(allowed.contains(&manifest(&leaving, app)), "{what}: {} on {branch}\n{left}", app.name);
     }
-    let verified = leaving.hydrate(&["verify"]);
-    assert_eq!(verified.code, Some(0), "{what}: {verified:?}\n{left}");
+    for branch in base_tips.keys() {
+        let verified = leaving.hydrate(&["verify", &format!("environments/{branch}")]);
+        assert_eq!(verified.code, Some(0), "{what}: {verified:?}\n{left}");
+    }
     for branch in branches.difference(&theirs) {
         assert_eq!(state(&server, branch), state(&plain, branch), "{what}: environments/{branch}\n{push}");
         let tip = server.git(&["rev-parse", &format!("refs/heads/environments/{branch}")]);
