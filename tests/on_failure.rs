@@ -330,9 +330,10 @@ fn a_branch_that_is_promoted_leaves_nobody_behind() {
         server.git(&["for-each-ref", "--format=%(refname)", "refs/heads/environments"]),
         format!("refs/heads/{DEV}")
     );
-    let told = server.hydrate(&["config", "unset", "onFailure"]).success();
+    let told = server.hydrate(&["config", "set", "onFailure", "{application: [environments/dev]}"]).success();
     assert!(told.stdout.contains("environments/prod-next  new"), "{told:?}");
-    server.hydrate(&["config", "add", "onFailure.application", DEV]).success();
+    server.hydrate(&["config", "add", "onFailure.application", "environments/test"]).success();
+    assert_eq!(server.hydrate(&["config", "set", "onFailure", "nonsense"]).code, Some(2));
     let (file, text) = application("web", "prod");
     let paused =
         text.replace("  name: web-prod\n", "  name: web-prod\n  annotations: {git-hydrate/paused: \"true\"}\n");

@@ -1,5 +1,7 @@
 //! The setting `onFailure`: what becomes of a branch of which an Application fails.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::{SettingsError, one_or_many};
@@ -27,11 +29,30 @@ pub enum Held {
 
 /// The branches of which the Application alone stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "Keys")]
 pub struct Chosen {
     /// Globs of their names.
-    #[serde(deserialize_with = "one_or_many")]
     pub application: Vec<String>,
+}
+
+/// [`Chosen`] as it is read.
+type Keys = BTreeMap<String, Globs>;
+
+/// A list, or one text that stands for a list of one.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+struct Globs(#[serde(deserialize_with = "one_or_many")] Vec<String>);
+
+impl TryFrom<Keys> for Chosen {
+    type Error = String;
+
+    /// By way of a map: a list would be taken for the fields in their order.
+    fn try_from(mut keys: Keys) -> Result<Self, String> {
+        match (keys.remove("application"), keys.into_keys().next()) {
+            (Some(Globs(application)), None) => Ok(Self { application }),
+            (_, other) => Err(format!("unknown field `{}`", other.unwrap_or_default())),
+        }
+    }
 }
 
 impl Default for OnFailure {
@@ -95,6 +116,10 @@ mod tests {
         let allowed = "expected `branch`, `application` or `{application: [BRANCH, …]}`";
         let rows = [
             ("onFailure: set", allowed),
+            ("onFailure: [application]", allowed),
+            ("onFailure: ['{application: [a]}']", allowed),
+            ("onFailure: {}", allowed),
+            ("onFailure: {application: [a], branch: [b]}", allowed),
             ("onFailure: {branch: [a]}", allowed),
             ("onFailure: {application: ['[']}", "onFailure.application: "),
         ];

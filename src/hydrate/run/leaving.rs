@@ -81,6 +81,6 @@ fn untold(
 fn paused_and_promoted(application: &Application) -> Diagnostic {
     let branch = application.environment_branch();
     let text = format!("`{}` is paused, and `{branch}` is promoted as if it showed every dry commit", application.name);
-    let hint = format!("remove the annotation `{PAUSED}`, or `hydrateTo`, and pause the promotion instead");
+    let hint = format!("remove the annotation `{PAUSED}`, and hold the promotion instead");
     application.tells(Diagnostic::error(text).at(application.places.name.clone()).hint(hint))
 }

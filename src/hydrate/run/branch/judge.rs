@@ -46,8 +46,8 @@ impl Branch {
             place(mistake.hint(to_hand_over(name)), applications.next())
         } else if settings.on_failure.of(name) == Held::Application && (self.sync != *name || !shared.is_empty()) {
             let text = format!("the setting `onFailure` is `application` for `{name}`, which is promoted");
-            let hint = "whoever promotes takes every Application to be at the dry commit; an admin names the other branches: \
-                        git hydrate config set onFailure.application …";
+            let hint = "whoever promotes takes every Application to be at the dry commit; an admin names the branches that are \
+                        not promoted: git hydrate config set onFailure '{application: [BRANCH, …]}'";
             place(Diagnostic::error(text).hint(hint), applications.next())
         } else if self.active == Active::Foreign {
             let text = format!("`{}`, which `{name}` is promoted to, was not made by hydration", self.sync);
