@@ -58,7 +58,6 @@ pub use charts::NativeCharts;
 pub use error::Error;
 pub use generate::helm::{ChartRequest, RenderChart, ValuesFile};
 pub use options::{LoadRestrictor, Options, Reorder};
-pub(crate) use remote::{is_repository, is_url, names_yaml};
 pub use tree::Limits;
 
 /// What a build gives.

@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 
 use crate::git::Repository;
 use crate::git::regular::{self, Scratch};
-use crate::inputs::InputFile;
+use crate::inputs::{InputFile, Key};
 use crate::inputs::wire::{self, FromFetcher, Rules, ToFetcher, What};
 
 /// The name of the program.
@@ -32,8 +32,52 @@ pub(super) struct Failed {
     pub refused: bool,
 }
 
+/// The fetchers of one run, each started when it is needed: one has the user's configuration of ssh, and nothing but git
+/// over ssh to do.
+pub(super) struct Fetchers<'r> {
+    repository: &'r Repository,
+    rules: Rules,
+    web: Option<Fetcher<'r>>,
+    ssh: Option<Fetcher<'r>>,
+}
+
+impl<'r> Fetchers<'r> {
+    pub fn new(repository: &'r Repository, rules: Rules) -> Self {
+        Self { repository, rules, web: None, ssh: None }
+    }
+
+    /// Fetches inputs; the results in their order. `done` hears how many there are.
+    pub fn fetch(&mut self, wanted: &[What], done: &dyn Fn(usize)) -> anyhow::Result<Vec<Result<Fetched, Failed>>> {
+        let mut results: Vec<Option<Result<Fetched, Failed>>> = Vec::new();
+        results.resize_with(wanted.len(), || None);
+        let mut before = 0;
+        for with_ssh in [false, true] {
+            let mine: Vec<usize> = (0..wanted.len()).filter(|index| is_ssh(&wanted[*index]) == with_ssh).collect();
+            if mine.is_empty() {
+                continue;
+            }
+            let slot = if with_ssh { &mut self.ssh } else { &mut self.web };
+            let fetcher = match slot {
+                Some(running) => running,
+                None => slot.insert(Fetcher::start(self.repository, self.rules.clone(), with_ssh)?),
+            };
+            let part: Vec<What> = mine.iter().map(|index| wanted[*index].clone()).collect();
+            let found = fetcher.fetch(&part, &|count| done(before + count))?;
+            before += mine.len();
+            for (index, result) in mine.into_iter().zip(found) {
+                results[index] = Some(result);
+            }
+        }
+        Ok(results.into_iter().flatten().collect())
+    }
+}
+
+fn is_ssh(what: &What) -> bool {
+    matches!(what, What::Git { url, want, .. } if Key::repository(url, want).is_ok_and(|key| key.host().1))
+}
+
 /// A running fetcher.
-pub(super) struct Fetcher<'r> {
+struct Fetcher<'r> {
     repository: &'r Repository,
     child: Child,
     input: Option<ChildStdin>,
@@ -43,7 +87,7 @@ pub(super) struct Fetcher<'r> {
 
 impl<'r> Fetcher<'r> {
     /// Starts the program beside this one, else that of the PATH.
-    pub fn start(repository: &'r Repository, rules: Rules) -> anyhow::Result<Self> {
+    fn start(repository: &'r Repository, rules: Rules, with_ssh: bool) -> anyhow::Result<Self> {
         let dirs = [std::env::temp_dir(), repository.common_dir().to_owned()];
         let scratch =
             regular::scratch_dir("fetch", &[&dirs[0], &dirs[1]]).context("making a directory to fetch into")?;
@@ -51,6 +95,9 @@ impl<'r> Fetcher<'r> {
         let program = beside.filter(|program| program.exists()).unwrap_or_else(|| PathBuf::from(PROGRAM));
         let mut command = Command::new(&program);
         command.arg(canonical(scratch.path())).env_clear();
+        if with_ssh {
+            give_ssh(&mut command, repository);
+        }
         for name in ["PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH"] {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);
@@ -82,7 +129,7 @@ impl<'r> Fetcher<'r> {
     }
 
     /// Fetches inputs; the results in their order. `done` hears how many there are.
-    pub fn fetch(&mut self, wanted: &[What], done: &dyn Fn(usize)) -> anyhow::Result<Vec<Result<Fetched, Failed>>> {
+    fn fetch(&mut self, wanted: &[What], done: &dyn Fn(usize)) -> anyhow::Result<Vec<Result<Fetched, Failed>>> {
         for (id, what) in (0..).zip(wanted) {
             self.tell(&ToFetcher::Fetch { id, what: what.clone() })?;
         }
@@ -152,6 +199,26 @@ impl Drop for Fetcher<'_> {
         drop(self.child.kill());
         drop(self.child.wait());
     }
+}
+
+/// Lets the program use the user's ssh: its configuration and keys, its agent, and the command that git would start.
+fn give_ssh(command: &mut Command, repository: &Repository) {
+    for name in ["HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    if let Some(home) = std::env::var_os("HOME") {
+        command.arg(Path::new(&home).join(".ssh"));
+    }
+    // As git chooses between them.
+    let own = std::env::var("GIT_SSH_COMMAND").ok().or_else(|| repository.config_list("core.sshCommand").pop());
+    if let Some(own) = &own {
+        command.env("GIT_SSH_COMMAND", own);
+    }
+    let program = own.or_else(|| std::env::var("GIT_SSH").ok());
+    let program = program.as_deref().and_then(|words| words.split(' ').next()).filter(|word| word.starts_with('/'));
+    command.args(program);
 }
 
 /// The directory as Landlock names it.

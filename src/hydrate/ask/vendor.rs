@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use sha2::{Digest, Sha256};
 
 use super::check::{Judged, Tree, judged};
-use crate::application::{self, Application, Standing, Tool};
+use crate::application::{self, Application, Environment, Profile, Standing, Tool};
 use crate::diag::{Diagnostic, Span};
 use crate::hydrate::rules::render_context;
 use crate::hydrate::{HydrateError, Observer};
-use crate::inputs::{DIR, Found, Kept, Scan, Source};
+use crate::inputs::{self, DIR, Found, Kept, Scan, Source};
 use crate::manifest;
 use crate::path::RepoPath;
 use crate::render::Renderers;
@@ -28,8 +28,17 @@ pub struct Inputs {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// What an Application renders to: a digest, none when it does not render.
-pub type Outputs = BTreeMap<(String, Span), Option<String>>;
+/// What each Application renders to.
+pub type Outputs = BTreeMap<(String, Span), Rendering>;
+
+/// What one Application renders to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendering {
+    /// A digest of it; none when it does not render.
+    pub digest: Option<String>,
+    /// The names of what makes the Application, from the inside out.
+    pub makers: Vec<String>,
+}
 
 /// Finds what the Applications of a tree need from elsewhere. Only Applications that make others are rendered.
 ///
@@ -47,21 +56,50 @@ pub fn inputs(tree: &Tree<'_>, renderers: &Renderers) -> Result<Inputs, HydrateE
         if *standing != Standing::Hydrated {
             is_partial |= application::source(&view, application, profile).is_err();
         }
-        let Ok(source) = application::source(&view, application, profile) else { continue };
+        let Some(tool) = add(&mut scan, &view, application, (profile, &tree.dry_commit)) else { continue };
         count += 1;
-        let name = application.name.as_str();
-        match &source.tool {
-            Tool::Helm(_) => scan.add(name, &Source::Chart(source.path.clone())),
-            Tool::Kustomize(options) => {
-                scan.add(name, &Source::Kustomization(source.path.clone(), options.components.clone()));
-            }
-            Tool::Directory(_) | Tool::Plugin(_) => {}
-        }
-        warnings.extend(live_source(application, &source.tool));
+        warnings.extend(live_source(application, &tool));
+    }
+    let url = rules.settings.repo_urls.first().map_or("", String::as_str);
+    for root in &rules.settings.roots {
+        let Some(root) = root.application(url, "HEAD") else { continue };
+        add(&mut scan, &view, &root, (profile, &tree.dry_commit));
     }
     let files: BTreeSet<RepoPath> = discovered.sets.iter().map(|set| set.file.0.clone()).collect();
     warnings.extend(files.iter().filter_map(|file| live_set(&view, file)));
     Ok(Inputs { found: scan.finish(), applications: count, is_partial, warnings })
+}
+
+/// Adds what the source of an Application needs, and tells how it is rendered; none when it has no source.
+fn add(
+    scan: &mut Scan<'_>,
+    view: &View<'_>,
+    application: &Application,
+    (profile, dry_commit): (Profile, &str),
+) -> Option<Tool> {
+    let source = application::source(view, application, profile).ok()?;
+    let name = application.name.as_str();
+    match &source.tool {
+        Tool::Helm(_) => {
+            scan.add(name, &Source::Chart(source.path.clone()));
+            // As they are when the Application is rendered.
+            let substituted = Environment::new(profile, application, dry_commit).substitute(&source).ok();
+            if let Some(Tool::Helm(helm)) = substituted.map(|substituted| substituted.source.tool) {
+                let files = helm.value_files.iter().map(|file| ("valueFiles", file));
+                let parameters = helm.file_parameters.iter().map(|parameter| ("fileParameters", &parameter.path));
+                let numbered = (0..).zip(files).chain((0..).zip(parameters));
+                for (index, (field, url)) in numbered.filter(|(_, (_, text))| inputs::is_url(text)) {
+                    let index: usize = index;
+                    scan.add_file(name, url, source.span(&["helm", field, &index.to_string()]));
+                }
+            }
+        }
+        Tool::Kustomize(options) => {
+            scan.add(name, &Source::Kustomization(source.path.clone(), options.components.clone()));
+        }
+        Tool::Directory(_) | Tool::Plugin(_) => {}
+    }
+    Some(source.tool)
 }
 
 /// What Argo CD would do with inputs that stand below the source of an Application.
@@ -103,7 +141,9 @@ pub fn outputs(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) 
             data_encoding::HEXLOWER.encode(&Sha256::digest(manifest::encode(&rendered.manifests)))
         };
         let place = (application.name.to_string(), application.places.name.clone());
-        (place, result.ok().map(digest))
+        let makers = application.maker.iter().flat_map(|maker| [&maker.by].into_iter().chain(&maker.above));
+        let makers = makers.map(|by| by.name().to_owned()).collect();
+        (place, Rendering { digest: result.ok().map(digest), makers })
     };
     Ok(hydrated.iter().zip(results).map(output).collect())
 }
