@@ -23,8 +23,8 @@ pub mod wire;
 
 pub use chart_lock::{ChartLock, StaleLock};
 pub use content::{InputFile, digest, files};
-pub use kept::{Kept, Unusable};
 pub(crate) use kept::VENDOR;
+pub use kept::{Kept, Unusable, check};
 pub use key::{Key, KeyError, Kind, is_exact_version, is_reference};
 pub use lock::{Entry, Lock, LockError};
 pub use remote::{Remote, is_url};

@@ -101,7 +101,8 @@ impl Key {
         let url = match scp(url) {
             Some((user, host, path)) => {
                 let address = address(&format!("ssh://{user}@{host}/{path}"), GIT)?;
-                let path = address.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
+                let path =
+                    address.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
                 if path.starts_with('-') {
                     return Err(KeyError::Host(url.to_owned()));
                 }

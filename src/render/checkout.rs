@@ -141,7 +141,9 @@ impl<'a> Checkout<'a> {
         for (path, kept) in &replaced.names {
             if written.replaced.insert(path.clone()) {
                 let from = on_disk(&whole, kept);
-                let link = |place: &Path| fs::hard_link(&from, place).map_err(io_error(format!("writing {}", place.display())));
+                let link = |place: &Path| {
+                    fs::hard_link(&from, place).map_err(io_error(format!("writing {}", place.display())))
+                };
                 put(&on_disk(&top, path), &|place| Ok(link(place)?))?;
             }
         }

@@ -103,7 +103,8 @@ struct Replacing<'v> {
 impl Replacing<'_> {
     fn mention(&mut self, mention: &Mention) -> Result<(), Failure> {
         let Mention { span, what, .. } = mention;
-        let wrong = |error: &dyn std::fmt::Display| Failure::mistake(Diagnostic::error(error.to_string()).at(span.clone()));
+        let wrong =
+            |error: &dyn std::fmt::Display| Failure::mistake(Diagnostic::error(error.to_string()).at(span.clone()));
         match what {
             What::Word(text) => Err(word(text, span)),
             What::File(url) => self.file(mention, &Key::file(url).map_err(|error| wrong(&error))?),
@@ -152,7 +153,9 @@ impl Replacing<'_> {
         let Some(place) = &mention.place else {
             let text = "this is named in a text of a kustomization, where the official Kustomize would fetch it";
             let mistake = Diagnostic::error(text).at(mention.span.clone());
-            return Err(Failure::mistake(mistake.hint("put the text into a file and name that, or render it without `renderer: exec`")));
+            return Err(Failure::mistake(
+                mistake.hint("put the text into a file and name that, or render it without `renderer: exec`"),
+            ));
         };
         self.edits.entry(mention.file.clone()).or_default().push((place.clone(), path));
         Ok(())
@@ -184,9 +187,11 @@ impl Replacing<'_> {
 
 /// With these the official tool writes where things are, which is another place here.
 fn refuse_origins(documents: &[Value], file: &RepoPath) -> Result<(), Failure> {
-    let has_origins = |document: &Value| document.get("buildMetadata").is_some_and(|list| {
-        list.as_sequence().unwrap_or_default().iter().any(|option| option.as_str() != Some("managedByLabel"))
-    });
+    let has_origins = |document: &Value| {
+        document.get("buildMetadata").is_some_and(|list| {
+            list.as_sequence().unwrap_or_default().iter().any(|option| option.as_str() != Some("managedByLabel"))
+        })
+    };
     if !documents.iter().any(has_origins) {
         return Ok(());
     }
@@ -222,7 +227,11 @@ mod tests {
             ("what is here", "resources: [a.yaml, ../base, './-odd']\npatches: [{path: a.yaml}]\n", ""),
             ("a local file of an odd name", "resources: [github.com/a/b]\n", ""),
             ("a ref", "resources:\n- https://example.com/a//b?ref=--upload-pack=x\n", "k/kustomization.yaml:2:3"),
-            ("a ref of ssh", "bases: ['git@example.com:a/b.git?ref=-x']\n", "cannot be the name of a branch, tag or commit"),
+            (
+                "a ref of ssh",
+                "bases: ['git@example.com:a/b.git?ref=-x']\n",
+                "cannot be the name of a branch, tag or commit",
+            ),
             ("an alias", "a: &a ['git@example.com:a/b.git?ref=-x']\nresources: *a\n", "cannot be the name of a branch"),
             ("a merge", "a: &a {resources: [-x]}\n<<: *a\n", "`-x` begins with `-`"),
             ("behind what is no YAML", "resources: [-x]\n---\na: [\n", "`-x` begins with `-`"),

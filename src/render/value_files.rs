@@ -34,8 +34,7 @@ pub(super) fn value_files(
     at: Place<'_>,
 ) -> Result<Vec<RepoPath>, Failure> {
     let span = |index: usize| at(&["helm", "valueFiles", &index.to_string()]);
-    let named =
-        |index: usize, text: &str| resolve(view, chart, text).map_err(|mistake| mistake.failure(span(index)));
+    let named = |index: usize, text: &str| resolve(view, chart, text).map_err(|mistake| mistake.failure(span(index)));
     let mut all = Vec::new();
     for (index, text) in helm.value_files.iter().enumerate() {
         all.push((index, text, named(index, text)?));
@@ -233,10 +232,7 @@ mod tests {
     #[test]
     fn what_cannot_be_a_values_file() {
         let rows = [
-            (
-                "https://example.com/values.yaml",
-                "https://example.com/values.yaml is not in this repository",
-            ),
+            ("https://example.com/values.yaml", "https://example.com/values.yaml is not in this repository"),
             (
                 "https://user:word@example.com/values.yaml",
                 "`https://user:word@example.com/values.yaml`: the URL has a user or password in it: set up a credential \

@@ -9,6 +9,7 @@ use std::io::{Read, Write as _};
 use std::net::ToSocketAddrs as _;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use git_hydrate::inputs::{InputFile, Key, archive};
@@ -232,25 +233,26 @@ impl Git<'_> {
         let (Some(mut stdout), Some(mut stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err("no pipe to git".into());
         };
-        std::thread::scope(|scope| {
-            let stdout = scope.spawn(move || all(&mut stdout, LISTING_BYTES_MAX));
-            let stderr = scope.spawn(move || all(&mut stderr, 64 << 10));
-            let started = Instant::now();
-            let status = loop {
-                match child.try_wait()? {
-                    Some(status) => break status,
-                    None if started.elapsed() > self.fetcher.timeout => {
-                        // What it started ends with its pipes.
-                        drop(child.kill());
-                        drop(child.wait());
-                        return Err(format!("git {}: it takes too long", arguments.first().unwrap_or(&"")).into());
-                    }
-                    None => std::thread::sleep(Duration::from_millis(5)),
+        let stdout = read_all(move || all(&mut stdout, LISTING_BYTES_MAX));
+        let stderr = read_all(move || all(&mut stderr, 64 << 10));
+        let too_long = || format!("git {}: it takes too long", arguments.first().unwrap_or(&""));
+        let started = Instant::now();
+        let status = loop {
+            match child.try_wait()? {
+                Some(status) => break status,
+                None if started.elapsed() > self.fetcher.timeout => {
+                    // What it started is ended with this program.
+                    drop(child.kill());
+                    drop(child.wait());
+                    return Err(too_long().into());
                 }
-            };
-            let end = |read: std::thread::ScopedJoinHandle<'_, Vec<u8>>| read.join().unwrap_or_default();
-            Ok(Output { status, stdout: end(stdout), stderr: end(stderr) })
-        })
+                None => std::thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        let end = |read: Receiver<Vec<u8>>| {
+            read.recv_timeout(self.fetcher.timeout.saturating_sub(started.elapsed())).map_err(|_| too_long())
+        };
+        Ok(Output { status, stdout: end(stdout)?, stderr: end(stderr)? })
     }
 
     /// A git that knows nothing but what it is told here. A credential travels in its environment, which nobody else reads.
@@ -260,7 +262,11 @@ impl Git<'_> {
         for name in ["PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH"] {
             pass(&mut command, name);
         }
-        command.env("HOME", &self.dir).env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_CONFIG_NOSYSTEM", "1");
+        command
+            .env("HOME", &self.dir)
+            .env("LC_ALL", "C")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_CONFIG_NOSYSTEM", "1");
         command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_PROTOCOL_FROM_USER", "0").env("GIT_ATTR_NOSYSTEM", "1");
         let mut settings: Vec<(String, String)> = [
             ("credential.helper", ""),
@@ -283,7 +289,9 @@ impl Git<'_> {
         match &self.way {
             Way::Ssh => {
                 command.env("GIT_ALLOW_PROTOCOL", "ssh");
-                for name in ["HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT"] {
+                for name in
+                    ["HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT"]
+                {
                     pass(&mut command, name);
                 }
                 if ["GIT_SSH", "GIT_SSH_COMMAND"].iter().all(|name| std::env::var_os(name).is_none()) {
@@ -297,7 +305,8 @@ impl Git<'_> {
                     settings.push(("http.sslCAInfo".to_owned(), file.display().to_string()));
                 }
                 if let Some((name, password)) = credential {
-                    let helper = "!f() { printf 'username=%s\\npassword=%s\\n' \"$FETCH_NAME\" \"$FETCH_PASSWORD\"; }; f";
+                    let helper =
+                        "!f() { printf 'username=%s\\npassword=%s\\n' \"$FETCH_NAME\" \"$FETCH_PASSWORD\"; }; f";
                     settings.push((format!("credential.https://{}.helper", site.name()), helper.to_owned()));
                     command.env("FETCH_NAME", name).env("FETCH_PASSWORD", password);
                 }
@@ -317,10 +326,18 @@ fn pass(command: &mut Command, name: &str) {
     }
 }
 
+/// Does it beside, so that nobody waits for a pipe that is never closed.
+fn read_all(read: impl FnOnce() -> Vec<u8> + Send + 'static) -> Receiver<Vec<u8>> {
+    let (give, take) = mpsc::channel();
+    std::thread::spawn(move || drop(give.send(read())));
+    take
+}
+
 /// What a pipe gives, up to a limit; what is behind it is read and dropped, so that nobody waits.
 fn all(from: &mut dyn Read, bytes_max: u64) -> Vec<u8> {
     let mut data = Vec::new();
-    let read = from.take(bytes_max).read_to_end(&mut data).and_then(|_| std::io::copy(from, &mut std::io::sink()));
+    let read =
+        (&mut *from).take(bytes_max).read_to_end(&mut data).and_then(|_| std::io::copy(from, &mut std::io::sink()));
     // Cut off is cut off: whoever reads it finds that out.
     drop(read);
     data

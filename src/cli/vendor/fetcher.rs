@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufReader, IsTerminal as _, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context as _, bail};
+use rustix::process::{Pid, Signal, kill_process_group};
 
+use crate::diag::shown;
 use crate::git::Repository;
 use crate::git::regular::{self, Scratch};
-use crate::inputs::{InputFile, Key};
 use crate::inputs::wire::{self, FromFetcher, Rules, ToFetcher, What};
+use crate::inputs::{InputFile, Key};
 
 /// The name of the program.
 const PROGRAM: &str = "git-hydrate-fetch";
@@ -82,6 +85,8 @@ struct Fetcher<'r> {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
+    /// The name and password of each host that it was given.
+    given: BTreeMap<String, (String, String)>,
     _scratch: Scratch,
 }
 
@@ -103,7 +108,8 @@ impl<'r> Fetcher<'r> {
                 command.env(name, value);
             }
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        // With all that it starts it is a group, by which it is ended.
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).process_group(0);
         let missing = || {
             format!(
                 "starting {}: what is kept already needs no such program, but to fetch more, install it beside git-hydrate",
@@ -114,8 +120,14 @@ impl<'r> Fetcher<'r> {
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             bail!("no pipe to {PROGRAM}")
         };
-        let mut fetcher =
-            Self { repository, child, input: Some(input), output: BufReader::new(output), _scratch: scratch };
+        let mut fetcher = Self {
+            repository,
+            child,
+            input: Some(input),
+            output: BufReader::new(output),
+            given: BTreeMap::new(),
+            _scratch: scratch,
+        };
         fetcher.tell(&ToFetcher::Start(rules))?;
         match fetcher.hear()? {
             FromFetcher::Ready { unconfined } => {
@@ -138,18 +150,23 @@ impl<'r> Fetcher<'r> {
             match self.hear()? {
                 FromFetcher::Fetched { id, version, origin, warnings, files } => {
                     let files = wire::read_files(&mut self.output, &files).context(PROGRAM)?;
+                    let warnings = warnings.iter().map(|warning| shown(warning)).collect();
                     results.insert(id, Ok(Fetched { version, origin, warnings, files }));
                 }
                 FromFetcher::Failed { id, reason, refused } => {
-                    results.insert(id, Err(Failed { reason, refused }));
+                    // It may quote what a server said.
+                    results.insert(id, Err(Failed { reason: shown(&reason), refused }));
                 }
                 FromFetcher::Ask { ask, host } => {
                     let found = self.credential("fill", &host, None);
+                    self.given.extend(found.clone().map(|found| (host, found)));
                     self.tell(&ToFetcher::Credential { ask, found })?;
                 }
-                FromFetcher::Judged { host, good, credential } => {
+                // Whatever it says, nothing is kept or forgotten but what it was given.
+                FromFetcher::Judged { host, good, credential } if self.given.get(&host) == Some(&credential) => {
                     self.credential(if good { "approve" } else { "reject" }, &host, Some(&credential));
                 }
+                FromFetcher::Judged { .. } => {}
                 FromFetcher::Ready { .. } => bail!("{PROGRAM} says twice that it is ready"),
             }
             done(results.len());
@@ -196,7 +213,7 @@ impl Drop for Fetcher<'_> {
     fn drop(&mut self) {
         // At the end of its input it ends.
         self.input = None;
-        drop(self.child.kill());
+        drop(kill_process_group(Pid::from_child(&self.child), Signal::KILL));
         drop(self.child.wait());
     }
 }

@@ -6,6 +6,7 @@ use anyhow::{Context as _, bail};
 
 use super::fetcher::{Failed, Fetched, Fetchers};
 use crate::application::BranchName;
+use crate::diag::Span;
 use crate::git::{Mode, ObjectBuffer, ObjectId, Repository, TreeChange, TreeEdit};
 use crate::helm;
 use crate::hydrate::{self, Inputs, Outputs, RefNames, Rendering, Tree};
@@ -32,6 +33,8 @@ pub(super) struct Session<'r> {
     commit: String,
     before: ObjectId,
     tree: ObjectId,
+    /// The files of that tree.
+    files: TreeFiles<'r>,
     lock: Lock,
     /// What the lock file said before an update.
     old: Lock,
@@ -71,6 +74,7 @@ impl<'r> Session<'r> {
             commit: commit.to_string(),
             before: tree,
             tree,
+            files: TreeFiles::new(repository, tree),
             lock: Lock::default(),
             old: Lock::default(),
             buffer: ObjectBuffer::new(repository),
@@ -87,8 +91,7 @@ impl<'r> Session<'r> {
     }
 
     fn with_view<T>(&self, work: impl FnOnce(&View<'_>) -> T) -> anyhow::Result<T> {
-        let files = TreeFiles::new(self.repository, self.tree);
-        Ok(work(&View::new(&files)))
+        Ok(work(&View::new(&self.files)))
     }
 
     fn with_tree<T>(&self, tree: ObjectId, work: impl FnOnce(&Tree<'_>) -> T) -> T {
@@ -135,7 +138,7 @@ impl<'r> Session<'r> {
     }
 
     fn judged(&self, entry: &Entry, place: &RepoPath) -> anyhow::Result<Result<(), inputs::Unusable>> {
-        self.with_view(|view| Kept::read(view).and_then(|kept| kept.check(entry, place)))
+        self.with_view(|view| inputs::check(view, entry, place))
     }
 
     /// Fetches until nothing is missing.
@@ -434,6 +437,7 @@ impl<'r> Session<'r> {
     fn edit(&mut self, edits: &BTreeMap<String, TreeEdit>) -> anyhow::Result<()> {
         self.tree = self.buffer.edit_tree(self.tree, edits)?;
         self.buffer.flush_loose()?;
+        self.files = TreeFiles::new(self.repository, self.tree);
         Ok(())
     }
 
@@ -478,14 +482,17 @@ impl<'r> Session<'r> {
             }
         }
         let progress = Progress::new();
-        let outputs = |tree: ObjectId| -> anyhow::Result<Outputs> {
-            let outputs = self.with_tree(tree, |tree| hydrate::outputs(tree, self.renderers, &progress));
+        let outputs = |tree: ObjectId, is_asked: &dyn Fn(&(String, Span)) -> bool| -> anyhow::Result<Outputs> {
+            let outputs = self.with_tree(tree, |tree| hydrate::outputs(tree, self.renderers, is_asked, &progress));
             progress.clear();
             Ok(outputs?)
         };
-        let (before, after) = (outputs(self.before)?, outputs(self.tree)?);
-        let all: BTreeSet<&(String, crate::diag::Span)> = before.keys().chain(after.keys()).collect();
-        let differs = |place: &&(String, crate::diag::Span)| {
+        let before = outputs(self.before, &|place| !meant.contains(place.0.as_str()))?;
+        // What did not render can only get better.
+        let rendered = |place: &(String, Span)| before.get(place).is_some_and(|before| before.digest.is_some());
+        let after = outputs(self.tree, &rendered)?;
+        let all: BTreeSet<&(String, Span)> = before.keys().chain(after.keys()).collect();
+        let differs = |place: &&(String, Span)| {
             let (old, new) = (before.get(*place), after.get(*place));
             let is_made = |rendering: &Rendering| rendering.makers.iter().any(|maker| makers.contains(maker.as_str()));
             let is_meant = meant.contains(place.0.as_str()) || old.or(new).is_some_and(is_made);

@@ -34,7 +34,7 @@ pub type Outputs = BTreeMap<(String, Span), Rendering>;
 /// What one Application renders to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendering {
-    /// A digest of it; none when it does not render.
+    /// A digest of it; none when it does not render, or was not asked for.
     pub digest: Option<String>,
     /// The names of what makes the Application, from the inside out.
     pub makers: Vec<String>,
@@ -47,6 +47,8 @@ pub fn inputs(tree: &Tree<'_>, renderers: &Renderers) -> Result<Inputs, HydrateE
     let Judged { rules, discovered, verdict, .. } = judged(tree, renderers)?;
     let view = View::new(tree.files);
     let kept = Kept::read(&view)?;
+    // Charts where a tool looks for them are below their own Applications.
+    let is_beside = kept.lock().is_some_and(|lock| lock.entries().any(|entry| entry.at.is_empty()));
     let mut scan = Scan::new(&view, kept);
     let mut warnings = Vec::new();
     let profile = render_context(&rules.settings, tree.files, &tree.dry_commit).profile;
@@ -58,7 +60,7 @@ pub fn inputs(tree: &Tree<'_>, renderers: &Renderers) -> Result<Inputs, HydrateE
         }
         let Some(tool) = add(&mut scan, &view, application, (profile, &tree.dry_commit)) else { continue };
         count += 1;
-        warnings.extend(live_source(application, &tool));
+        warnings.extend(live_source(application, &tool).filter(|_| is_beside));
     }
     let url = rules.settings.repo_urls.first().map_or("", String::as_str);
     for root in &rules.settings.roots {
@@ -66,7 +68,7 @@ pub fn inputs(tree: &Tree<'_>, renderers: &Renderers) -> Result<Inputs, HydrateE
         add(&mut scan, &view, &root, (profile, &tree.dry_commit));
     }
     let files: BTreeSet<RepoPath> = discovered.sets.iter().map(|set| set.file.0.clone()).collect();
-    warnings.extend(files.iter().filter_map(|file| live_set(&view, file)));
+    warnings.extend(files.iter().filter(|_| is_beside).filter_map(|file| live_set(&view, file)));
     Ok(Inputs { found: scan.finish(), applications: count, is_partial, warnings })
 }
 
@@ -127,23 +129,37 @@ fn live_set(view: &View<'_>, file: &RepoPath) -> Option<Diagnostic> {
     Some(Diagnostic::warning(warning).at(span).hint("begin the pattern with the directory that is meant"))
 }
 
-/// Renders all Applications of a tree.
-pub fn outputs(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) -> Result<Outputs, HydrateError> {
+/// Renders the Applications of a tree that are asked for by name and place; of the others it is told that they are there.
+pub fn outputs(
+    tree: &Tree<'_>,
+    renderers: &Renderers,
+    is_asked: &dyn Fn(&(String, Span)) -> bool,
+    observer: &dyn Observer,
+) -> Result<Outputs, HydrateError> {
     let Judged { rules, discovered, verdict, .. } = judged(tree, renderers)?;
     let standings = verdict.standings.iter().zip(&discovered.applications);
     let hydrated = standings.filter(|(standing, _)| **standing == Standing::Hydrated);
     let hydrated: Vec<&Application> = hydrated.map(|(_, application)| &**application).collect();
+    let place = |application: &Application| (application.name.to_string(), application.places.name.clone());
+    let asked: Vec<&Application> =
+        hydrated.iter().copied().filter(|application| is_asked(&place(application))).collect();
     let context = render_context(&rules.settings, tree.files, &tree.dry_commit);
-    observer.rendering("", hydrated.len());
-    let results = renderers.render(&hydrated, &context, &|done| observer.rendered(done));
-    let output = |(application, result): (&&Application, Result<crate::render::Rendered, _>)| {
-        let digest = |rendered: crate::render::Rendered| {
-            data_encoding::HEXLOWER.encode(&Sha256::digest(manifest::encode(&rendered.manifests)))
-        };
-        let place = (application.name.to_string(), application.places.name.clone());
+    observer.rendering("", asked.len());
+    let results = renderers.render(&asked, &context, &|done| observer.rendered(done));
+    let digest = |rendered: crate::render::Rendered| {
+        data_encoding::HEXLOWER.encode(&Sha256::digest(manifest::encode(&rendered.manifests)))
+    };
+    let digests: BTreeMap<(String, Span), String> = asked
+        .iter()
+        .zip(results)
+        .filter_map(|(application, result)| Some((place(application), digest(result.ok()?))))
+        .collect();
+    let rendering = |application: &&Application| {
+        let place = place(application);
         let makers = application.maker.iter().flat_map(|maker| [&maker.by].into_iter().chain(&maker.above));
         let makers = makers.map(|by| by.name().to_owned()).collect();
-        (place, Rendering { digest: result.ok().map(digest), makers })
+        let digest = digests.get(&place).cloned();
+        (place, Rendering { digest, makers })
     };
-    Ok(hydrated.iter().zip(results).map(output).collect())
+    Ok(hydrated.iter().map(rendering).collect())
 }
