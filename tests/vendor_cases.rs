@@ -39,7 +39,6 @@ const GIT: &[(&str, &str)] = &[
         "namePrefix: my-\nnamespace: shop\nresources: ['@GIT@/org/up.git//base?ref=v1']\npatches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: base}, data: {a: b}}'}]",
     ),
     ("through-a-local-base", "resources: [../local]"),
-    ("anchors", "a: &a ['@GIT@/org/up.git//base?ref=v1']\nresources: *a"),
     ("origins", "buildMetadata: [originAnnotations]\nresources: [map.yaml, '@GIT@/org/up.git//deep/a/b?ref=v1']"),
     ("origins-of-a-root", "buildMetadata: [originAnnotations]\nresources: ['@GIT@/org/small.git?ref=v1']"),
     (

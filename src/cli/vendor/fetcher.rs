@@ -213,7 +213,8 @@ impl Drop for Fetcher<'_> {
     fn drop(&mut self) {
         // At the end of its input it ends.
         self.input = None;
-        drop(kill_process_group(Pid::from_child(&self.child), Signal::KILL));
+        // It may have ended already.
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         drop(self.child.wait());
     }
 }
