@@ -1023,9 +1023,10 @@ fn value_files_by_url_are_kept_and_rendered() {
         ],
     );
     let answer = dry.hydrate(&["check"]).exits(1);
-    let expected = format!("{url}/prod.yaml?env=main is not in this repository");
+    let expected = format!("{url}/script.sh is not in this repository");
     assert!(answer.stdout.contains(&expected) && answer.stdout.contains("git hydrate vendor"), "{}", answer.stdout);
     vendor(&dry, &[]).success();
+    assert!(dry.file(LOCK).expect("there").contains("prod.yaml?env=main\""));
     dry.commit("Vendor", &[]);
     drop(files);
     let rendered = dry.hydrate(&["render", "app"]).success().stdout;

@@ -244,10 +244,10 @@ mod tests {
             ("a release", "HelmCharts: [{name: c, releaseName: '-x'}]\n", "begins with `-`"),
             ("an API version", "helmCharts: [{name: c, apiVersions: [\"a\\nb\"]}]\n", "control character"),
             ("values", "helmCharts: [{name: c, valuesInline: {a: -x, b: \"c\\nd\"}}]\n", ""),
-            ("another kustomization", "resources: [../outside]\n", "outside/kustomization.yaml:1:14"),
+            ("another kustomization", "resources: [../outside]\n", "outside/kustomization.yaml:1:13"),
             ("a generator", "generators: [generator.yaml]\n", "k/generator.yaml:3:7"),
             ("an inline one", "generators:\n- |\n  kind: HelmChartInflationGenerator\n  name: -x\n", "begins with `-`"),
-            ("a transformer", "transformers: ['git::https://example.com/a']\n", "is not in this repository"),
+            ("a transformer", "transformers: ['git::https://example.com/a/b']\n", "is not in this repository"),
             ("a loop", "resources: [../k]\n", ""),
             ("nothing that can be read", "resources: [\n", ""),
         ];
