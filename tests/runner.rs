@@ -66,4 +66,5 @@ mod vendor;
 mod vendor_cases;
 mod verify;
 mod wall;
+mod wall_makers;
 mod yaml;
