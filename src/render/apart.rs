@@ -9,6 +9,8 @@
 //! Application is rendered once more in a new process, and only if that dies too it is the one. Of an Application that dies we
 //! know what it read until then, for each read is told before it is done.
 //!
+//! ApplicationSets are expanded so as well, each in a process of its own.
+//!
 //! Leaves to others: when to render so, which is decided by whoever notices that rendering in one process ended it.
 
 mod asked;
