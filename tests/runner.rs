@@ -67,4 +67,5 @@ mod vendor;
 mod vendor_cases;
 mod verify;
 mod wall;
+mod wall_makers;
 mod yaml;

@@ -33,6 +33,7 @@ mod merge;
 mod origin;
 mod params;
 mod patch;
+mod question;
 mod recorded;
 mod render;
 mod secrets;
@@ -70,6 +71,7 @@ use types::{APPLICATION, APPLICATION_SET};
 
 pub use cluster::{Cluster, Clusters, has_userinfo};
 pub use import::{Versions, import};
+pub use question::{Answer, Question};
 pub use recorded::{Recorded, read_recorded};
 pub(crate) use secrets::may_hold_clusters;
 
@@ -80,7 +82,7 @@ const LIST_DEPTH_MAX: u32 = 8;
 pub(super) const SETS_MAX: usize = 1000;
 
 /// How much one set may make.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Limits {
     /// Applications.
     pub applications: usize,
@@ -100,7 +102,7 @@ impl Default for Limits {
 }
 
 /// The repository and the revision that are the tree.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Home {
     /// The URLs of the repository.
     pub repo_urls: Vec<String>,
@@ -255,7 +257,7 @@ pub struct Made {
     /// What it was made from.
     pub element: MadeFrom,
     /// The entry of `spec.generators` that made it, and the name of the generator in it.
-    pub(super) generator: (usize, String),
+    pub generator: (usize, String),
 }
 
 /// What an Application was made from, for who reads about it.
