@@ -79,7 +79,7 @@ impl Installer<'_> {
             self.config.lend(GUARD, "true")?;
             self.step(State::Done, format!("{GUARD} = true: pushes to hydrated branches are refused"));
         }
-        if self.repository.config_bool(GUARD) == Some(false) {
+        if !self.repository.config_protects(GUARD) {
             self.step(State::Note, format!("{GUARD} = false: anyone who can push can rewrite hydrated branches"));
             return Ok(());
         }
