@@ -29,6 +29,7 @@ mod remote_helper;
 mod render;
 mod screen;
 mod status;
+mod unpushed;
 mod vendor;
 mod verify;
 
@@ -154,6 +155,11 @@ pub fn run() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let is_hook = matches!(arguments.command, Some(Command::Hook(_)));
+    // Only a path that git itself was not given is to be found out.
+    if std::env::var_os("GIT_CONFIG_SYSTEM").is_none() {
+        let search_path = std::env::var_os("PATH").unwrap_or_default();
+        git::system_config(&search_path).into_iter().for_each(git::use_system_config);
+    }
     match wall::isolation(std::env::var_os(wall::VARIABLE).as_deref()) {
         Isolation::Alone if renders(&arguments) => return supervised(&arguments),
         Isolation::Alone | Isolation::Together => {}

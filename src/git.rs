@@ -23,6 +23,7 @@ mod snapshot;
 mod spool;
 mod stale;
 mod store;
+mod system_config;
 mod transaction;
 mod tree;
 
@@ -39,6 +40,7 @@ pub use process::Git;
 pub use quarantine::Quarantine;
 pub use refs::Refs;
 pub use repository::{Location, Repository, object_id};
+pub use system_config::{system_config, use_system_config};
 pub use transaction::{Expected, RefEdit, Transaction, TransactionError, update_refs};
 pub use tree::{Mode, TreeChange, TreeEdit, TreeEntry, tree_fault};
 

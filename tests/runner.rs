@@ -1,5 +1,6 @@
 //! Every test that runs the product as a whole, in one binary: a module a topic.
 
+mod admin;
 mod app_of_apps;
 mod application_sets;
 mod applications;

@@ -26,7 +26,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let repository = super::repository(None)?;
-    if config::server_of(&repository).is_some() {
+    if config::server_of(&repository)?.is_some() {
         let hint = "in a clone, a pusher of settings runs: git hydrate config add adopt BRANCH";
         return Err(WrongUse(format!("branches are handed over on the server\nhint: {hint}")).into());
     }

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use super::{Outcome, output};
+use anyhow::Context as _;
+
+use super::clone::is_server;
+use super::{Outcome, WrongUse, output};
 use crate::git::Repository;
 use crate::hook::{Options, notify};
 use crate::hydrate::{self, HydrateError, RefNames, Setup, Wake};
@@ -25,6 +28,11 @@ pub(super) struct Arguments {
 /// Hydrates all dry branches of this repository, however many commits they are ahead.
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let repository = super::repository(None)?;
+    if !is_server(&repository) {
+        let text = "this is not a server's repository: it is neither bare nor installed as one";
+        let hint = "in a clone, `git hydrate` renders HEAD; the server runs: git hydrate catch-up";
+        return Err(WrongUse(format!("{text}\nhint: {hint}")).into());
+    }
     let report = match again(&repository, arguments.retry) {
         Ok(report) => report,
         // What this machine could not do now it may do another time: no fault of how it was called.
@@ -78,7 +86,8 @@ fn locked(repository: &Repository, retry: bool) -> anyhow::Result<hydrate::Repor
     progress.clear();
     let report = report?;
     if let Some(path) = Options::read(repository).log {
-        report::log(&path, repository.shared(), &report)?;
+        report::log(&path, repository.shared(), &report)
+            .with_context(|| format!("hydrated, but not logged: hydrate.log: {}", path.display()))?;
     }
     Ok(report)
 }

@@ -110,7 +110,7 @@ impl Site {
         if let Some(dir) = what.filter(|what| Path::new(what).is_dir() && !is_revision(what)) {
             return Ok(Site::Disk(canonical(Path::new(dir))?));
         }
-        let clone = if worktree { Clone::offline(clone) } else { Clone::open(clone) }?;
+        let clone = Clone::open(clone)?;
         let rev = what.unwrap_or("HEAD");
         let commit = match worktree {
             true => super::snapshot_of(&clone.repository, command)?,

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 
-use super::WrongUse;
+use super::{WrongUse, output, unpushed};
 use crate::application::BranchName;
 use crate::git::{ObjectId, Repository};
 use crate::hydrate::{self, HydrateError, Line, REMOTE, RefNames, dry_remote};
@@ -66,9 +66,19 @@ impl Clone {
             repository.config(&format!("branch.{head}.{what}"))
         };
         let remote = match &arguments.remote {
+            Some(_) if is_server(&repository) => {
+                bail!(WrongUse(
+                    "this is a server's repository, which fetches from no remote: leave --remote out".to_owned()
+                ))
+            }
             Some(name) if remotes.contains(name) => Some(name.clone()),
             Some(name) => bail!(WrongUse(format!("there is no remote named `{name}`"))),
-            None => repository.config(REMOTE).or_else(|| tracked("remote")).or_else(|| dry_remote(&repository)),
+            // It is pushed to: whatever it fetched could overwrite what was accepted.
+            None if is_server(&repository) => None,
+            None => match repository.config(REMOTE).or_else(|| tracked("remote")) {
+                Some(remote) => Some(remote),
+                None => remote_of(&repository, "--remote NAME, or for good: ")?,
+            },
         };
         let merge = tracked("merge").and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned));
         let refs = match &remote {
@@ -150,11 +160,37 @@ impl Clone {
         let Some(remote) = &self.remote else { return Ok(()) };
         let branches = format!("+refs/heads/*:refs/remotes/{remote}/*");
         let notes = format!("+{NOTES_REF}*:{NOTES_REF}*");
-        let args = ["fetch", "--quiet", "--no-tags", remote, &branches, "+refs/hydrate/*:refs/hydrate/*", &notes];
-        self.repository
-            .git()
-            .output(&args)
-            .map(drop)
-            .with_context(|| format!("fetching from `{remote}`; --offline takes what this clone knows of it already"))
+        let refspecs = [branches.as_str(), "+refs/hydrate/*:refs/hydrate/*", &notes];
+        let args = [&FETCH[..], &["--", remote], &refspecs].concat();
+        let fetched = self.repository.git().output(&args);
+        fetched.map(drop).with_context(|| {
+            format!("fetching from `{remote}`; --offline takes what this clone knows of it already")
+        })?;
+        unpushed::keep(&self.repository, remote)?.into_iter().for_each(|text| output::warn(&text));
+        Ok(())
     }
+}
+
+/// How we fetch: what we name and nothing that the user configured, so that no other ref is written or deleted.
+pub(super) const FETCH: [&str; 5] = ["fetch", "--quiet", "--no-tags", "--no-prune", "--refmap="];
+
+/// Whether the repository is one that is pushed to: bare, or installed as a server's.
+pub(super) fn is_server(repository: &Repository) -> bool {
+    let installed = repository.config_list("hydrate.installed");
+    let ours = |entry: &String| entry.starts_with("hydrate.guard=") || entry.starts_with("receive.hideRefs=");
+    repository.worktree().is_none() || installed.iter().any(ours)
+}
+
+/// The remote of a clone; none in a repository without any. `option` is how a command takes its name, if it does.
+pub(super) fn remote_of(repository: &Repository, option: &str) -> anyhow::Result<Option<String>> {
+    let remote = dry_remote(repository);
+    let remotes = repository.remotes();
+    if remote.is_none() && !remotes.is_empty() {
+        bail!(WrongUse(format!(
+            "there are several remotes, and none is named `origin`: {}\n\
+             hint: name the one of the dry repository: {option}git config {REMOTE} NAME",
+            remotes.join(", ")
+        )));
+    }
+    Ok(remote)
 }

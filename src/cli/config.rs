@@ -11,6 +11,8 @@ use std::process::Command;
 use anyhow::{Context as _, bail};
 use serde_yaml::Value;
 
+use super::clone::{FETCH, is_server, remote_of};
+use super::unpushed::{self, UNPUSHED_REF};
 use super::{Outcome, WrongUse, catch_up, output};
 use crate::application::BranchName;
 use crate::diag::shell_word;
@@ -95,9 +97,13 @@ const NOT_SET: &str = "# Every key, with its default: copy a line without its `#
 
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let repository = super::repository(None)?;
+    if let Some(remote) = dry_remote(&repository).filter(|_| !is_server(&repository)) {
+        warn(unpushed::keep(&repository, &remote)?);
+    }
     let reads = matches!(arguments.action, None | Some(Action::Get { .. } | Action::Export { .. }));
     if !reads {
         super::check_owner(&repository, "config …")?;
+        server_of(&repository)?;
     }
     if !reads && !arguments.offline {
         fetch(&repository)?;
@@ -153,23 +159,39 @@ pub(super) fn has_repo_url(repository: &Repository) -> anyhow::Result<bool> {
 
 /// Brings the settings of a clone up to date. Never by force: changes that are not pushed yet stay.
 fn fetch(repository: &Repository) -> anyhow::Result<()> {
-    let Some(remote) = server_of(repository) else { return Ok(()) };
-    // A glob, since a fetch fails that names a ref which the remote does not have.
-    let refspec = format!("{SETTINGS_REF}*:{SETTINGS_REF}*");
-    let fetched = repository.git().output(&["fetch", "--quiet", "--no-tags", "--", &remote, &refspec]);
-    fetched.map(drop).with_context(|| {
-        format!("fetching the settings from `{remote}`; --offline changes those that this clone knows already")
-    })
+    let Some(remote) = server_of(repository)? else { return Ok(()) };
+    let unpushed = repository.refs()?.get(UNPUSHED_REF);
+    // What this clone remembers comes back afterwards. A glob, since a fetch fails that names a ref which the remote does
+    // not have.
+    let force = if unpushed.is_some() { "+" } else { "" };
+    let refspec = format!("{force}{SETTINGS_REF}*:{SETTINGS_REF}*");
+    let doing =
+        || format!("fetching the settings from `{remote}`; --offline changes those that this clone knows already");
+    repository.git().output(&[&FETCH[..], &["--", &remote, &refspec]].concat()).with_context(doing)?;
+    let there = repository.refs()?.get(SETTINGS_REF);
+    let kept = unpushed::keep(repository, &remote)?;
+    if let (Some(ours), Some(there)) = (unpushed, there)
+        && !repository.is_ancestor(there, ours)
+        && !repository.is_ancestor(ours, there)
+    {
+        return Err(anyhow::anyhow!("they were changed on the server, too").context(doing()));
+    }
+    warn(kept);
+    Ok(())
+}
+
+fn warn(text: Option<String>) {
+    text.into_iter().for_each(|text| output::warn(&text));
 }
 
 /// The remote that a clone gets its settings from; none on a server.
-pub(super) fn server_of(repository: &Repository) -> Option<String> {
-    repository.worktree().and_then(|_| dry_remote(repository))
+pub(super) fn server_of(repository: &Repository) -> anyhow::Result<Option<String>> {
+    if is_server(repository) { Ok(None) } else { remote_of(repository, "") }
 }
 
 /// Makes new settings count: on a server by hydrating anew, in a clone by telling how.
 fn apply(repository: &Repository, json: bool) -> anyhow::Result<Outcome> {
-    if let Some(remote) = server_of(repository) {
+    if let Some(remote) = server_of(repository)? {
         let push = format!("git push {} {SETTINGS_REF}", shell_word(&remote));
         match json {
             true => output::print_json(&serde_json::json!({ "changed": true, "next": push }))?,
@@ -177,7 +199,13 @@ fn apply(repository: &Repository, json: bool) -> anyhow::Result<Outcome> {
         }
         return Ok(Outcome::Done);
     }
-    let report = catch_up::all(repository)?;
+    let report = match catch_up::all(repository) {
+        Ok(report) => report,
+        Err(error) => {
+            output::complain(&format!("the settings are changed, but hydration fails with them: {error:#}"));
+            return Ok(Outcome::Found);
+        }
+    };
     if json {
         output::print_json(&serde_json::json!({ "changed": true, "report": report }))?;
     } else {
@@ -421,6 +449,11 @@ fn write(repository: &Repository, files: &Files, message: &str) -> anyhow::Resul
     let new = buffer.write_commit(&commit)?;
     let _kept = buffer.flush()?;
     move_ref(repository, new, old, message)?;
+    if server_of(repository)?.is_some() {
+        let known = repository.refs()?.get(UNPUSHED_REF);
+        let edit = RefEdit { name: UNPUSHED_REF.to_owned(), new: Some(new), expected: Expected::from(known) };
+        update_refs(repository, &[edit], message.lines().next().unwrap_or_default())?;
+    }
     Ok(true)
 }
 
@@ -437,7 +470,15 @@ fn move_ref(repository: &Repository, new: ObjectId, old: Option<ObjectId>, messa
 
 /// Who git says the user is.
 fn identity(repository: &Repository, variable: &str) -> anyhow::Result<Signature> {
-    let answer = repository.git().output(&["var", variable])?;
+    let git = repository.git();
+    let answer = match git.output(&["var", variable]) {
+        // The account of a server often has no name of its own.
+        Err(_) if server_of(repository)?.is_none() => {
+            git.output(&["-c", "user.name=git-hydrate", "-c", "user.email=git-hydrate@localhost", "var", variable])
+        }
+        answer => answer,
+    }
+    .context("who you are is unknown; to say it: git config user.name NAME; git config user.email ADDRESS")?;
     let answer = String::from_utf8_lossy(&answer).trim_end().to_owned();
     signature(&answer).with_context(|| format!("git var {variable}: {answer}"))
 }

@@ -29,6 +29,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         now: SystemTime::now(),
         user: rustix::process::geteuid().as_raw(),
         search_path: std::env::var_os("PATH").unwrap_or_default(),
+        names_system_config: ["GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"]
+            .iter()
+            .any(|name| std::env::var_os(name).is_some()),
         version: super::Arguments::command().render_version().trim().to_owned(),
     };
     let doctor = Doctor::new(&repository, &around)?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
+use super::clone::is_server;
 use super::{Outcome, WrongUse, config, output};
 use crate::diag::shell_path;
 use crate::git::{Location, Repository};
@@ -65,6 +66,13 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
         Some(path) => server_repository(path)?,
         None => super::repository(None)?,
     };
+    if arguments.server.is_some() && !is_server(&repository) && !repository.remotes().is_empty() {
+        let hint =
+            "in a clone: git hydrate install --client; a server's repository is bare: git clone --mirror URL REPO.git";
+        return Err(
+            WrongUse(format!("this is a clone with a working tree, not a server's repository\nhint: {hint}")).into()
+        );
+    }
     let mut installer = Installer::new(&repository)?;
     if arguments.server.is_some() {
         installer.server(&binary()?)?;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::clone::{self, Clone};
 use super::screen::Screen;
-use super::{NO_BRANCH, Outcome, output};
+use super::{NO_BRANCH, Outcome, WrongUse, output};
 use crate::diag::{Diagnostic, printable};
 use crate::hydrate::{BranchState, BranchStatus, Setup, Silent, Wake, problems, status};
 use crate::render::Renderers;
@@ -28,7 +28,14 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         out_of_time: &|| false,
         observer: &Silent,
     };
-    let found = Found { branches: status(&setup)?, problems: problems(&setup)? };
+    let mut found = Found { branches: status(&setup)?, problems: problems(&setup)? };
+    if let Some(name) = &arguments.clone.branch {
+        found.branches.retain(|status| status.dry_branch == *name || status.branch == *name);
+        if found.branches.is_empty() {
+            let hint = "--branch names a dry branch or an environment branch; without it all are shown";
+            return Err(WrongUse(format!("no environment branch is hydrated from `{name}`\nhint: {hint}")).into());
+        }
+    }
     if json {
         output::print_json(&found)?;
     } else if found.branches.is_empty() && found.problems.is_empty() {
@@ -71,6 +78,10 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
             continue;
         }
         let behind = match status.behind {
+            Some(0) if status.recorded_tip.is_some() => {
+                let recorded = status.recorded_tip.as_deref().map(short).unwrap_or_default();
+                format!("moved back by hand to {}: hydration left it at {recorded}", short(&status.tip))
+            }
             Some(0) => "up to date".to_owned(),
             Some(1) => "1 commit behind".to_owned(),
             Some(count) => format!("{count} commits behind"),

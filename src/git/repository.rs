@@ -3,11 +3,13 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use gix::discover::upwards::Error as Upwards;
 use gix::objs::{Find as _, FindExt as _};
 
 use super::store::{self, Kept};
 use super::{
     Commit, Doing as _, Error, Fsync, Git, ObjectId, ObjectKind, Quarantine, Refs, Shared, TreeEntry, regular, stale,
+    system_config,
 };
 
 /// Where a repository is looked for.
@@ -50,15 +52,26 @@ impl Repository {
                 .doing(|| format!("opening the repository at {}", path.display()))?,
             Location::Discover => {
                 let mapping = gix::sec::trust::Mapping { full: options(), reduced: options() };
-                let found = gix::ThreadSafeRepository::discover_opts(absolute, Default::default(), mapping)
-                    .doing(|| format!("opening the repository at {}", path.display()))?;
+                let found = gix::ThreadSafeRepository::discover_opts(&absolute, Default::default(), mapping).map_err(
+                    |error| match error.downcast_any_ref() {
+                        Some(
+                            Upwards::NoGitRepository { .. }
+                            | Upwards::NoGitRepositoryWithinCeiling { .. }
+                            | Upwards::NoGitRepositoryWithinFs { .. },
+                        ) => no_repository(&absolute),
+                        _ => Error::new(format!("opening the repository at {}", path.display()), error),
+                    },
+                )?;
                 if found.to_thread_local().git_dir_trust() != gix::sec::Trust::Full {
-                    let owner = std::fs::metadata(found.to_thread_local().git_dir()).map_or(0, |top| top.uid());
+                    let local = found.to_thread_local();
+                    let owner = std::fs::metadata(local.git_dir()).map_or(0, |top| top.uid());
+                    let top = local.workdir().unwrap_or(local.git_dir());
+                    let path = top.canonicalize().unwrap_or(absolute);
                     return Err(Error::message(format!(
                         "{} belongs to user {owner}\nhint: run this as that user: sudo -u '#{owner}' git hydrate …\n\
                          hint: to read it as this user: git config --global --add safe.directory {}",
                         path.display(),
-                        crate::diag::shell_path(path)
+                        crate::diag::shell_path(&path)
                     )));
                 }
                 found
@@ -153,6 +166,12 @@ impl Repository {
     /// A configuration key that is true or false; `None` when it is not set or neither.
     pub fn config_bool(&self, key: &str) -> Option<bool> {
         self.with(|repository| repository.config_snapshot().boolean(key))
+    }
+
+    /// Whether a configuration key switches a protection on: any value does that is not false, also one that git would
+    /// not take for true or false.
+    pub fn config_protects(&self, key: &str) -> bool {
+        self.config_bool(key).unwrap_or_else(|| self.config(key).is_some())
     }
 
     /// A configuration key that is a number, with `k`, `m` and `g` as git reads them.
@@ -424,12 +443,23 @@ impl Repository {
     }
 }
 
+/// In git's words, that there is no repository from `path` on.
+fn no_repository(path: &Path) -> Error {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    Error::message(format!("not a git repository (or any of the parent directories): {}", path.display()))
+}
+
 /// How each repository is opened: without a look at `refs/replace/`, where whoever can push can put another object in
 /// place of any, nor at variables that would have it look.
 fn options() -> gix::open::Options {
     let mut permissions = gix::open::Permissions::all();
     permissions.env.objects = gix::sec::Permission::Deny;
-    gix::open::Options::default().permissions(permissions).config_overrides(["core.useReplaceRefs=false"])
+    let options =
+        gix::open::Options::default().permissions(permissions).config_overrides(["core.useReplaceRefs=false"]);
+    match system_config::named() {
+        Some(path) => options.system_config_path(path),
+        None => options,
+    }
 }
 
 /// The same for a path that is the git directory itself, whoever owns it.

@@ -24,6 +24,16 @@ pub struct Options {
     pub guard: bool,
 }
 
+/// The switch of the guard.
+const GUARD: &str = "hydrate.guard";
+
+/// What to tell of a [`GUARD`] that is neither true nor false; none when it is.
+pub(super) fn bad_guard(repository: &Repository) -> Option<String> {
+    let value = repository.config(GUARD).filter(|_| repository.config_bool(GUARD).is_none())?;
+    let value = crate::diag::printable(&value);
+    Some(format!("{GUARD} is `{value}`, which is neither true nor false: hydrated branches stay guarded"))
+}
+
 impl Options {
     /// Reads git config. What is no number of seconds counts as not set.
     pub fn read(repository: &Repository) -> Self {
@@ -37,7 +47,7 @@ impl Options {
             log: repository.config("hydrate.log").map(|path| repository.common_dir().join(path)),
             notify: repository.config("hydrate.notify").filter(|command| !command.is_empty()),
             notify_time_limit: seconds("hydrate.notifyTimeLimit", 10),
-            guard: repository.config_bool("hydrate.guard").unwrap_or(false),
+            guard: repository.config_protects(GUARD),
         }
     }
 }
@@ -86,6 +96,14 @@ pub struct UnknownWord {
     key: &'static str,
     value: String,
     expected: &'static str,
+}
+
+impl UnknownWord {
+    /// The line that sets the key to a valid value.
+    pub fn remedy(&self) -> String {
+        let default = self.expected.split([',', ' ']).next().unwrap_or_default();
+        format!("git config {} {default}", self.key)
+    }
 }
 
 impl Strict {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use super::options::bad_guard;
 use super::post_receive::pushed_branches;
 use super::{Options, STDIN_BYTES_MAX, Strict, UnknownWord, access, input, namespace};
 use crate::application::PatternError;
@@ -32,9 +33,12 @@ pub fn pre_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool 
         Err(error) => {
             let text = format!("error: could not check this push: {}", chain(&error));
             console.print(&wrap(&text, "  "));
-            let hint = "hint: `git hydrate doctor` on the server explains why; to let pushes through: `git config \
-                        hydrate.guard false`";
-            console.print(&wrap(hint, "  "));
+            let remedy = match &error {
+                Undecided::Setting(word) => word.remedy(),
+                _ => "git config hydrate.guard false".to_owned(),
+            };
+            let hint = "hint: `git hydrate doctor` on the server explains why; to let pushes through:";
+            console.print(&wrap(&format!("{hint} `{remedy}`"), "  "));
             false
         }
     }
@@ -77,6 +81,9 @@ fn run(
     // On reftable a single one would keep this very push from going in.
     repository.clear_dead_locks();
     let (guard, strict) = (Options::read(&repository).guard, Strict::read(&repository)?);
+    if let Some(warning) = bad_guard(&repository) {
+        console.print(&wrap(&format!("warning: {warning}"), "  "));
+    }
     let lines = input(stdin);
     let updates = updates(&lines, &namespace())?;
     let mut unusable = Vec::new();

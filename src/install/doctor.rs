@@ -5,6 +5,7 @@
 //! repository as it is, and changes nothing.
 
 mod hooks;
+mod keys;
 mod limits;
 mod owner;
 mod refs;
@@ -75,6 +76,8 @@ pub struct Surroundings {
     pub user: u32,
     /// PATH.
     pub search_path: OsString,
+    /// Whether the environment names the configuration of the machine: git and we read that one.
+    pub names_system_config: bool,
     /// What this program calls itself on `--version`.
     pub version: String,
 }
@@ -87,6 +90,8 @@ pub struct Doctor<'a> {
     config: Config,
     git: Version,
     findings: Vec<Finding>,
+    /// Whether git runs our pre-receive hook, as far as the checks so far say.
+    has_gate: bool,
 }
 
 /// No living git holds a lock for so long.
@@ -96,7 +101,7 @@ impl<'a> Doctor<'a> {
     /// Looks at a repository.
     pub fn new(repository: &'a Repository, around: &'a Surroundings) -> Result<Self, Error> {
         let (config, git) = (Config::read(repository)?, Version::of(repository)?);
-        Ok(Self { repository, around, config, git, findings: Vec::new() })
+        Ok(Self { repository, around, config, git, findings: Vec::new(), has_gate: true })
     }
 
     /// Checks a server's repository, whose Applications and settings ask for `survey`, and whose branches stand as
@@ -109,10 +114,14 @@ impl<'a> Doctor<'a> {
         renderers: &Renderers,
     ) -> Result<Vec<Finding>, Error> {
         self.git_version();
+        self.system_config();
         self.ownership()?;
         for hook in SERVER_HOOKS {
+            let before = self.bad_findings();
             self.hook(hook)?;
+            self.has_gate &= !hook.is_gate() || self.bad_findings() == before;
         }
+        self.keys()?;
         self.strict();
         self.limits(renderers);
         self.guard(access, survey.as_ref().ok());
@@ -230,13 +239,13 @@ impl<'a> Doctor<'a> {
             );
             self.bad(what, remedy);
         }
-        if shut.is_empty() && bare.is_empty() {
+        if shut.is_empty() && bare.is_empty() && self.has_gate {
             self.good("hydrated branches are guarded");
         }
     }
 
     fn is_guarded(&self) -> bool {
-        self.repository.config_bool(GUARD) == Some(true)
+        self.repository.config_protects(GUARD)
     }
 
     /// A word for strict mode that nobody knows stops every push.
@@ -346,6 +355,14 @@ impl<'a> Doctor<'a> {
                 self.bad(format!("{name}, which hydration made, is missing"), format!("{git} hydrate catch-up"));
             } else if status.state == BranchState::NotMade && status.failures.is_empty() {
                 self.advise(format!("{name} is not made yet"), format!("{git} hydrate catch-up"));
+            } else if let (Some(0), Some(recorded)) = (status.behind, &status.recorded_tip) {
+                let at = |id: &str| id.get(..7).unwrap_or_default().to_owned();
+                let what = format!(
+                    "{name} was moved back by hand to {}: hydration left it at {}",
+                    at(&status.tip),
+                    at(recorded)
+                );
+                self.bad(what, format!("{git} update-ref {} {recorded}", shell_word(&format!("refs/heads/{name}"))));
             } else if status.failures.is_empty() {
                 let what = match status.behind {
                     Some(1) => format!("{name} is 1 commit behind {dry_branch}"),
@@ -384,6 +401,10 @@ impl<'a> Doctor<'a> {
             let remedy = format!("{git} config core.fsync committed");
             self.advise("a power failure can lose a push that git has reported as done", remedy);
         }
+    }
+
+    fn bad_findings(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.health == Health::Bad).count()
     }
 
     fn good(&mut self, what: impl Into<String>) {

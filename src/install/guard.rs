@@ -79,7 +79,8 @@ impl Installer<'_> {
             self.config.lend(GUARD, "true")?;
             self.step(State::Done, format!("{GUARD} = true: pushes to hydrated branches are refused"));
         }
-        if self.repository.config_bool(GUARD) == Some(false) {
+        // What was lent just now is not read yet.
+        if self.repository.config(GUARD).is_some() && !self.repository.config_protects(GUARD) {
             self.step(State::Note, format!("{GUARD} = false: anyone who can push can rewrite hydrated branches"));
             return Ok(());
         }

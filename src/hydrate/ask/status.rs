@@ -2,7 +2,7 @@ use serde::Serialize;
 
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
-use crate::git::ObjectBuffer;
+use crate::git::{ObjectBuffer, ObjectId};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::failures::Failure;
 use crate::hydrate::files::METADATA;
@@ -58,6 +58,9 @@ pub struct BranchStatus {
     /// The dry commits that did not hydrate, oldest first: those after its own, and its own where paths are behind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
+    /// Where hydration left the branch, when it was moved back since; none when it is there, or further on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_tip: Option<String>,
 }
 
 impl BranchStatus {
@@ -66,7 +69,7 @@ impl BranchStatus {
         match self.state {
             BranchState::Hydrated => {
                 let is_whole = self.paths_behind.iter().all(|path| path.paused);
-                self.behind == Some(0) && self.failures.is_empty() && is_whole
+                self.behind == Some(0) && self.failures.is_empty() && self.recorded_tip.is_none() && is_whole
             }
             BranchState::Missing | BranchState::NotMade | BranchState::NotHydrated => false,
             BranchState::Promoted => true,
@@ -154,7 +157,13 @@ fn one(
         (Some(dry), Some(tip)) => repository.first_parents(dry, tip, BEHIND_MAX)?,
         _ => None,
     };
+    let recorded = found.records.get(branch).filter(|record| state == BranchState::Hydrated && !record.initial);
+    let is_back = |recorded: &ObjectId| {
+        tip.is_some_and(|tip| tip != *recorded && !repository.is_ancestor(*recorded, tip) && repository.has(*recorded))
+    };
+    let recorded_tip = recorded.map(|record| record.tip).filter(is_back);
     Ok(BranchStatus {
+        recorded_tip: recorded_tip.map(|tip| tip.to_string()),
         branch: branch.to_string(),
         state,
         tip: tip.map(|tip| tip.to_string()).unwrap_or_default(),

@@ -1,0 +1,41 @@
+//! Settings that a clone changed and did not push yet: no fetch takes them away.
+//!
+//! `refs/hydrate/*` follows the remote by force, here and in what `install --client` sets. So a change is remembered under
+//! a ref that nobody fetches, until the settings of the remote contain it.
+
+use crate::diag::shell_word;
+use crate::git::{Expected, ObjectId, RefEdit, Repository, update_refs};
+use crate::settings::SETTINGS_REF;
+
+/// The last settings that this clone made.
+pub(super) const UNPUSHED_REF: &str = "refs/hydrate-unpushed/config";
+
+/// Brings settings back that a fetch from `remote` replaced before they were pushed, and answers what to tell the user of
+/// them; forgets those that the remote has.
+pub(super) fn keep(repository: &Repository, remote: &str) -> anyhow::Result<Option<String>> {
+    let refs = repository.refs()?;
+    let Some(ours) = refs.get(UNPUSHED_REF) else { return Ok(None) };
+    let Some(there) = refs.get(SETTINGS_REF).filter(|there| *there != ours) else { return Ok(None) };
+    if repository.is_ancestor(ours, there) {
+        set(repository, UNPUSHED_REF, ours, None)?;
+        return Ok(None);
+    }
+    set(repository, SETTINGS_REF, there, Some(ours))?;
+    let remote = shell_word(remote);
+    Ok(Some(match repository.is_ancestor(there, ours) {
+        true => format!(
+            "warning: the settings of this clone are not pushed yet\n\
+             hint: to have the server use them: git push {remote} {SETTINGS_REF}"
+        ),
+        false => format!(
+            "warning: the settings were changed in this clone and on the server; those of this clone are used\n\
+             hint: to take those of the server: git update-ref -d {UNPUSHED_REF} && \
+             git fetch {remote} +{SETTINGS_REF}:{SETTINGS_REF}"
+        ),
+    }))
+}
+
+fn set(repository: &Repository, name: &str, old: ObjectId, new: Option<ObjectId>) -> anyhow::Result<()> {
+    let edit = RefEdit { name: name.to_owned(), new, expected: Expected::from(Some(old)) };
+    Ok(update_refs(repository, &[edit], "hydrate: keep settings that are not pushed")?)
+}

@@ -1,0 +1,152 @@
+//! Whether git's configuration says what was meant: keys that are close to ours, and values that are none.
+
+use std::path::Path;
+
+use super::Doctor;
+use crate::diag::{printable, shell_path, shell_word};
+use crate::git;
+use crate::install::Error;
+
+/// What the value of a key must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// True or false.
+    Switch,
+    /// A number that is not negative.
+    Number,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Anything, or what another check looks at.
+    Text,
+}
+
+/// Every key of ours.
+const KEYS: &[(&str, Kind)] = &[
+    ("hydrate.jobs", Kind::Number),
+    ("hydrate.budget", Kind::Number),
+    ("hydrate.lockWait", Kind::Number),
+    ("hydrate.notifyTimeLimit", Kind::Number),
+    ("hydrate.timeLimit", Kind::Number),
+    ("hydrate.memoryLimit", Kind::Number),
+    ("hydrate.renderTimeLimit", Kind::Number),
+    ("hydrate.commitTimeLimit", Kind::Number),
+    ("hydrate.fileLimit", Kind::Number),
+    ("hydrate.directoryLimit", Kind::Number),
+    ("hydrate.outputLimit", Kind::Number),
+    ("hydrate.objectLimit", Kind::Number),
+    ("hydrate.strictTimeLimit", Kind::Number),
+    ("hydrate.cache", Kind::Switch),
+    ("hydrate.allowUnconfined", Kind::Switch),
+    ("hydrate.configHooks", Kind::Switch),
+    ("hydrate.guard", Kind::Switch),
+    ("hydrate.prePush", Kind::Word(&["block", "warn", "off"])),
+    ("hydrate.runMemory", Kind::Text),
+    ("hydrate.applicationMemory", Kind::Text),
+    ("hydrate.runTimeLimit", Kind::Text),
+    ("hydrate.strict", Kind::Text),
+    ("hydrate.strictUndecided", Kind::Text),
+    ("hydrate.log", Kind::Text),
+    ("hydrate.notify", Kind::Text),
+    ("hydrate.helm", Kind::Text),
+    ("hydrate.kustomize", Kind::Text),
+    ("hydrate.readable", Kind::Text),
+    ("hydrate.pusherVariable", Kind::Text),
+    ("hydrate.promoter", Kind::Text),
+    ("hydrate.promoted", Kind::Text),
+    ("hydrate.settingsPusher", Kind::Text),
+    ("hydrate.vendorAllow", Kind::Text),
+    ("hydrate.remote", Kind::Text),
+    ("hydrate.localPrefix", Kind::Text),
+    ("hydrate.installed", Kind::Text),
+];
+
+/// How many letters a key may differ by to be taken for a mistyped one.
+const TYPOS_MAX: usize = 2;
+
+impl Doctor<'_> {
+    /// Whether keys below `hydrate.` are known, and their values what they must be.
+    pub(super) fn keys(&mut self) -> Result<(), Error> {
+        let listing = self.repository.git().output(&["config", "--list", "--name-only", "-z"])?;
+        let mut names: Vec<String> = listing
+            .split(|byte| *byte == 0)
+            .map(|name| String::from_utf8_lossy(name).into_owned())
+            .filter(|name| name.starts_with("hydrate.") && name.matches('.').count() == 1)
+            .collect();
+        names.sort();
+        names.dedup();
+        for name in names {
+            match KEYS.iter().find(|(key, _)| key.eq_ignore_ascii_case(&name)) {
+                Some((key, kind)) => self.value(key, *kind),
+                None => self.unknown_key(&name),
+            }
+        }
+        Ok(())
+    }
+
+    fn unknown_key(&mut self, name: &str) {
+        let typos = |key: &str| strsim::damerau_levenshtein(&key.to_lowercase(), name);
+        let close = KEYS.iter().map(|(key, _)| *key).min_by_key(|key| typos(key)).filter(|key| typos(key) <= TYPOS_MAX);
+        let Some(close) = close else { return };
+        let value = self.repository.config(name).unwrap_or_default();
+        let remedy = format!("{} config {close} {}", self.git_command(), shell_word(&value));
+        self.bad(format!("{} is not a key of git-hydrate, so it does nothing", printable(name)), remedy);
+    }
+
+    fn value(&mut self, key: &str, kind: Kind) {
+        // A key alone is true.
+        let value = self.repository.config(key).unwrap_or_else(|| "true".to_owned());
+        let wrong = match kind {
+            Kind::Switch => self.repository.config_bool(key).is_none().then_some(("true or false", "true")),
+            Kind::Number => {
+                let is_good = self.repository.config_number(key).is_some_and(|number| number >= 0);
+                (!is_good).then_some(("a number, 0 or more", ""))
+            }
+            Kind::Word(words) => (!words.contains(&value.as_str())).then_some(("block, warn or off", "block")),
+            Kind::Text => None,
+        };
+        let Some((expected, example)) = wrong else { return };
+        let git = self.git_command();
+        let remedy = match example {
+            "" => format!("{git} config --unset-all {key}, or set a number"),
+            example => format!("{git} config {key} {example}"),
+        };
+        self.bad(format!("{key} is `{}`: it must be {expected}", printable(&value)), remedy);
+    }
+
+    /// Whether git and we read the same configuration of the machine.
+    pub(super) fn system_config(&mut self) {
+        // git 2.41 and later tell.
+        let Ok(answer) = self.repository.git().output(&["var", "GIT_CONFIG_SYSTEM"]) else { return };
+        let answer = String::from_utf8_lossy(&answer);
+        let Some(path) = answer.lines().next().filter(|path| Path::new(path).is_file()) else { return };
+        let named = std::path::PathBuf::from(path);
+        let found = git::system_config(&self.around.search_path).unwrap_or_else(|| "/etc/gitconfig".into());
+        let same = |a: &Path, b: &Path| a.canonicalize().ok() == b.canonicalize().ok();
+        if self.around.names_system_config || same(&named, &found) {
+            return;
+        }
+        let what = format!("git reads {path}, git-hydrate does not: what is set there counts for git only");
+        let remedy = format!(
+            "repeat its hydrate.* and safe.* keys in {}, or for each repository",
+            shell_path(Path::new("/etc/gitconfig"))
+        );
+        self.bad(what, remedy);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_of_the_readme_is_known() {
+        let readme = include_str!("../../../README.md");
+        let (_, table) = readme.split_once("### git config").expect("a chapter");
+        let (table, _) = table.split_once("\n### ").expect("another chapter");
+        let named: Vec<&str> = table.split('`').skip(1).step_by(2).filter(|key| key.starts_with("hydrate.")).collect();
+        assert!(named.len() > 20, "{named:?}");
+        for key in named {
+            assert!(KEYS.iter().any(|(known, _)| *known == key), "{key}");
+        }
+    }
+}
