@@ -21,7 +21,6 @@ use crate::manifest::{self, Key, Source};
 use crate::metadata::Behind;
 use crate::path::RepoPath;
 use crate::plan::Removal;
-use crate::publish::HydratedTree;
 use crate::render;
 
 /// What a dry commit leaves as it is on a branch, as far as that is known before anything is rendered.
@@ -170,7 +169,7 @@ pub fn left_behind(
         return Ok(Err(left.holding(vec![mistake])));
     }
     let mut objects: Vec<(&Application, Vec<Key>)> = Vec::new();
-    let tree = branch.tip.as_ref().map(|tip| HydratedTree::new(&found.buffer, tip.tree));
+    let tree = branch.tip.as_ref().map(|tip| found.tree_of(tip.tree));
     for Kept { application, path, is_paused, .. } in kept {
         let told = branch.told(&found.buffer)?;
         let manifest = match &tree {
