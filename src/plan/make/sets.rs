@@ -59,7 +59,11 @@ pub(super) fn expanded(found: &FoundSet, discovered: &Discovered, site: &Site<'_
         }
         Ok(Answer { made: Ok(expanded), left, used_clusters, .. }) => {
             let documents = found.set.documents(&expanded);
-            (Ok(Makes { documents, sets: Vec::new(), warnings: expanded.warnings }), left, used_clusters)
+            (
+                Ok(Makes { documents, sets: Vec::new(), warnings: expanded.warnings, misspelt: Vec::new() }),
+                left,
+                used_clusters,
+            )
         }
     };
     Expansion {
