@@ -121,9 +121,7 @@ impl BranchName {
         if let Some(c) = text.chars().find(|&c| unwanted(c)) {
             return Err(NameError::Character(c));
         }
-        let invisible =
-            |c: char| is_unprintable(c) || matches!(c, '\u{ad}' | '\u{200c}'..='\u{200d}' | '\u{2061}'..='\u{2064}');
-        if let Some(c) = text.chars().find(|&c| invisible(c)) {
+        if let Some(c) = text.chars().find(|&c| is_unprintable(c) || is_ignorable(c)) {
             return Err(NameError::Invisible(c));
         }
         if let Some(sequence) = ["..", "@{"].into_iter().find(|sequence| text.contains(sequence)) {
@@ -161,6 +159,18 @@ impl BranchName {
         let below = |name: &str, dir: &str| name.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'));
         below(&self.0, &other.0) || below(&other.0, &self.0)
     }
+}
+
+/// Whether a character shows as nothing where a font knows no better, such as a variation selector, a tag or a filler of
+/// Hangul: two names may differ in it alone.
+///
+/// Reference: Unicode 16, DerivedCoreProperties.txt, `Default_Ignorable_Code_Point`.
+fn is_ignorable(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}')
+        || matches!(c, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}')
+        || matches!(c, '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}')
+        || matches!(c, '\u{e0000}'..='\u{e0fff}')
 }
 
 fn check_length(text: &str, max: usize) -> Result<(), NameError> {
@@ -263,6 +273,14 @@ mod tests {
             ("a\u{202e}b", Err(Invisible('\u{202e}'))),
             ("prod\u{200b}", Err(Invisible('\u{200b}'))),
             ("pr\u{200d}od", Err(Invisible('\u{200d}'))),
+            ("prod\u{34f}", Err(Invisible('\u{34f}'))),
+            ("prod\u{180b}", Err(Invisible('\u{180b}'))),
+            ("prod\u{206a}", Err(Invisible('\u{206a}'))),
+            ("prod\u{3164}", Err(Invisible('\u{3164}'))),
+            ("prod\u{fe0f}", Err(Invisible('\u{fe0f}'))),
+            ("prod\u{1d173}", Err(Invisible('\u{1d173}'))),
+            ("prod\u{e0041}", Err(Invisible('\u{e0041}'))),
+            ("größe/日本語/🚀", Ok(())),
             ("a..b", Err(Sequence(".."))),
             ("@{-1}", Err(Sequence("@{"))),
             ("a.", Err(End('.'))),

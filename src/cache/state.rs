@@ -1,5 +1,6 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -99,6 +100,9 @@ pub struct State {
     table_len: usize,
     superseded: BTreeSet<Place>,
     changed: BTreeMap<(RepoPath, usize), Encoded>,
+    /// Where each hash leads to among `changed`, or led to before it changed again: a push of several dry commits may
+    /// change every record.
+    leads: HashMap<u64, BTreeSet<Arc<(RepoPath, usize)>>>,
     patches: BTreeSet<RepoPath>,
 }
 
@@ -116,7 +120,12 @@ impl State {
             Some((record.identity()?, record))
         })?;
         let table = Table::open(dir, &table_name)?;
-        Some(Self { head, table, table_name, table_len, superseded, changed: changed.into_iter().collect(), patches })
+        let (leads, none) = (HashMap::new(), BTreeMap::new());
+        let mut state = Self { head, table, table_name, table_len, superseded, changed: none, leads, patches };
+        for (identity, record) in changed {
+            state.insert(identity, record);
+        }
+        Some(state)
     }
 
     /// The name of the table that an overlay needs.
@@ -199,8 +208,16 @@ impl State {
                 self.superseded.insert(place);
             }
         }
-        self.changed.insert((file, index), record);
+        self.insert((file, index), record);
         Ok(())
+    }
+
+    fn insert(&mut self, identity: (RepoPath, usize), record: Encoded) {
+        let shared = Arc::new(identity.clone());
+        for hash in &record.hashes {
+            self.leads.entry(*hash).or_default().insert(shared.clone());
+        }
+        self.changed.insert(identity, record);
     }
 
     /// The records that at least one of the ways leads to, each once.
@@ -208,10 +225,9 @@ impl State {
         let ways: BTreeSet<Way<'w>> = ways.into_iter().collect();
         let hashes: BTreeSet<u64> = ways.iter().map(|way| way.hash()).collect();
         let mut found = self.in_table(&hashes)?;
-        for record in self.changed.values() {
-            if record.hashes.iter().any(|hash| hashes.contains(hash)) {
-                found.push(record.decode().ok_or(Unusable)?);
-            }
+        let led: BTreeSet<&Arc<_>> = hashes.iter().filter_map(|hash| self.leads.get(hash)).flatten().collect();
+        for record in led.into_iter().filter_map(|identity| self.changed.get(&**identity)) {
+            found.push(record.decode().ok_or(Unusable)?);
         }
         found.retain(|record| record.ways().any(|way| ways.contains(&way)));
         Ok(found)

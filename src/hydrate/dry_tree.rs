@@ -2,7 +2,7 @@
 
 mod mistaken;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -34,14 +34,24 @@ pub(super) struct DryTree {
     pub allowed_removals: Vec<String>,
     discovered: Discovered,
     verdict: Verdict,
+    by_branch: BTreeMap<BranchName, OfBranch>,
     /// The URL of this repository, where no setting has it and the Applications prove it.
     pub proven_url: Option<String>,
 }
 
+/// What is hydrated onto a branch: each branch is asked for, and only what is its own is looked at.
+#[derive(Debug, Default)]
+struct OfBranch {
+    /// The Applications that write it.
+    applications: Vec<Arc<Application>>,
+    /// Those that are deployed from it and write a staging branch, by which a promoter writes it.
+    promoted: Vec<Arc<Application>>,
+}
+
 impl DryTree {
     /// The Applications that are hydrated from this dry branch onto `branch`.
-    pub fn applications<'t>(&'t self, branch: &'t BranchName) -> impl Iterator<Item = &'t Arc<Application>> {
-        self.hydrated().filter(move |application| application.environment_branch() == branch)
+    pub fn applications<'t>(&'t self, branch: &BranchName) -> impl Iterator<Item = &'t Arc<Application>> + use<'t> {
+        self.by_branch.get(branch).into_iter().flat_map(|of| &of.applications)
     }
 
     /// Whether it has no Application that asks to be hydrated, good or bad.
@@ -76,9 +86,7 @@ impl DryTree {
 
     /// The Applications that are hydrated from this dry branch.
     pub fn hydrated(&self) -> impl Iterator<Item = &Arc<Application>> {
-        let standings = self.verdict.standings.iter().zip(&self.discovered.applications);
-        let hydrated = |standing: application::Standing| standing == application::Standing::Hydrated;
-        standings.filter(move |(standing, _)| hydrated(**standing)).map(|(_, application)| application)
+        hydrated(&self.verdict, &self.discovered)
     }
 
     /// What this dry branch writes to `branch`.
@@ -87,10 +95,9 @@ impl DryTree {
     }
 
     /// The paths on `active` that come with a staging branch, by which a promoter writes them.
-    pub fn promoted<'t>(&'t self, active: &'t BranchName) -> impl Iterator<Item = &'t RepoPath> {
-        let is_promoted =
-            move |app: &&Arc<Application>| app.sync_branch == *active && app.environment_branch() != active;
-        self.hydrated().filter(is_promoted).map(|application| &application.sync_path)
+    pub fn promoted<'t>(&'t self, active: &BranchName) -> impl Iterator<Item = &'t RepoPath> + use<'t> {
+        let promoted = self.by_branch.get(active).into_iter().flat_map(|of| &of.promoted);
+        promoted.map(|application| &application.sync_path)
     }
 
     /// Whether `branch` is written by a promoter alone.
@@ -243,6 +250,24 @@ impl DryTree {
     }
 }
 
+fn hydrated<'d>(verdict: &'d Verdict, discovered: &'d Discovered) -> impl Iterator<Item = &'d Arc<Application>> {
+    let standings = verdict.standings.iter().zip(&discovered.applications);
+    let hydrated = standings.filter(|(standing, _)| **standing == application::Standing::Hydrated);
+    hydrated.map(|(_, application)| application)
+}
+
+fn by_branch<'d>(hydrated: impl Iterator<Item = &'d Arc<Application>>) -> BTreeMap<BranchName, OfBranch> {
+    let mut by_branch: BTreeMap<BranchName, OfBranch> = BTreeMap::new();
+    for application in hydrated {
+        let written = application.environment_branch();
+        by_branch.entry(written.clone()).or_default().applications.push(application.clone());
+        if application.sync_branch != *written {
+            by_branch.entry(application.sync_branch.clone()).or_default().promoted.push(application.clone());
+        }
+    }
+    by_branch
+}
+
 /// The files of how many trees are kept: a commit and the one before it.
 const FILES_MAX: usize = 2;
 
@@ -299,6 +324,7 @@ impl<'a> DryTrees<'a> {
             commit: DryCommit::new(&commit),
             tree: commit.tree,
             allowed_removals: allowed_removals(&commit.message),
+            by_branch: by_branch(hydrated(&verdict, &discovered)),
             discovered,
             verdict,
             proven_url,

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use super::branch::Branch;
 use super::commits::conflicts;
+use super::documents::Documents;
 use super::failed_render::FailedBranch;
 use super::known;
 use super::losses::losses;
@@ -187,7 +188,7 @@ impl ByChanges {
     /// Moves the branches that failed at `dry` to those that stay behind.
     pub fn sort_out(&mut self, branches: &BTreeMap<BranchName, Branch>, dry: ObjectId) {
         let Some(known) = self.state.head.branches.take() else { return };
-        let found = |branch: &cache::Branch| branches.values().find(|one| one.name.as_str() == branch.name);
+        let found = |branch: &cache::Branch| branches.get(branch.name.as_str());
         let (mut moving, mut staying) = (Vec::new(), Vec::new());
         for branch in known {
             match found(&branch).and_then(|branch| stuck(branch, dry)) {
@@ -225,11 +226,13 @@ impl ByChanges {
         if sets_differ || changes.may_change_clusters {
             return Err(Stopped::Unknown);
         }
+        let stuck = stuck_names(state);
+        let is_stuck = |application: &Application| stuck.contains(application.environment_branch().as_str());
         let mut touched = Touched::new();
         for (before, after) in &changes.files {
             for (application, record) in pairs(state, before.as_ref(), after.as_ref(), found)? {
                 // What is said of it names lines of this file.
-                if is_stuck(state, application.environment_branch()) {
+                if is_stuck(application) {
                     return Err(Stopped::Unknown);
                 }
                 let identity = (application.file.clone(), application.index);
@@ -240,6 +243,7 @@ impl ByChanges {
             }
         }
         let mut makers = Vec::new();
+        let mut documents = Documents::of(&view);
         for record in state.readers(&changes.paths)? {
             let identity = (record.file.clone(), record.index);
             if touched.contains_key(&identity) {
@@ -262,7 +266,7 @@ impl ByChanges {
                 None if record.names_the_commit => Why::NamesTheCommit,
                 None => continue,
             };
-            touched.insert(identity, (Arc::new(clusters.known(&application_of(&record, &view)?)), why));
+            touched.insert(identity, (Arc::new(clusters.known(&*documents.application(&record)?)), why));
         }
         for maker in makers {
             for application in made_again(state, &maker, &clusters, new, found, at)? {
@@ -270,7 +274,7 @@ impl ByChanges {
                 touched.insert(identity, (Arc::new(application), Why::Document));
             }
         }
-        if touched.values().any(|(application, _)| is_stuck(state, application.environment_branch())) {
+        if touched.values().any(|(application, _)| is_stuck(application)) {
             return Err(Stopped::Unknown);
         }
         // What was touched may make others now.
@@ -399,17 +403,18 @@ fn pairs<'f>(
     // An unknown field in another file is told as before, whatever this one says.
     let is_apart = |warning: &Diagnostic| warning.unknown_field.is_some();
     let (Some(before), Some(after)) = (before, after) else { return Err(Stopped::Unknown) };
-    let mut records = state.of_file(&file.path)?;
+    let records = state.of_file(&file.path)?;
     let counts = [before.applications().count(), after.applications().count(), records.len()];
     let odd =
         !sound(before) || !sound(after) || state.is_patch(&file.path)? || !state.head.warnings.iter().all(is_apart);
     if odd || counts != [after.documents.len(); 3] {
         return Err(Stopped::Unknown);
     }
+    let mut records: BTreeMap<usize, Record> = records.into_iter().map(|record| (record.index, record)).collect();
     let mut pairs = Vec::new();
     for application in after.applications() {
-        let place = records.iter().position(|record| record.is_of(application)).ok_or(Stopped::Unknown)?;
-        let record = records.swap_remove(place);
+        let record = records.remove(&application.index).filter(|record| record.is_of(application));
+        let record = record.ok_or(Stopped::Unknown)?;
         if record.placement != application.placement() {
             return Err(Stopped::Unknown);
         }
@@ -438,33 +443,14 @@ fn check_patches(state: &mut State, changes: &Changes, view: &View<'_>) -> Resul
     Ok(())
 }
 
-/// The Application of a record whose file did not change.
-fn application_of(record: &Record, view: &View<'_>) -> Result<Application, Stopped> {
-    let rendered = match &record.about {
-        About::Made(text) => Application::remade(None, text),
-        About::Written | About::Maker => None,
-    };
-    let read = || {
-        let content = view.read(&record.file).ok()?;
-        let file = application::read(&record.file, &content.data);
-        match &record.about {
-            About::Written => file.applications().find(|application| record.is_of(application)).cloned(),
-            About::Made(text) => Application::remade(Some(&file), text).map(|made| (*made).clone()),
-            About::Maker => None,
-        }
-    };
-    let found = rendered.map(|made| (*made).clone()).or_else(read);
-    found.filter(|found| found.placement() == record.placement).ok_or(Stopped::Unknown)
-}
-
 /// Whether an Application that fails is left behind on a branch, which is not plain.
 fn may_leave(name: &BranchName, run: &Run<'_>) -> bool {
     run.found.rules.settings.on_failure.of(name) == Held::Application
 }
 
-/// Whether a branch stayed behind already.
-fn is_stuck(state: &State, name: &BranchName) -> bool {
-    state.head.stuck.iter().any(|stuck| stuck.name == name.as_str())
+/// The branches that stayed behind already.
+fn stuck_names(state: &State) -> BTreeSet<String> {
+    state.head.stuck.iter().map(|stuck| stuck.name.clone()).collect()
 }
 
 /// What the cache keeps of the Applications that did not render. One of which it can keep nothing is left to the look at

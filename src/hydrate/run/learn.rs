@@ -22,17 +22,13 @@ pub fn learn(run: &mut Run<'_>, heads: &[DryHead]) -> Result<(), Stopped> {
     }
     let url = if knows_url { None } else { proven_url(run, heads)? };
     let mut is_hydrated = !run.found.records.is_empty();
-    // Settings that an admin wrote get no line that nothing needs.
-    let mut is_needed = !run.found.has_dry_branches || url.is_some();
     for head in heads {
-        if is_hydrated && is_needed {
+        if is_hydrated {
             break;
         }
-        let tree = run.tree(head.tip, head, heads)?;
-        is_hydrated |= tree.hydrated().next().is_some();
-        is_needed |= is_to_make(&run.found) && tree.has_makers();
+        is_hydrated = run.tree(head.tip, head, heads)?.hydrated().next().is_some();
     }
-    if is_hydrated && is_needed { set(run, url) } else { Ok(()) }
+    if is_hydrated { set(run, url) } else { Ok(()) }
 }
 
 /// The same before anything is hydrated.

@@ -127,7 +127,8 @@ impl Memory {
         }
         let is_whole = tree.is_sound() && rendered.len() == count;
         let stuck: Vec<Stuck> = names.iter().filter_map(|name| stuck(branches.get(*name)?, head.tip)).collect();
-        let moving = names.iter().filter(|name| stuck.iter().all(|stuck| stuck.name != name.as_str()));
+        let staying: BTreeSet<&str> = stuck.iter().map(|stuck| stuck.name.as_str()).collect();
+        let moving = names.iter().filter(|name| !staying.contains(name.as_str()));
         let known: Option<Vec<_>> = moving.map(|name| known_branch(branches.get(*name)?, head, tree, found)).collect();
         // What was not tried now, because something else is wrong, may serve again.
         for application in tree.hydrated().filter(|_| !is_whole) {

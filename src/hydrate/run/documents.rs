@@ -1,0 +1,63 @@
+//! The Applications of records whose files did not change.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use super::stopped::Stopped;
+use crate::application::{self, Application, File};
+use crate::cache::{About, Record};
+use crate::path::RepoPath;
+use crate::view::View;
+
+/// The files of a dry tree that hold Applications. Each is parsed once, however many of its Applications are asked for:
+/// thousands may be in one file, and rest on the same change.
+pub struct Documents<'v, 'f> {
+    view: &'v View<'f>,
+    parsed: HashMap<RepoPath, Parsed>,
+}
+
+/// A file, and its Applications by which of the file they are.
+struct Parsed {
+    file: File,
+    written: HashMap<usize, Arc<Application>>,
+}
+
+impl<'v, 'f> Documents<'v, 'f> {
+    /// Those of a tree, of which none was parsed yet.
+    pub fn of(view: &'v View<'f>) -> Self {
+        Self { view, parsed: HashMap::new() }
+    }
+
+    /// The Application of a record. Errors: its file holds none, or one at another place.
+    pub fn application(&mut self, record: &Record) -> Result<Arc<Application>, Stopped> {
+        let found = match &record.about {
+            About::Made(text) => Application::remade(None, text).or_else(|| self.made(record, text)),
+            About::Written => self.parsed(record).and_then(|parsed| parsed.written.get(&record.index).cloned()),
+            About::Maker => None,
+        };
+        found.filter(|found| found.placement() == record.placement).ok_or(Stopped::Unknown)
+    }
+
+    fn made(&mut self, record: &Record, text: &str) -> Option<Arc<Application>> {
+        Application::remade(Some(&self.parsed(record)?.file), text)
+    }
+
+    fn parsed(&mut self, record: &Record) -> Option<&Parsed> {
+        match self.parsed.entry(record.file.clone()) {
+            Entry::Occupied(known) => Some(known.into_mut()),
+            Entry::Vacant(vacant) => {
+                let content = self.view.read(&record.file).ok()?;
+                Some(vacant.insert(Parsed::of(application::read(&record.file, &content.data))))
+            }
+        }
+    }
+}
+
+impl Parsed {
+    fn of(file: File) -> Self {
+        let written = file.documents.iter().filter_map(|document| document.application.clone());
+        let written = written.map(|application| (application.index, application)).collect();
+        Self { file, written }
+    }
+}
