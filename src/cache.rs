@@ -23,11 +23,13 @@ mod record;
 mod state;
 mod store;
 mod table;
+mod unsearched;
 
 pub use codec::{Decoder, Encoder};
 pub use record::{About, Encoded, Failure, FailureKind, Record};
 pub use state::{Branch, Head, State, Stuck, Unusable};
 pub use store::Cache;
+pub use unsearched::Unsearched;
 
 #[cfg(test)]
 mod tests;

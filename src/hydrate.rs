@@ -32,6 +32,7 @@ mod setup;
 mod snapshot;
 mod standing;
 mod survey;
+mod unsearched;
 
 pub use ask::*;
 pub use branch_records::{BranchRecord, BranchRecords, RECORDS_REF};

@@ -117,6 +117,33 @@ fn a_tree_of_a_billion_files_holds_up_nothing_after_it() {
     assert_eq!(note(&server, "environments/dev"), note_of(&last), "{told}");
 }
 
+/// A push of a topic branch asks for nothing, and yet every dry branch is looked at: what it costs is read from what
+/// processes used, so that a busy machine fails nothing.
+#[test]
+fn a_tree_of_a_billion_files_costs_one_push_and_not_those_after_it() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let bomb = "id=$(printf 'kind: ConfigMap\\n' | git hash-object -w --stdin)
+        tree=$(printf '100644 blob %s\\ta.yaml\\n' $id | git mktree)
+        for n in $(seq 30); do tree=$(printf '040000 tree %s\\ta\\n040000 tree %s\\tb\\n' $tree $tree | git mktree); done
+        tree=$( { git ls-tree HEAD; printf '040000 tree %s\\tbomb\\n' $tree; } | git mktree)
+        git update-ref refs/heads/bomb $(git commit-tree -p HEAD -m bomb $tree) && git push -q origin bomb:main";
+    let told = clone.run("sh", &["-c", bomb]).success().remote().join(" ");
+    let why = "error: a dry tree has more files than are searched for Applications";
+    assert!(told.contains(why), "{told}");
+    // Had it to be searched again, that would end it.
+    let limited = |to: &str| {
+        let push = format!("ulimit -t 2; git push origin HEAD:{to}");
+        clone.run("sh", &["-c", &push]).success().remote().join(" ")
+    };
+    let told = limited("refs/heads/topic");
+    assert!(!told.contains("died") && !told.contains("killed"), "{told}");
+    let status = server.hydrate(&["status"]).exits(1);
+    assert!(status.output.contains("environments/dev"), "{}", status.output);
+}
+
 #[test]
 fn limits_that_decide_about_results_are_settings() {
     let lab = Lab::new();

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use super::record::{Encoded, Way};
 use super::state::{Head, State};
 use super::table::{PREFIX as TABLE, TEMPORARY, Table};
+use super::unsearched::Unsearched;
 use crate::git::{Shared, regular};
 use crate::path::RepoPath;
 
@@ -21,6 +22,10 @@ const STATE_BYTES_MAX: usize = 128 << 20;
 
 /// More than this is no overlay of ours, in bytes: what is heavier becomes a table.
 const OVERLAY_BYTES_MAX: u64 = 2 * STATE_BYTES_MAX as u64;
+
+/// The name of what is known of trees that are not searched, and how large it may be, in bytes.
+const UNSEARCHED: &str = "unsearched";
+const UNSEARCHED_BYTES_MAX: u64 = 4 << 20;
 
 /// From when on a file that somebody began to write is taken for left behind.
 const WRITING_MAX: Duration = Duration::from_secs(3600);
@@ -46,7 +51,7 @@ impl Cache {
     /// Remembers a state that was loaded and changed since.
     pub fn save(&self, name: &str, state: &State) -> io::Result<()> {
         if !state.is_heavy() {
-            return self.place(name, &state.overlay());
+            return self.place(&self.overlay(name), &state.overlay());
         }
         let (records, marks) = state.flatten().map_err(io::Error::other)?;
         self.save_new(name, &state.head, records, marks)
@@ -63,6 +68,18 @@ impl Cache {
         self.save_new(name, head, records, patches.into_iter().map(|path| Way::Patch(path).hash()).collect())
     }
 
+    /// The dry trees that are known not to be searched.
+    pub fn load_unsearched(&self) -> Unsearched {
+        let bytes = regular::read(&self.dir.join(UNSEARCHED), UNSEARCHED_BYTES_MAX).ok();
+        bytes.and_then(|bytes| Unsearched::read(&bytes)).unwrap_or_default()
+    }
+
+    /// Remembers them.
+    pub fn save_unsearched(&self, unsearched: &Unsearched) -> io::Result<()> {
+        self.make_dir()?;
+        self.place(&self.dir.join(UNSEARCHED), &unsearched.written())
+    }
+
     fn save_new(&self, name: &str, head: &Head, records: Vec<Encoded>, marks: Vec<u64>) -> io::Result<()> {
         if records.iter().map(|record| record.bytes.len()).sum::<usize>() > STATE_BYTES_MAX {
             return Ok(());
@@ -71,7 +88,7 @@ impl Cache {
         let len = records.len();
         let table = Table::write(&self.dir, records, marks)?;
         self.share(&self.dir.join(&table))?;
-        self.place(name, &State::plain_overlay(head, &table, len))?;
+        self.place(&self.overlay(name), &State::plain_overlay(head, &table, len))?;
         self.clean()
     }
 
@@ -91,12 +108,11 @@ impl Cache {
         Ok(())
     }
 
-    fn place(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+    fn place(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(&self.dir)?;
         file.write_all(bytes)?;
-        let path = self.overlay(name);
-        file.persist(&path)?;
-        self.share(&path)
+        file.persist(path)?;
+        self.share(path)
     }
 
     fn share(&self, path: &Path) -> io::Result<()> {

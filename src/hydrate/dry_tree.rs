@@ -10,6 +10,7 @@ use super::error::HydrateError;
 use super::former::{Former, destination};
 use super::heads::DryHead;
 use super::snapshot::Snapshot;
+use super::unsearched::UnsearchedTrees;
 use crate::application::parent::Parent;
 use crate::application::{self, Application, BranchName, By, Misspelt, Verdict};
 use crate::diag::Diagnostic;
@@ -278,6 +279,8 @@ pub(super) struct DryTrees<'a> {
     known: HashMap<ObjectId, Rc<DryTree>>,
     /// The files of the trees that were looked at last, the last one at the end.
     files: Vec<Rc<TreeFiles<'a>>>,
+    /// Those that are too large.
+    pub unsearched: UnsearchedTrees,
 }
 
 impl<'a> DryTrees<'a> {
@@ -310,8 +313,18 @@ impl<'a> DryTrees<'a> {
         let files = self.files(commit.tree, repository);
         let id = dry.to_string();
         let (branch, with) = (Some(&head.branch), (found.setup.renderers, id.as_str()));
-        let discovered = found.rules.discover(&mut self.discovery, &*files, branch, found.default_branch(), with);
-        let discovered = discovered.map_err(HydrateError::tree(dry))?;
+        let discovered = match self.unsearched.why(commit.tree, &found.rules, repository) {
+            Some(why) => Discovered::unsearched_by(why.clone()),
+            None => {
+                let default = found.default_branch();
+                let discovered = found.rules.discover(&mut self.discovery, &*files, branch, default, with);
+                let discovered = discovered.map_err(HydrateError::tree(dry))?;
+                if let Some(why) = discovered.unsearched() {
+                    self.unsearched.add(commit.tree, &found.rules, repository, why);
+                }
+                discovered
+            }
+        };
         let view = View::new(&*files);
         let is_directory = |path: &RepoPath| matches!(view.kind(path), Ok(Some(Kind::Directory)));
         let (verdict, proven_url) = found.with_context(head, heads, &is_directory, |context| {

@@ -95,7 +95,12 @@ impl Discovered {
     /// Nothing was found, because there is more than we take.
     fn too_much(what: String) -> Self {
         let hint = "a directory or file that occurs in the tree many times counts each time";
-        let broken = Broken { file: RepoPath::root(), diagnostic: Diagnostic::error(what).hint(hint) };
+        Self::unsearched_by(Diagnostic::error(what).hint(hint))
+    }
+
+    /// Nothing was found, because the tree as a whole is not searched: the same that [`Discovered::unsearched`] told.
+    pub fn unsearched_by(diagnostic: Diagnostic) -> Self {
+        let broken = Broken { file: RepoPath::root(), diagnostic };
         Self { broken: vec![broken], ..Self::default() }
     }
 

@@ -15,6 +15,7 @@ use crate::git::{ObjectId, Repository, object_id};
 use crate::hydrate::dry_tree::DryTree;
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::snapshot::Snapshot;
+use crate::hydrate::unsearched;
 use crate::metadata::ENGINE_REVISION;
 use crate::path::RepoPath;
 use crate::plan::Expanded;
@@ -62,10 +63,8 @@ enum Kept {
 impl Memory {
     /// The cache of the repository, unless git config `hydrate.cache` is false.
     pub fn new(repository: &Repository, attempt: &Attempt) -> Self {
-        let wanted = repository.config_bool("hydrate.cache").unwrap_or(true);
-        let dir = repository.common_dir().join("hydrate").join("cache");
         Self {
-            cache: wanted.then(|| Cache::new(dir, repository.shared())),
+            cache: unsearched::cache(repository),
             trusted: attempt.trusts_cache,
             retry: attempt.retry,
             failed: attempt.failed.clone(),

@@ -6,6 +6,7 @@ use super::state::Run;
 use super::stopped::Stopped;
 use crate::application::{Application, BranchName};
 use crate::diag::{Diagnostic, shell_word};
+use crate::hydrate::dry_tree::DryTrees;
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::setup::Wake;
 use crate::hydrate::snapshot::Snapshot;
@@ -15,7 +16,8 @@ use crate::view::TreeFiles;
 /// Warns of pushed branches with Applications that name them as `targetRevision`, where only a dry branch is
 /// hydrated; and of a push after which nothing can be hydrated, since no dry branch exists.
 pub fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Result<(), Stopped> {
-    let found = &run.found;
+    let Run { found, trees, report, .. } = run;
+    let found = &*found;
     let Wake::Pushed(pushed) = &found.setup.wake else { return Ok(()) };
     let names: BTreeSet<BranchName> = pushed.iter().filter_map(|name| BranchName::new(name).ok()).collect();
     let is_other =
@@ -23,7 +25,7 @@ pub fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Result<()
     let others: Vec<BranchName> = names.iter().filter(is_other).cloned().collect();
     let mut warnings = Vec::new();
     for branch in &others {
-        let count = asking(branch, heads, found)?;
+        let count = asking(branch, heads, found, trees)?;
         if count > 0 {
             let who = if count == 1 { "1 Application".to_owned() } else { format!("{count} Applications") };
             let text = match (heads, &found.dry_branches[..]) {
@@ -40,12 +42,17 @@ pub fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Result<()
             warnings.push(Diagnostic::warning(text).hint(hint));
         }
     }
-    run.report.warnings.extend(warnings);
+    report.warnings.extend(warnings);
     Ok(())
 }
 
 /// How many Applications of a branch name that branch and are not on the dry branch; all of them where there is none.
-fn asking(branch: &BranchName, heads: &[DryHead], found: &Snapshot<'_>) -> Result<usize, Stopped> {
+fn asking(
+    branch: &BranchName,
+    heads: &[DryHead],
+    found: &Snapshot<'_>,
+    trees: &mut DryTrees<'_>,
+) -> Result<usize, Stopped> {
     let repository = found.setup.repository;
     let Some(tip) = found.tip(branch) else { return Ok(0) };
     let Ok(commit) = found.buffer.commit(tip) else { return Ok(0) };
@@ -55,7 +62,11 @@ fn asking(branch: &BranchName, heads: &[DryHead], found: &Snapshot<'_>) -> Resul
         let discovered = Discovery::default().discover(&new, &found.rules.applications, limit);
         return Ok(discovered.map_or(0, |discovered| discovered.applications.len()));
     };
-    let old = TreeFiles::new(repository, repository.commit(head.tip)?.tree);
+    let old = repository.commit(head.tip)?.tree;
+    if trees.unsearched.why(old, &found.rules, repository).is_some() {
+        return Ok(0);
+    }
+    let old = TreeFiles::new(repository, old);
     // What is too large to be compared is not worth a warning.
     let Ok(Some(changes)) = Changes::between(&old, &new) else { return Ok(0) };
     let files = changes.files.iter().filter_map(|(_, file)| file.as_ref());

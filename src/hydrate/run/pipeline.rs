@@ -224,7 +224,9 @@ impl Run<'_> {
     pub fn finish(mut self) -> Result<Report, Stopped> {
         let moves = self.moves()?;
         // Packing takes memory of its own, and nobody asks for what was read any more.
-        self.trees = Default::default();
+        let trees = std::mem::take(&mut self.trees);
+        trees.unsearched.write(self.found.setup.repository);
+        drop(trees);
         moves.carry_out(&self.found, std::mem::replace(&mut self.start, Start::Never))?;
         self.report.warnings.extend(self.ledger.faults.warnings());
         self.note_changes();
