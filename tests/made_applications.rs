@@ -394,6 +394,22 @@ fn a_repository_from_before_is_told_in_one_line_until_the_setting_decides() {
 }
 
 #[test]
+fn a_new_repository_whose_settings_were_made_first_hydrates_sets_that_come_later() {
+    both(|_, server| {
+        server.git(&["hydrate", "config", "set", "dryBranches", "main"]);
+        server.git(&["hydrate", "config", "set", "repoURL", URL]);
+        let plain = crate::push::application("web", "dev");
+        let clone = with_apps(server, &[(&plain.0, &plain.1)], &FOUR);
+        clone.push().success();
+        assert_eq!(server.git(&["hydrate", "config", "get", "madeApplications"]), "true");
+        clone.commit("a set", &[("set.yaml", &list("a", &["api@prod"], ""))]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(!told.contains("warning"), "{told}");
+        assert!(files(server, "environments/prod").contains("api/manifest.yaml"), "{told}");
+    });
+}
+
+#[test]
 fn two_makers_of_one_name_are_told_with_both_places() {
     both(|_, server| {
         let sets = [("a.yaml", list("a", &["web@dev"], "")), ("b.yaml", list("b", &["web@dev", "api@prod"], ""))];

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{Case, Dry, RENDERS};
+use super::{Case, Dry, RENDERS, measure};
+use crate::push::{application, config_map};
 
 /// What is answered when a limit of the machine ends a render, or one of the settings.
 const LIMIT: &str = "error: ";
@@ -48,6 +49,20 @@ fn config_maps(count: usize) -> String {
 const STRING: &str = "{{ $s := repeat 30000000 \"1\" }}";
 
 pub const CASES: &[Case] = &[
+    Case {
+        name: "1,000 Applications in a file, of a directory that changes",
+        expected: "1000 of 1000 manifests changed",
+        build: |dry| {
+            let text = |n| application(&format!("x{n}"), "dev").1.replace(&format!("apps/x{n}/dev"), "apps/shared");
+            let texts: Vec<String> = (0..1000).map(text).collect();
+            dry.file("applications/dev/x.yaml", texts.join("---\n"));
+            dry.file("apps/shared/config.yaml", config_map("shared", "one"));
+            dry.commit();
+            assert!(measure(&dry.server).status.success());
+            dry.script.clear();
+            dry.file("apps/shared/config.yaml", config_map("shared", "two"));
+        },
+    },
     Case {
         name: "a regular expression of 60 MB",
         expected: "template execution makes more than",
