@@ -104,7 +104,7 @@ fn glob(bytes: &[u8]) {
 fn jsonnet(bytes: &[u8]) {
     let files = MemoryFiles::new().file("a/a.jsonnet", bytes).file("a/b.libsonnet", bytes);
     let libraries = jsonnet::libraries(&path("a"), &Jsonnet::default()).expect("none is named");
-    drop(jsonnet::closure(&View::new(&files), &path("a/a.jsonnet"), &libraries));
+    drop(jsonnet::closure(&View::new(&files), &path("a/a.jsonnet"), &libraries, &Jsonnet::default()));
     drop(jsonnet::objects(&path("a/a.jsonnet"), bytes));
 }
 

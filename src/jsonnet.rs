@@ -2,12 +2,13 @@
 //!
 //! The evaluator has a limit on the depth of calls, but none on steps or memory: `local f(x) = f(x + 1) tailstrict; f(0)` never
 //! ends. So it runs in a process of its own, this binary started as `git-hydrate __jsonnet` ([`evaluate::main`]), under the
-//! limits of every program. That process sees the files that [`closure`] found, and nothing else.
+//! limits of every program. That process sees the files that [`closure`] found, and nothing else: they are alone in its
+//! current directory, so every path in it, `std.thisFile` and the places of errors too, is the path in the repository.
 //!
 //! Leaves to others: starting that process, and writing the files for it.
 //!
-//! Never: an import of an absolute path or of one out of the tree. Imports are literals, so that is known before anything
-//! is evaluated.
+//! Never: an import of an absolute path or of one out of the tree, in a file or in the code of a variable. Imports are
+//! literals, so that is known before anything is evaluated.
 
 pub mod evaluate;
 
@@ -37,8 +38,24 @@ pub enum Error {
     View(ViewError),
 }
 
+impl Error {
+    /// The same, a mistake without a place at this one.
+    pub fn or_at(self, place: impl FnOnce() -> Span) -> Self {
+        match self {
+            Self::Mistake(mistake) if mistake.span.is_none() => Self::Mistake(mistake.at(place())),
+            error => error,
+        }
+    }
+}
+
 /// How many files one file may import, with all that they import.
 const FILES_MAX: usize = 2_000;
+
+/// In how many places imports are looked for.
+const LOOKUPS_MAX: usize = 1_000_000;
+
+/// How long the path of an import may be, with the directory in which it is looked for. No disk takes more.
+const PATH_BYTES_MAX: usize = 3_000;
 
 /// The directories in which imports are looked for after that of the importing file, in this order.
 ///
@@ -57,30 +74,96 @@ pub fn libraries(dir: &RepoPath, options: &application::Jsonnet) -> Result<Vec<R
     Ok(libraries)
 }
 
-/// A file and all that it may import, itself first. What is not there is left out: only who evaluates the import needs it.
-pub fn closure(view: &View<'_>, file: &RepoPath, libraries: &[RepoPath]) -> Result<Vec<RepoPath>, Error> {
-    let mut known = BTreeSet::from([file.clone()]);
-    let mut all = Vec::new();
-    // Files that are only included as text import nothing.
-    let mut todo = vec![(file.clone(), true)];
-    while let Some((file, is_code)) = todo.pop() {
-        all.push(file.clone());
-        if all.len() > FILES_MAX {
+/// What the evaluation of one file may read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Closure {
+    /// The file itself, and all that it and the code of the variables may import.
+    pub files: BTreeSet<RepoPath>,
+    /// The directories that an import goes through on its way up: `a/b` in `a/b/../c`. They need not be in the tree.
+    pub passed: BTreeSet<RepoPath>,
+    /// The files of code that are imported by other text than their path below a directory, such as `../c`.
+    pub indirect: BTreeSet<RepoPath>,
+}
+
+/// A file and all that it and the code of variables may import. What is not there is left out: only who evaluates the import
+/// needs it.
+///
+/// Code of a variable is in no directory: its imports are looked for in the libraries alone.
+///
+/// Errors: [`Error::Mistake`] has no place when it is of a variable.
+pub fn closure(
+    view: &View<'_>,
+    file: &RepoPath,
+    libraries: &[RepoPath],
+    options: &application::Jsonnet,
+) -> Result<Closure, Error> {
+    let mut walk =
+        Walk { view, libraries, known: BTreeSet::new(), todo: Vec::new(), lookups: 0, closure: Closure::default() };
+    for variable in options.ext_vars.iter().chain(&options.tlas).filter(|variable| variable.code) {
+        walk.follow(None, variable.value.as_bytes()).map_err(|error| match error {
+            Error::Mistake(mistake) => Error::Mistake(Diagnostic {
+                message: format!("the code of the variable `{}`: {}", variable.name, mistake.message),
+                ..mistake
+            }),
+            error => error,
+        })?;
+    }
+    walk.add(file.clone(), true);
+    while let Some((file, is_code)) = walk.todo.pop() {
+        walk.closure.files.insert(file.clone());
+        if walk.closure.files.len() > FILES_MAX {
             let text = format!("more than {FILES_MAX} files are imported");
             return Err(Error::Mistake(Diagnostic::error(text).at(Span::file(file))));
         }
-        if !is_code {
-            continue;
-        }
-        let blob = view.read(&file).map_err(|error| unreadable(error, &file))?;
-        for import in imports(&blob.data) {
-            let found = find(view, &file, &import.path, libraries)?;
-            if let Some(path) = found.filter(|path| known.insert(path.clone())) {
-                todo.push((path, import.is_code));
-            }
+        // Text imports nothing.
+        if is_code {
+            let blob = view.read(&file).map_err(|error| unreadable(error, &file))?;
+            walk.follow(Some(&file), &blob.data)?;
         }
     }
-    Ok(all)
+    Ok(walk.closure)
+}
+
+struct Walk<'a> {
+    view: &'a View<'a>,
+    libraries: &'a [RepoPath],
+    /// Each file as code and as text: one that is imported as text first may be imported as code too.
+    known: BTreeSet<(RepoPath, bool)>,
+    todo: Vec<(RepoPath, bool)>,
+    lookups: usize,
+    closure: Closure,
+}
+
+impl Walk<'_> {
+    fn add(&mut self, path: RepoPath, is_code: bool) {
+        if self.known.insert((path.clone(), is_code)) {
+            self.todo.push((path, is_code));
+        }
+    }
+
+    /// Notes what `text` imports. `importing` is its file, none for the code of a variable.
+    fn follow(&mut self, importing: Option<&RepoPath>, text: &[u8]) -> Result<(), Error> {
+        for import in imports(text) {
+            self.charge(importing, &import.path)?;
+            let Some(found) = find(self.view, importing, &import.path, self.libraries)? else { continue };
+            self.closure.passed.extend(found.passed);
+            if import.is_code && !is_plain(&import.path) {
+                self.closure.indirect.insert(found.path.clone());
+            }
+            self.add(found.path, import.is_code);
+        }
+        Ok(())
+    }
+
+    fn charge(&mut self, importing: Option<&RepoPath>, text: &str) -> Result<(), Error> {
+        let ups = text.split('/').filter(|part| *part == "..").count();
+        self.lookups = self.lookups.saturating_add((ups + 1).saturating_mul(self.libraries.len() + 1));
+        if self.lookups <= LOOKUPS_MAX {
+            return Ok(());
+        }
+        let mistake = Diagnostic::error(format!("the imports name more than {LOOKUPS_MAX} places to look in"));
+        Err(Error::Mistake(Diagnostic { span: importing.cloned().map(Span::file), ..mistake }))
+    }
 }
 
 struct Import {
@@ -107,19 +190,66 @@ fn imports(text: &[u8]) -> Vec<Import> {
     imports.map(|(path, is_code)| Import { path: (*path).to_owned(), is_code }).collect()
 }
 
-/// The file that an import names.
-fn find(view: &View<'_>, importing: &RepoPath, text: &str, libraries: &[RepoPath]) -> Result<Option<RepoPath>, Error> {
-    let here = importing.parent().unwrap_or_default();
-    for dir in std::iter::once(&here).chain(libraries) {
-        let path = dir.resolve(text).map_err(|reason| {
-            let mistake = Diagnostic::error(format!("`{text}` can't be imported: {reason}"));
-            Error::Mistake(mistake.at(Span::file(importing.clone())))
-        })?;
-        if view.kind(&path).map_err(|error| unreadable(error, importing))? == Some(Kind::File) {
-            return Ok(Some(path));
+/// Whether a path has none of the parts that [`RepoPath::resolve`] takes out.
+fn is_plain(text: &str) -> bool {
+    text.split('/').all(|part| !matches!(part, "" | "." | ".."))
+}
+
+struct Found {
+    path: RepoPath,
+    passed: Vec<RepoPath>,
+}
+
+/// The file that an import names, looked for in the directory of the importing one and then in the libraries.
+///
+/// The evaluator looks again, on a disk that has only what is found here. Where the two could end in different places it is
+/// a mistake: that one must never get to a directory in which this one did not look.
+fn find(
+    view: &View<'_>,
+    importing: Option<&RepoPath>,
+    text: &str,
+    libraries: &[RepoPath],
+) -> Result<Option<Found>, Error> {
+    let mistake = |reason: &dyn std::fmt::Display| {
+        let mistake = Diagnostic::error(format!("`{text}` cannot be imported: {reason}"));
+        Error::Mistake(Diagnostic { span: importing.cloned().map(Span::file), ..mistake })
+    };
+    let here = importing.map(|file| file.parent().unwrap_or_default());
+    for dir in here.iter().chain(libraries) {
+        let path = dir.resolve(text).map_err(|reason| mistake(&reason))?;
+        if dir.as_str().len() + text.len() > PATH_BYTES_MAX {
+            return Err(mistake(&format!("the path has more than {PATH_BYTES_MAX} bytes")));
+        }
+        let kind = |path: &RepoPath| view.kind(path).map_err(|error| unreadable(error, importing.unwrap_or(path)));
+        let passed = passed(dir, text);
+        let mut is_in_file = false;
+        for dir in &passed {
+            is_in_file |= kind(dir)? == Some(Kind::File);
+        }
+        let names_directory = matches!(text.rsplit('/').next(), None | Some("" | "." | ".."));
+        match kind(&path)? {
+            _ if is_in_file => {}
+            Some(Kind::Directory) => return Err(mistake(&"it is a directory")),
+            Some(Kind::File) if names_directory => return Err(mistake(&"it is not a directory")),
+            Some(Kind::File) => return Ok(Some(Found { path, passed })),
+            Some(Kind::Link | Kind::Submodule) | None => {}
         }
     }
     Ok(None)
+}
+
+/// The directories from which a path goes up.
+fn passed(dir: &RepoPath, text: &str) -> Vec<RepoPath> {
+    let mut here = dir.clone();
+    let mut passed = Vec::new();
+    for part in text.split('/') {
+        let Ok(next) = here.resolve(part) else { break };
+        if part == ".." {
+            passed.push(here);
+        }
+        here = next;
+    }
+    passed
 }
 
 fn unreadable(error: ViewError, file: &RepoPath) -> Error {
@@ -196,8 +326,8 @@ mod tests {
             libraries(&["vendor/one", "/vendor/two/"]),
             Ok(vec![path("vendor/two"), path("vendor/one"), path("app")])
         );
-        let found = closure(&view, &path("app/main.jsonnet"), &libraries(&["vendor/one", "vendor/two"]).expect("good"));
-        let found: BTreeSet<RepoPath> = found.expect("readable").into_iter().collect();
+        let all = libraries(&["vendor/one", "vendor/two"]).expect("good");
+        let found = closure(&view, &path("app/main.jsonnet"), &all, &libs(&[])).expect("readable").files;
         let expected = ["app/main.jsonnet", "app/a.libsonnet", "app/lib.libsonnet", "vendor/two/d.txt"];
         assert_eq!(found, expected.into_iter().map(path).collect());
         for (file, expected) in [
@@ -205,10 +335,52 @@ mod tests {
             ("bad/out.jsonnet", "`../../x` can't be imported: the path leads out of the repository"),
             ("bad/link.jsonnet", "bad/link.jsonnet: the symbolic link to `/etc/passwd` leads out of the repository"),
         ] {
-            assert_eq!(closure(&view, &path(file), &[]).expect_err(file).to_string(), expected);
+            assert_eq!(closure(&view, &path(file), &[], &libs(&[])).expect_err(file).to_string(), expected);
         }
         let error = libraries(&["../x"]).expect_err("leads out");
         assert_eq!(error.to_string(), "`../x` can't be a Jsonnet library: the path leads out of the repository");
+    }
+
+    #[test]
+    fn what_the_evaluator_could_look_up_elsewhere_is_refused_or_found() {
+        let files = MemoryFiles::new()
+            .file("app/dir/x", "")
+            .file("app/a.libsonnet", "import '../lib/b.libsonnet'")
+            .file("lib/b.libsonnet", "importstr '/etc/passwd'")
+            .file("lib/c.libsonnet", "{}");
+        let view = View::new(&files);
+        let closure = |code: &str| {
+            let variable = application::JsonnetVariable { name: "v".to_owned(), value: code.to_owned(), code: true };
+            let options = application::Jsonnet { ext_vars: vec![variable], ..Default::default() };
+            closure(&view, &path("app/dir/x"), &[path("app")], &options)
+        };
+        let found = closure("import 'none/../../lib/c.libsonnet'").expect("readable");
+        assert_eq!(found.files, BTreeSet::from([path("app/dir/x"), path("lib/c.libsonnet")]));
+        assert_eq!(found.passed, BTreeSet::from([path("app/none"), path("app")]));
+        assert_eq!(found.indirect, BTreeSet::from([path("lib/c.libsonnet")]));
+        let long = format!("{}x", "a/../".repeat(700));
+        let rows = [
+            ("importstr '/dev/fd/1'", "`/dev/fd/1` cannot be imported: the path is absolute"),
+            ("importbin '../../x'", "`../../x` cannot be imported: the path leads out of the repository"),
+            ("importstr 'dir'", "`dir` cannot be imported: it is a directory"),
+            ("importstr 'dir/x/'", "`dir/x/` cannot be imported: it is not a directory"),
+            // Its imports count although it is imported as text first.
+            (
+                "[import 'a.libsonnet', importstr 'a.libsonnet']",
+                "`/etc/passwd` cannot be imported: the path is absolute",
+            ),
+            (
+                "[importstr 'a.libsonnet', import 'a.libsonnet']",
+                "`/etc/passwd` cannot be imported: the path is absolute",
+            ),
+            (&format!("import '{long}'"), "the path has more than 3000 bytes"),
+            (&format!("[{}]", "import '../y',".repeat(300_000)), "more than 1000000 places to look in"),
+        ];
+        for (code, expected) in rows {
+            let error = closure(code).expect_err(expected).to_string();
+            assert!(error.ends_with(expected), "{error}");
+        }
+        assert!(closure("import 'a.libsonnet/../none'").expect("readable").passed.is_empty());
     }
 
     #[test]

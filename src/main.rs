@@ -13,7 +13,7 @@ fn main() -> ExitCode {
         return confine::main(args);
     }
     if args.next_if(|arg| arg == evaluate::ARGUMENT).is_some() {
-        return evaluate::main(args);
+        return confine::to_current_directory(|| evaluate::main(args));
     }
     if args.next_if(|arg| arg == render::ARGUMENT).is_some() {
         return render::main(args);

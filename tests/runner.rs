@@ -28,6 +28,7 @@ mod init;
 mod install;
 mod install_sh;
 mod isolation;
+mod jsonnet;
 mod kustomize;
 mod layers;
 mod limits;

@@ -1,17 +1,19 @@
-//! The evaluating process: one file, on disk with all that it imports.
+//! The evaluating process: one file, with all that it imports below the current directory, which is all it can read.
 //!
 //! Started as `git-hydrate __jsonnet ARGUMENTS`. Prints JSON, or what is wrong to standard error with exit status 1.
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use rsjsonnet_front::Session;
 use rsjsonnet_lang::arena::Arena;
 use rsjsonnet_lang::program::Value;
 
+use super::Closure;
 use crate::application;
+use crate::path::RepoPath;
 
 /// The first argument that `main` looks for, like that of the confining process.
 pub const ARGUMENT: &str = "__jsonnet";
@@ -19,11 +21,20 @@ pub const ARGUMENT: &str = "__jsonnet";
 /// The evaluator's stack, in bytes: it recurses where files nest.
 const STACK_BYTES: usize = 256 << 20;
 
-/// The arguments after `__jsonnet`: libraries in the order in which they are asked, variables, and the file.
-pub fn arguments(libraries: &[PathBuf], options: &application::Jsonnet, file: &Path) -> Vec<OsString> {
-    let mut arguments = Vec::new();
+/// The arguments after `__jsonnet`: libraries in the order in which they are asked, files that get their name before an
+/// import gives them another one, variables, and the file. All paths are read in the current directory.
+pub fn arguments(
+    libraries: &[RepoPath],
+    closure: &Closure,
+    options: &application::Jsonnet,
+    file: &RepoPath,
+) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = Vec::new();
     for library in libraries {
-        arguments.extend([OsString::from("--lib"), library.into()]);
+        arguments.extend(["--lib".into(), library.as_str().into()]);
+    }
+    for file in &closure.indirect {
+        arguments.extend(["--name".into(), file.as_str().into()]);
     }
     for (flag, variables) in [("--ext", &options.ext_vars), ("--tla", &options.tlas)] {
         for (index, variable) in variables.iter().enumerate() {
@@ -35,7 +46,7 @@ pub fn arguments(libraries: &[PathBuf], options: &application::Jsonnet, file: &P
             arguments.extend([flag.into(), variable.name.clone().into(), variable.value.clone().into()]);
         }
     }
-    arguments.push(file.into());
+    arguments.push(file.as_str().into());
     arguments
 }
 
@@ -50,7 +61,8 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// The JSON of a file. What is wrong is printed where it is found.
+/// The JSON of a file. `std.thisFile` is the path of a file as in go-jsonnet, and `<extvar:NAME>` or `<top-level-arg:NAME>` in
+/// the code of a variable. What is wrong is printed where it is found.
 fn evaluate(mut arguments: impl Iterator<Item = OsString>) -> Option<String> {
     let arena = Arena::new();
     let mut session = Session::new(&arena);
@@ -60,10 +72,13 @@ fn evaluate(mut arguments: impl Iterator<Item = OsString>) -> Option<String> {
     while let Some(argument) = arguments.next() {
         match argument.to_str() {
             Some("--lib") => session.add_search_path(arguments.next()?.into()),
+            // It is told who imports a file that is no Jsonnet.
+            Some("--name") => drop(session.load_real_file(arguments.next()?.as_ref())),
             Some(flag @ ("--ext-text" | "--ext-code" | "--tla-text" | "--tla-code")) => {
                 let (name, value) = (arguments.next()?.into_string().ok()?, arguments.next()?.into_string().ok()?);
                 let thunk = if flag.ends_with("-code") {
-                    session.load_virt_file(&format!("<{name}>"), value.into_bytes())?
+                    let kind = if flag.starts_with("--ext") { "extvar" } else { "top-level-arg" };
+                    session.load_virt_file(&format!("<{kind}:{name}>"), value.into_bytes())?
                 } else {
                     session.program_mut().value_to_thunk(&Value::string(&value))
                 };

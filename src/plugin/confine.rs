@@ -90,6 +90,20 @@ pub fn fetcher(scratch: &Path, readable: &[PathBuf]) -> Result<Vec<Restriction>,
     Ok([Restriction::Files, Restriction::Calls].into_iter().filter(|part| !enforced.contains(part)).collect())
 }
 
+/// Does `work` after restricting this process to reading what is below its current directory: nothing of the system either,
+/// which was needed until the program ran. Called before any thread is started; where the kernel has no Landlock, nothing is
+/// restricted.
+pub fn to_current_directory(work: impl FnOnce() -> ExitCode) -> ExitCode {
+    match system::enforce_current_directory() {
+        Ok(()) => work(),
+        Err(reason) => {
+            // No one is left to tell when this fails.
+            let _ = writeln!(std::io::stderr(), "{COMPLAINT}{reason}");
+            ExitCode::from(COMPLAINT_STATUS as u8)
+        }
+    }
+}
+
 fn parent_is_alive(policy: &Policy) -> bool {
     getppid().is_some_and(|pid| pid.as_raw_nonzero().get().unsigned_abs() == policy.parent)
 }
@@ -189,6 +203,21 @@ mod system {
         Ok(status.ruleset != RulesetStatus::NotEnforced)
     }
 
+    pub fn enforce_current_directory() -> Result<(), String> {
+        rustix::thread::set_no_new_privs(true).map_err(|error| format!("PR_SET_NO_NEW_PRIVS: {error}"))?;
+        restrict_to_current_directory().map_err(|error| format!("Landlock: {error}"))
+    }
+
+    fn restrict_to_current_directory() -> Result<(), RulesetError> {
+        Ruleset::default()
+            .handle_access(AccessFs::from_all(LANDLOCK))?
+            .handle_access(AccessNet::from_all(LANDLOCK))?
+            .create()?
+            .add_rules(path_beneath_rules(["."], AccessFs::ReadFile | AccessFs::ReadDir))?
+            .restrict_self()?;
+        Ok(())
+    }
+
     fn restrict_files(policy: &Policy) -> Result<bool, RulesetError> {
         let read = AccessFs::from_read(LANDLOCK);
         let device_read = AccessFs::ReadFile;
@@ -225,6 +254,10 @@ mod system {
 
     pub fn enforce(_policy: &Policy) -> Result<Vec<Restriction>, String> {
         Ok(Vec::new())
+    }
+
+    pub fn enforce_current_directory() -> Result<(), String> {
+        Ok(())
     }
 
     pub fn enforce_fetcher(_scratch: &Path, _readable: &[PathBuf]) -> Result<Vec<Restriction>, String> {

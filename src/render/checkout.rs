@@ -165,6 +165,28 @@ impl<'a> Checkout<'a> {
         Ok(Copy { dir: copy })
     }
 
+    /// A directory of its own with these files, links followed, and these directories, each at its path, and nothing else:
+    /// what other Applications read is not in it. `view` notes the files as read. Removed when it is dropped.
+    pub fn only(
+        &self,
+        view: &View<'_>,
+        files: &BTreeSet<RepoPath>,
+        dirs: &BTreeSet<RepoPath>,
+    ) -> Result<Copy, Failure> {
+        let top = self.dir.path();
+        let made = tempfile::Builder::new().prefix("only-").tempdir_in(top);
+        let copy = Copy { dir: made.map_err(io_error(format!("creating a directory in {}", top.display())))? };
+        for dir in dirs {
+            make_dir(&on_disk(copy.path(), dir))?;
+        }
+        for file in files {
+            let (from, to) = (self.part(view, file)?, on_disk(copy.path(), file));
+            make_dir(to.parent().unwrap_or(copy.path()))?;
+            fs::hard_link(&from, &to).map_err(io_error(format!("writing {}", to.display())))?;
+        }
+        Ok(copy)
+    }
+
     fn write_tree(
         &self,
         view: &View<'_>,
@@ -206,7 +228,7 @@ impl<'a> Checkout<'a> {
     }
 }
 
-/// A private directory beside the one that it is a copy of.
+/// A private directory with files of a checkout.
 pub(super) struct Copy {
     dir: TempDir,
 }

@@ -191,8 +191,10 @@ impl One<'_, '_> {
         let mut warnings = std::mem::take(&mut self.warnings);
         let manifests = directory::render(view, dir, options, bytes_max, &mut warnings, |file| {
             let libraries = jsonnet::libraries(dir, &options.jsonnet)?;
+            let closure = jsonnet::closure(view, file, &libraries, &options.jsonnet);
+            let closure = closure.map_err(|error| error.or_at(|| self.source.span(&["directory", "jsonnet"])))?;
             let place = Span::file(file.clone());
-            let json = self.exec().jsonnet(&self.site(&place)?, file, &libraries, &options.jsonnet)?;
+            let json = self.exec().jsonnet(&self.site(&place)?, file, &libraries, &closure, &options.jsonnet)?;
             jsonnet::objects(file, &json).map_err(Failure::mistake)
         });
         self.warnings = warnings;

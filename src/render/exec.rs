@@ -212,28 +212,27 @@ impl Exec {
         Ok(self.runner.run(&call, cancel)?)
     }
 
-    /// The JSON that a Jsonnet file evaluates to.
+    /// The JSON that a Jsonnet file evaluates to, in a directory with the files of `closure` alone.
     pub fn jsonnet(
         &self,
         site: &Site<'_>,
         file: &RepoPath,
         libraries: &[RepoPath],
+        closure: &jsonnet::Closure,
         options: &Jsonnet,
     ) -> Result<Vec<u8>, Failure> {
         let Site { checkout, view, place, cancel } = *site;
-        for path in jsonnet::closure(view, file, libraries)? {
-            checkout.part(view, &path)?;
-        }
-        let libraries: Vec<PathBuf> = libraries.iter().map(|library| checkout.place(library)).collect();
         let variables = options.ext_vars.iter().chain(&options.tlas);
         check_words(variables.flat_map(|variable| [&variable.name, &variable.value]), place)?;
+        let directory = checkout.only(view, &closure.files, &closure.passed)?;
         let mut args: Vec<OsString> = vec![evaluate::ARGUMENT.into()];
-        args.extend(evaluate::arguments(&libraries, options, &checkout.place(file)));
+        args.extend(evaluate::arguments(libraries, closure, options, file));
+        check_size(&args, place)?;
         let call = Call {
             program: &self.runner.settings().confiner,
             args,
-            dir: checkout.dir(),
-            readable: vec![checkout.dir().to_owned()],
+            dir: directory.path(),
+            readable: vec![directory.path().to_owned()],
             writable: Vec::new(),
             ours: true,
             environment: Vec::new(),
@@ -306,7 +305,23 @@ fn check_words<'w>(words: impl IntoIterator<Item = &'w String>, place: &Span) ->
     Err(Failure::mistake(Diagnostic::error(text).at(place.clone())))
 }
 
-/// The tool, checked now if nobody has done it before.
+/// How long one argument and all of them may be, in bytes. Linux takes 128 KiB and, with the usual stack, 2 MiB.
+const ARGUMENT_BYTES_MAX: usize = 120 << 10;
+const ARGUMENTS_BYTES_MAX: usize = 1 << 20;
+
+/// What the system would not take is a mistake of who wrote it too.
+fn check_size(args: &[OsString], place: &Span) -> Result<(), Failure> {
+    let all: usize = args.iter().map(|arg| arg.len() + 16).sum();
+    if all <= ARGUMENTS_BYTES_MAX && args.iter().all(|arg| arg.len() <= ARGUMENT_BYTES_MAX) {
+        return Ok(());
+    }
+    let text = format!(
+        "a Jsonnet variable has more than {ARGUMENT_BYTES_MAX} bytes, or all of them and the paths of libraries and imports more than {ARGUMENTS_BYTES_MAX}"
+    );
+    Err(Failure::mistake(Diagnostic::error(text).at(place.clone()).hint("import a long text from a file")))
+}
+
+/// The tool, checked now if no one has done it before.
 fn checked(cell: &OnceLock<Checked>, check: impl FnOnce() -> Result<Checked, Error>) -> Result<Checked, Error> {
     if let Some(checked) = cell.get() {
         return Ok(checked.clone());
