@@ -390,7 +390,36 @@ fn rendered() -> Vec<(Vector, FilesOf, String)> {
                 "`$$` in `extVars` and `tlas` of several Jsonnet files"),
             vec![("apps/web/a.jsonnet", JSONNET), ("apps/web/b.jsonnet", JSONNET)],
             with("directory: {jsonnet: {extVars: [{name: x, value: $$ARGOCD_APP_NAME}]}}")),
+        (other("the path of a Jsonnet file", "/tmp/_argocd-repo/9b1f4b6e-6d1c-4c5e-9c3e-0d1f9c1d2b3a/apps/web/a.jsonnet A",
+                "apps/web/a.jsonnet A", "`std.thisFile` in Jsonnet"),
+            vec![("apps/web/a.jsonnet", "{apiVersion: 'v1', kind: 'A', metadata: {name: 'a'}, data: {key: std.thisFile}}")], plain()),
+        (other("a file of the server", "\"\" A", "error", "Jsonnet imports of absolute paths, or of paths out of the repository"),
+            vec![("apps/web/a.jsonnet", "{apiVersion: 'v1', kind: 'A', metadata: {name: 'a'}, data: {key: importstr '/dev/null'}}")], plain()),
     ]
+}
+
+/// In double quotes a shell runs what is in `$(…)`: that is Argo CD's text, so README.md has to warn.
+#[test]
+fn commands_are_quoted_as_argocd_quotes_them() {
+    let lab = Lab::new();
+    let hydrated = Hydrated::new(&lab);
+    let helm = "helm: {parameters: [{name: a, value: $(touch x)}, {name: b, value: $(id)}]}, path: apps/web";
+    let chart = "apiVersion: v2\nname: web\nversion: 1.0.0\n";
+    let files = [
+        ("web.yaml", APPLICATION.replace("path: apps/web", helm)),
+        ("apps/web/Chart.yaml", chart.to_owned()),
+        ("apps/web/templates/a.yaml", object(1)),
+    ];
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    hydrated.clone.run("rm", &["-r", "apps"]).success();
+    hydrated.clone.commit("a chart", &files);
+    hydrated.clone.push().success();
+    let written = hydrated.show("web/README.md");
+    assert!(written.contains(" --set \"a=$(touch x)\" --set b=$(id)"), "{written}");
+    let readme = include_str!("../README.md");
+    let (_, section) = readme.split_once("With the setting `profile: argocd`, files").expect("the section");
+    let (before_table, _) = section.split_once("| what | Argo CD |").expect("its table");
+    assert!(before_table.contains("**Do not paste"), "{before_table}");
 }
 
 #[test]

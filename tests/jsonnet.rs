@@ -153,6 +153,7 @@ fn mistakes_name_paths_in_the_repository() {
         let files = [("apps/x/dev/a.jsonnet", entry.as_str()), ("lib/c.libsonnet", "{a: error 'no'}")];
         let answer = push(&clone, "libs: [lib]", &files);
         assert!(answer.contains(expected), "{expected}: {answer}");
+        let answer: String = answer.lines().filter(|line| line.starts_with("remote: ")).collect();
         for of_the_server in ["only-", "parts/", "git-hydrate-", "/tmp/", server.path.to_str().expect("UTF-8")] {
             assert!(!answer.contains(of_the_server), "{of_the_server}: {answer}");
         }
@@ -168,7 +169,7 @@ fn the_evaluator_reads_its_directory_only() {
     let here = server.clone_to("clone");
     here.commit("a file", &[("a.txt", "yes"), ("inside.jsonnet", "importstr 'a.txt'")]);
     here.run(crate::support::BINARY, &["__jsonnet", "inside.jsonnet"]).success();
-    for path in [OF_THE_SYSTEM, "/etc/passwd", "/etc/ld.so.cache", "../server.git/config"] {
+    for path in [OF_THE_SYSTEM, "/etc/passwd", "/etc/ld.so.cache", "../dry.git/config"] {
         here.commit("a way out", &[("outside.jsonnet", &format!("importstr '{path}'"))]);
         let answer = here.run(crate::support::BINARY, &["__jsonnet", "outside.jsonnet"]).exits(1);
         assert!(answer.stderr.contains("Permission denied"), "{path}: {answer:?}");
