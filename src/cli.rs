@@ -344,7 +344,24 @@ fn commit_of(repository: &Repository, rev: &str) -> anyhow::Result<ObjectId> {
         "HEAD" => WrongUse(format!("{error}\nhint: `git hydrate init` writes a small example to begin with")),
         _ => WrongUse(error.to_string()),
     };
-    Ok(repository.rev_parse(rev).map_err(unknown)?)
+    let branch = branch_before_tag(repository, rev)?;
+    Ok(repository.rev_parse(branch.as_deref().unwrap_or(rev)).map_err(unknown)?)
+}
+
+/// The revision with the full name of a branch, where git would take a tag that is named like it: whoever may push a tag
+/// decides nothing by that. Says so.
+fn branch_before_tag(repository: &Repository, rev: &str) -> anyhow::Result<Option<String>> {
+    let end = ["~", "^", ":", "@{"].iter().filter_map(|mark| rev.find(mark)).min().unwrap_or(rev.len());
+    let (name, rest) = rev.split_at(end);
+    let refs = repository.refs()?;
+    if refs.get(&format!("refs/tags/{name}")).is_none() {
+        return Ok(None);
+    }
+    let full = ["refs/heads/", "refs/remotes/"].map(|prefix| format!("{prefix}{name}"));
+    let Some(full) = full.into_iter().find(|full| refs.get(full).is_some()) else { return Ok(None) };
+    let shown = crate::diag::printable(name);
+    eprintln!("warning: `{shown}` is a branch and a tag; the branch is used: for the tag, write refs/tags/{shown}");
+    Ok(Some(full + rest))
 }
 
 /// The same, where a dry commit is wanted: one that hydration made has no Applications, so `command` would say that all of

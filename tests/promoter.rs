@@ -182,6 +182,104 @@ fn a_squashed_promotion_with_other_content_is_found_by_verify() {
     assert!(told.contains("it was not made by hydration, and changes") && told.contains("web/manifest.yaml"), "{told}");
 }
 
+/// The tree of a commit with other content for `web/manifest.yaml`.
+fn forged(server: &Repo, commit: &str) -> String {
+    let blob = server.run("sh", &["-c", "echo 'kind: Evil' | git hash-object -w --stdin"]).success().stdout;
+    let script = format!(
+        "web=$(git ls-tree {commit}:web | sed 's/blob [0-9a-f]*\tmanifest/blob {}\tmanifest/' | git mktree) && {{ git ls-tree \
+         {commit} | grep -v '\tweb$'; printf '040000 tree %s\\tweb\\n' $web; }} | git mktree",
+        blob.trim_end()
+    );
+    server.run("bash", &["-c", &script]).success().stdout.trim_end().to_owned()
+}
+
+/// A commit without parents that hydration had no part in.
+fn stranger(server: &Repo) -> String {
+    let tree = server.run("sh", &["-c", "git mktree </dev/null"]).success().stdout.trim_end().to_owned();
+    server.git(&["commit-tree", &tree, "-m", "stranger"])
+}
+
+#[test]
+fn a_merge_on_top_of_a_strangers_commit_hides_nothing_from_verify() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab, &[], &[("web", "dev", "env/dev-next")]);
+    promote(&server, "env/dev", "env/dev-next", None, Way::Merge);
+    server.hydrate(&["verify"]).success();
+    server.hydrate(&["status"]).success();
+    let (honest, root) = (tip(&server, "env/dev"), stranger(&server));
+    // The same files: nothing is wrong, and the branch stays in the audit.
+    let same = server.git(&["rev-parse", &format!("{honest}^{{tree}}")]);
+    push_commit(&server, "env/dev", &same, &[&root, &honest], "Merge");
+    let told = server.hydrate(&["verify"]).success().stdout;
+    assert!(told.contains("env/dev       1 equal, 2 not made by hydration"), "{told}");
+    server.hydrate(&["status"]).success();
+    // Other files.
+    push_commit(&server, "env/dev", &forged(&server, &honest), &[&root, &tip(&server, "env/dev")], "Merge");
+    let evil = tip(&server, "env/dev");
+    let wrong = format!("error: {}: it was not made by hydration, and changes", &evil[..7]);
+    let told = server.hydrate(&["verify"]).exits(1).stdout;
+    assert!(told.contains(&wrong) && told.contains("web/manifest.yaml"), "{told}");
+    let told = server.hydrate(&["status"]).exits(1).stdout;
+    let tip_is_wrong = format!("its tip {} is not what hydration made: it changes web/manifest.yaml", &evil[..7]);
+    assert!(told.contains(&tip_is_wrong), "{told}");
+    // What is promoted later hides it no more than a merge that leaves it out of the first-parent line.
+    clone.commit("second", &[("apps/web/dev/config.yaml", &config_map("web", "2"))]);
+    clone.push().success();
+    let next = tip(&server, "env/dev-next");
+    let tree = server.git(&["rev-parse", &format!("{next}^{{tree}}")]);
+    push_commit(&server, "env/dev", &tree, &[&honest, &next, &evil], "Promote");
+    let told = server.hydrate(&["verify"]).exits(1).stdout;
+    assert!(told.contains(&wrong), "{told}");
+    server.hydrate(&["status"]).success();
+}
+
+#[test]
+fn a_merge_that_is_repaired_by_hydration_stays_found() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab, &[], &[("web", "dev", "env/dev")]);
+    let root = stranger(&server);
+    push_commit(&server, "env/dev", &forged(&server, "env/dev"), &[&root, &tip(&server, "env/dev")], "Merge");
+    let evil = server.git(&["rev-parse", "env/dev~1"]);
+    clone.commit("second", &[("apps/web/dev/config.yaml", &config_map("web", "2"))]);
+    clone.push().success();
+    let told = server.hydrate(&["verify"]).exits(1).stdout;
+    assert!(told.contains(&format!("error: {}: it was not made by hydration", &evil[..7])), "{told}");
+    assert!(told.contains("env/dev  4 equal, 1 with findings"), "{told}");
+    server.hydrate(&["status"]).success();
+}
+
+#[test]
+fn a_promoters_malformed_tree_is_refused() {
+    let lab = Lab::new();
+    let (server, _) = server(&lab, &[], &[("web", "dev", "env/dev")]);
+    let honest = tip(&server, "env/dev");
+    let raw = |entries: &str| {
+        let script = format!(
+            "entry() {{ printf '%s %s\\0' \"$1\" \"$2\"; printf \"$(printf '%s' \"$3\" | sed 's/../\\\\x&/g')\"; }}; \
+             all() {{ git ls-tree {honest}$1 | while read mode kind id name; do entry ${{mode#0}} \"$name\" $id; done; }}; \
+             web=$(git rev-parse {honest}:web); file=$(git rev-parse {honest}:web/manifest.yaml); {{ {entries}; }} | git \
+             hash-object -t tree -w --literally --stdin"
+        );
+        server.run("bash", &["-c", &script]).success().stdout.trim_end().to_owned()
+    };
+    let rows = [
+        ("all; entry 100644 web/manifest.yaml $file", "its root directory has an entry named `web/manifest.yaml`"),
+        ("all; entry 40000 web $web", "its root directory has two entries named `web`"),
+        ("entry 40000 web $web; all", "its root directory has"),
+    ];
+    for (entries, expected) in rows {
+        let commit = server.git(&["commit-tree", &raw(entries), "-p", &honest, "-m", "Promote"]);
+        let told = server.run("git", &["push", "-q", ".", &format!("{commit}:refs/heads/env/dev")]).exits(1).stderr;
+        assert!(told.contains("would get a malformed tree") && told.contains("git fsck"), "{entries}: {told}");
+        assert!(told.replace("\nremote: ", " ").contains(expected), "{entries}: {told}");
+        assert_eq!(tip(&server, "env/dev"), honest, "{entries}");
+    }
+    // What git writes goes in.
+    let tree = forged(&server, &honest);
+    push_commit(&server, "env/dev", &tree, &[&honest], "Promote");
+    assert_eq!(server.git(&["log", "-1", "--format=%T", "env/dev~1"]), tree);
+}
+
 #[test]
 fn strategies_that_share_an_active_branch_by_active_paths_never_conflict() {
     for profile in ["proposal", "argocd"] {

@@ -307,3 +307,58 @@ fn notes_and_revisions_are_judged() {
     assert!(answer.stdout.contains("made by engine revision 7, and this is"), "{}", answer.stdout);
     assert!(!answer.stdout.contains("error:"), "{}", answer.stdout);
 }
+
+#[test]
+fn an_honest_rewind_of_the_dry_branch_is_no_finding() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    let base = clone.git(&["rev-parse", "HEAD"]);
+    clone.push().success();
+    // The note of the other branch moves to it.
+    clone.commit("dev only", &[("apps/web/dev/config.yaml", &config_map("web", "2"))]);
+    clone.push().success();
+    // In its place come two that both change that branch, of which the tip is hydrated.
+    clone.git(&["reset", "-q", "--hard", &base]);
+    for value in ["a", "b"] {
+        clone.commit(value, &[("apps/web/prod/config.yaml", &config_map("web", value))]);
+    }
+    clone.git(&["push", "-q", "--force", "origin", "main"]);
+    verify(&server, &[], 0);
+    // Again, to one that is what the branch shows already, and on from there.
+    for value in ["c", "b"] {
+        clone.commit(value, &[("apps/web/prod/config.yaml", &config_map("web", value))]);
+    }
+    clone.git(&["push", "-q", "--force", "origin", "main"]);
+    clone.commit("next", &[("apps/web/prod/config.yaml", &config_map("web", "next"))]);
+    clone.push().success();
+    let found = verify(&server, &[], 0);
+    assert_eq!(found[1]["equal"], 6, "{found}");
+}
+
+#[test]
+fn a_tag_does_not_take_the_place_of_a_branch() {
+    let lab = Lab::new();
+    let (server, clone) = history(&lab, 3);
+    let honest = tip(&server, BRANCH);
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["tag", &format!("origin/{BRANCH}"), &honest]);
+    clone.git(&["tag", "main"]);
+    clone.git(&["push", "-q", "origin", "refs/tags/main"]);
+    // The branches go on, the tags do not.
+    clone.commit("broken", &[("apps/web/dev/config.yaml", "a: [\n")]);
+    clone.git(&["push", "-q", "origin", "refs/heads/main"]);
+    let tree = with_input(&server, &["mktree"], "");
+    let evil = server.git(&["commit-tree", &tree, "-p", &honest, "-m", "evil"]);
+    let evil_tree = edit_dir(&server, &honest, "web", |dir| dir.replace("100644", "100755"));
+    let evil = server.git(&["commit-tree", &evil_tree, "-p", &evil, "-p", &honest, "-m", "evil"]);
+    server.git(&["update-ref", &format!("refs/heads/{BRANCH}"), &evil]);
+    let told = server.hydrate(&["check", "main"]).exits(1);
+    let warning = "warning: `main` is a branch and a tag; the branch is used: for the tag, write refs/tags/main";
+    assert!(told.stderr.contains(warning), "{told:?}");
+    server.hydrate(&["check", "refs/tags/main"]).success();
+    server.hydrate(&["check", "main~1"]).success();
+    let told = clone.hydrate(&["verify", &format!("origin/{BRANCH}")]).exits(1);
+    assert!(told.stderr.contains("is a branch and a tag"), "{told:?}");
+    clone.hydrate(&["verify", &format!("refs/tags/origin/{BRANCH}")]).success();
+}

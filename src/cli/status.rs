@@ -10,6 +10,7 @@ use crate::hydrate::{BranchState, BranchStatus, Setup, Silent, Wake, problems, s
 use crate::render::Renderers;
 use crate::report::{Paint, Style};
 
+/// Show the state of each environment branch, and what failed.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -75,6 +76,7 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
         };
         if let Some(what) = elsewhere {
             let _ = writeln!(text, "{branch:width$}  at {at}, {}", paint.by(style, what));
+            text.push_str(&changed(status, paint));
             continue;
         }
         let behind = match status.behind {
@@ -86,7 +88,7 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
             Some(1) => "1 commit behind".to_owned(),
             Some(count) => format!("{count} commits behind"),
             None if status.state == BranchState::Missing => {
-                "missing; `git hydrate catch-up` on the server makes it again".to_owned()
+                "missing; to restore it, on the server: git hydrate catch-up".to_owned()
             }
             None if status.state == BranchState::NotMade => "not made yet".to_owned(),
             None if status.dry_tip.is_none() => "its dry branch does not exist".to_owned(),
@@ -97,6 +99,7 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
             let style = if path.paused { Style::Warning } else { Style::Error };
             let _ = writeln!(text, "  {}", paint.by(style, &printable(&path.to_string())));
         }
+        text.push_str(&changed(status, paint));
         for failure in &status.failures {
             let failed = format!("{} failed", short(&failure.dry_sha));
             let _ = writeln!(text, "  {}", paint.by(Style::Error, &failed));
@@ -108,4 +111,17 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
         }
     }
     text
+}
+
+/// That a branch ends with something else than hydration made.
+fn changed(status: &BranchStatus, paint: Paint) -> String {
+    const SHOWN_MAX: usize = 3;
+    let files: Vec<_> = status.changed_by_others.iter().take(SHOWN_MAX).map(|file| printable(file)).collect();
+    if files.is_empty() {
+        return String::new();
+    }
+    let more = if status.changed_by_others.len() > SHOWN_MAX { ", …" } else { "" };
+    let tip = status.tip.get(..7).unwrap_or_default();
+    let what = format!("its tip {tip} is not what hydration made: it changes {}{more}", files.join(", "));
+    format!("  {}\n", paint.by(Style::Error, &what))
 }

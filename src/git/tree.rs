@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use gix::objs::tree::{EntryKind, EntryMode};
 use gix::objs::{Tree, Write};
@@ -192,20 +192,29 @@ impl ObjectBuffer<'_> {
     /// The first directory below `root` that is none that git would write, with the reason. Each tree is read once,
     /// wherever it is.
     pub fn first_tree_fault(&self, root: ObjectId) -> Result<Option<(String, String)>, Error> {
+        self.new_tree_fault(root, None)
+    }
+
+    /// The same without directories that `old` has at the same path.
+    pub fn new_tree_fault(&self, root: ObjectId, old: Option<ObjectId>) -> Result<Option<(String, String)>, Error> {
         let mut seen = HashSet::new();
-        let mut open = vec![(String::new(), root)];
-        while let Some((path, id)) = open.pop() {
-            if !seen.insert(id) {
+        let mut open = vec![(String::new(), root, old)];
+        while let Some((path, id, old)) = open.pop() {
+            if Some(id) == old || !seen.insert(id) {
                 continue;
             }
             let entries = self.tree(id)?;
             if let Some(fault) = tree_fault(&entries) {
                 return Ok(Some((path, fault)));
             }
-            for entry in entries.iter().filter(|entry| entry.mode == Mode::Directory && !seen.contains(&entry.id)) {
+            let olds = old.map_or(Ok(Vec::new()), |old| self.tree(old))?;
+            let is_directory = |entry: &&TreeEntry| entry.mode == Mode::Directory;
+            let olds: HashMap<Vec<u8>, ObjectId> =
+                olds.into_iter().filter(|entry| is_directory(&entry)).map(|entry| (entry.name, entry.id)).collect();
+            for entry in entries.iter().filter(is_directory) {
                 let name = String::from_utf8_lossy(&entry.name);
                 let below = if path.is_empty() { name.into_owned() } else { format!("{path}/{name}") };
-                open.push((below, entry.id));
+                open.push((below, entry.id, olds.get(&entry.name).copied()));
             }
         }
         Ok(None)

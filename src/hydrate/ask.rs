@@ -12,6 +12,7 @@ mod explain;
 mod foreign;
 mod history;
 mod input_changes;
+mod ours;
 mod planned;
 mod preview;
 mod recomputed;

@@ -294,6 +294,8 @@ pub(super) struct Engines {
     made: BTreeMap<ObjectId, u32>,
     /// The tips that a version without records left; none where there are no records yet.
     older: Option<BTreeSet<ObjectId>>,
+    /// Every tip that was recorded.
+    tips: BTreeSet<ObjectId>,
 }
 
 impl Engines {
@@ -301,6 +303,7 @@ impl Engines {
     pub fn read(tip: Option<ObjectId>, buffer: &ObjectBuffer<'_>) -> Result<Self, Error> {
         let Some(tip) = tip else { return Ok(Self::default()) };
         let (mut made, mut older, mut seen) = (BTreeMap::new(), BTreeSet::new(), HashSet::new());
+        let mut tips = BTreeSet::new();
         let mut next = Some(tip);
         while let Some(id) = next {
             let commit = buffer.commit(id)?;
@@ -310,16 +313,28 @@ impl Engines {
                     let tip = (!record.initial).then_some(&record.tip);
                     made.extend(record.made.iter().chain(tip).map(|made| (*made, record.engine)));
                     older.extend(record.older);
+                    tips.insert(record.tip);
                 }
             }
             next = commit.parents.first().copied().filter(|parent| buffer.repository().has(*parent));
         }
-        Ok(Self { made, older: Some(older) })
+        Ok(Self { made, older: Some(older), tips })
     }
 
     /// The revision that made a commit, if a record names the commit.
     pub fn of(&self, commit: ObjectId) -> Option<u32> {
         self.made.get(&commit).copied()
+    }
+
+    /// Whether a record names a commit: made by hydration, or found as its tip.
+    pub fn is_recorded(&self, commit: ObjectId) -> bool {
+        let is_older = self.older.as_ref().is_some_and(|tips| tips.contains(&commit));
+        self.made.contains_key(&commit) || self.tips.contains(&commit) || is_older
+    }
+
+    /// The commits that hydration made, as recorded.
+    pub fn made(&self) -> impl Iterator<Item = ObjectId> {
+        self.made.keys().copied()
     }
 
     /// Whether a commit was there before there were records.

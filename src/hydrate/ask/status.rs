@@ -1,8 +1,9 @@
 use serde::Serialize;
 
+use super::ours::our_changes;
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
-use crate::git::{ObjectBuffer, ObjectId};
+use crate::git::{self, ObjectBuffer, ObjectId};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::failures::Failure;
 use crate::hydrate::files::METADATA;
@@ -11,9 +12,9 @@ use crate::hydrate::report::{BehindPath, Outcome};
 use crate::hydrate::run::{Branch, Run, Stopped};
 use crate::hydrate::setup::Setup;
 use crate::hydrate::snapshot::Snapshot;
-use crate::hydrate::standing::{Origin, Standing, provenance};
+use crate::hydrate::standing::{Origin, Standing, line, provenance};
 use crate::hydrate::survey::{Named, named};
-use crate::metadata::Behind;
+use crate::metadata::{Behind, Trailers};
 
 /// What a branch that Applications name is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -43,7 +44,7 @@ pub struct BranchStatus {
     pub tip: String,
     /// The dry branch that it is hydrated from.
     pub dry_branch: String,
-    /// The dry commit that it is hydrated from, if that can be told.
+    /// The dry commit that it is hydrated from, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_sha: Option<String>,
     /// The tip of the dry branch; none when that is gone.
@@ -55,6 +56,9 @@ pub struct BranchStatus {
     /// The paths that stay at an earlier dry commit than `dry_sha`, by path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths_behind: Vec<BehindPath>,
+    /// The files in which its tip is not what hydration made, nor a promotion of that: somebody else changed them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed_by_others: Vec<String>,
     /// The dry commits that did not hydrate, oldest first: those after its own, and its own where paths are behind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
@@ -67,6 +71,7 @@ impl BranchStatus {
     /// Whether the branch shows what the tip of its dry branch says; of a sync branch, whether it exists.
     pub fn is_current(&self) -> bool {
         match self.state {
+            _ if !self.changed_by_others.is_empty() => false,
             BranchState::Hydrated => {
                 let is_whole = self.paths_behind.iter().all(|path| path.paused);
                 self.behind == Some(0) && self.failures.is_empty() && self.recorded_tip.is_none() && is_whole
@@ -151,6 +156,11 @@ fn one(
     };
     let standing = standing.filter(|_| state == BranchState::Hydrated);
     let paths_behind = paths_behind(found, standing.as_ref(), named)?;
+    let changed_by_others = match (tip, state) {
+        (Some(tip), BranchState::Hydrated) => changed_by_others(found, branch, tip)?,
+        (Some(tip), BranchState::Promoted) => not_promoted(found, named, branch, tip)?,
+        _ => Vec::new(),
+    };
     let dry = standing.and_then(|standing| standing.dry);
     let repository = found.setup.repository;
     let line = match (dry.filter(|dry| repository.has(*dry)), dry_tip) {
@@ -172,6 +182,7 @@ fn one(
         dry_tip: dry_tip.map(|tip| tip.to_string()),
         behind: line.map(|line| line.len()),
         paths_behind,
+        changed_by_others,
         failures: ledger.failures.of(branch).to_vec(),
     })
 }
@@ -192,4 +203,50 @@ fn paths_behind(
         dry_sha: dry_commit.map(|id| id.to_string()),
     };
     Ok(behind.into_iter().map(path).collect())
+}
+
+/// The files of hydration that differ between the recorded commit of a branch and its tip.
+fn changed_by_others(found: &Snapshot<'_>, branch: &BranchName, tip: ObjectId) -> Result<Vec<String>, git::Error> {
+    let buffer = &found.buffer;
+    let is_below = |recorded: ObjectId| recorded != tip && buffer.repository().is_ancestor(recorded, tip);
+    let record = found.records.get(branch).filter(|record| !record.initial && is_below(record.tip));
+    let Some(record) = record else { return Ok(Vec::new()) };
+    let made = buffer.commit(record.tip)?.tree;
+    our_changes(made, buffer.commit(tip)?.tree, &[made], buffer)
+}
+
+/// The files in which the tip of a sync branch differs from what was last made for it, when that is no hydrated commit of
+/// its staging branch. Of one that several staging branches are promoted to, `git hydrate verify` tells.
+fn not_promoted(
+    found: &Snapshot<'_>,
+    named: &Named,
+    active: &BranchName,
+    tip: ObjectId,
+) -> Result<Vec<String>, git::Error> {
+    let buffer = &found.buffer;
+    let is_only = named.staging.len() == 1 && found.rules.settings.active_paths(active).is_empty();
+    let staging = named.staging.first().filter(|_| is_only);
+    let Some(record) = staging.and_then(|staging| found.records.get(staging)).filter(|record| !record.initial) else {
+        return Ok(Vec::new());
+    };
+    let is_as_found = found.records.get(active).is_some_and(|record| record.tip == tip);
+    let shown = buffer.commit(tip)?.tree;
+    if is_as_found || shown == buffer.empty_tree_id() {
+        return Ok(Vec::new());
+    }
+    let (mut newest, mut ends) = (None, false);
+    for commit in line(&buffer.commit(record.tip)?, buffer) {
+        let commit = commit?;
+        ends = commit.parents.is_empty();
+        if commit.tree == buffer.empty_tree_id() || Trailers::read(&commit.message).is_none() {
+            continue;
+        }
+        let changes = our_changes(commit.tree, shown, &[commit.tree], buffer)?;
+        if changes.is_empty() {
+            return Ok(changes);
+        }
+        newest.get_or_insert(changes);
+    }
+    // What was promoted may be older than the commits that were looked at.
+    Ok(newest.filter(|_| ends).unwrap_or_default())
 }

@@ -6,26 +6,28 @@
 //!
 //! Commits on top of one that differs are judged by what it should have been, so that only what was changed is named.
 
+mod ancestry;
 mod fault;
 mod promoted;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
+use super::ours::our_changes;
 use crate::application::BranchName;
 use crate::git::{Commit, Error, NewCommit, Notes, ObjectBuffer, ObjectId, Repository};
 use crate::hydrate::branch_records::Engines;
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::files::{METADATA, PATH_FILES};
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead, hydrated_branches};
 use crate::hydrate::report::Outcome;
 use crate::hydrate::run::{Branch, Run, Stopped, initial};
 use crate::hydrate::setup::{RefNames, Setup};
 use crate::hydrate::snapshot::Snapshot;
-use crate::hydrate::standing::{self, nearest};
+use crate::hydrate::standing;
 use crate::hydrate::survey::named;
 use crate::metadata::{DryCommit, ENGINE_REVISION, Origin, Trailers, note, read_note};
 use crate::settings::{History, RendererName};
 
+use ancestry::Ancestry;
 use promoted::Promotions;
 
 pub use fault::{Fault, Finding, Line, Verified};
@@ -44,12 +46,9 @@ pub fn lines(repository: &Repository, names: &RefNames) -> Result<Vec<Line>, Hyd
 pub fn audited(setup: &Setup<'_>) -> Result<Vec<Line>, HydrateError> {
     let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
     let named = named(&found)?;
-    let mut lines = lines(setup.repository, &setup.refs)?;
-    lines.retain(|line| {
-        let name = BranchName::new(&line.name);
-        name.is_ok_and(|name| named.contains_key(&name) || found.records.get(&name).is_some())
-    });
-    Ok(lines)
+    let names: BTreeSet<&BranchName> = named.keys().chain(found.records.iter().map(|(branch, _)| branch)).collect();
+    let line = |branch: &BranchName| Some(Line { name: branch.to_string(), tip: found.tip(branch)?, after: None });
+    Ok(names.into_iter().filter_map(line).collect())
 }
 
 /// The branches that are not where hydration left them, at the recorded commit or above it where a promoter moved them;
@@ -100,9 +99,11 @@ pub fn verify(
         let notes = run.found.recorded_notes()?;
         let engines = run.found.engines()?;
         let settings_now = run.found.rules.id;
-        let promotions = Promotions::new(self::lines(setup.repository, &setup.refs)?);
+        let promotions = Promotions::new(self::lines(setup.repository, &setup.refs)?, engines.made().collect());
+        let ancestry = Ancestry::default();
         let (seen, repaired) = (HashSet::new(), HashMap::new());
-        let mut verifier = Verifier { run, renderer, notes, engines, settings_now, seen, repaired, promotions };
+        let mut verifier =
+            Verifier { run, renderer, notes, engines, settings_now, seen, repaired, promotions, ancestry };
         let mut lines = VecDeque::from(lines);
         let mut verified: Vec<Verified> = Vec::new();
         while let Some(line) = lines.pop_front() {
@@ -137,6 +138,7 @@ struct Verifier<'a> {
     /// What commits that differ should have been.
     repaired: HashMap<ObjectId, Commit>,
     promotions: Promotions,
+    ancestry: Ancestry,
 }
 
 /// A hydrated commit and what it says of itself.
@@ -174,7 +176,7 @@ impl<'a> Verifier<'a> {
             let is_new = self.seen.insert(id);
             let Some(trailers) = Trailers::read(&commit.message) else {
                 // What stood there before hydration came is not its business.
-                if is_new && !(hydrated.is_empty() && line.after.is_none()) {
+                if is_new && (!hydrated.is_empty() || line.after.is_some() || self.is_on_ours(&commit)) {
                     let paths = self.foreign(&commit, line, &mut merged)?;
                     if paths.is_empty() {
                         verified.others += 1;
@@ -205,41 +207,42 @@ impl<'a> Verifier<'a> {
         Ok((verified, merged))
     }
 
-    /// The commits of a line, oldest first.
+    /// The commits of a line, oldest first. What was merged into it ends where another line went on from.
     fn commits(&self, line: &Line) -> Result<Vec<ObjectId>, Error> {
         let (mut commits, mut here) = (Vec::new(), Some(line.tip));
-        while let Some(id) = here.filter(|id| Some(*id) != line.after) {
+        let is_judged = |id: &ObjectId| line.after.is_some() && self.seen.contains(id);
+        while let Some(id) = here.filter(|id| Some(*id) != line.after && !is_judged(id)) {
             commits.push(id);
-            here = self.repository().first_parent(id)?;
+            let buffer = &self.run.found.buffer;
+            here = self.ancestry.parent(&buffer.commit(id)?, &self.engines, buffer)?;
         }
         commits.reverse();
         Ok(commits)
+    }
+
+    /// Whether a commit is on top of one that hydration recorded.
+    fn is_on_ours(&self, commit: &Commit) -> bool {
+        let buffer = &self.run.found.buffer;
+        commit.parents.iter().any(|parent| self.ancestry.leads_to_ours(*parent, &self.engines, buffer))
     }
 
     /// The files of hydration that a commit of somebody else changes. A merge may bring in hydrated commits, which are
     /// verified as a line of their own.
     fn foreign(&self, commit: &Commit, line: &Line, merged: &mut Vec<Line>) -> Result<Vec<String>, Stopped> {
         let buffer = &self.run.found.buffer;
-        let Some((first, others)) = commit.parents.split_first() else { return Ok(Vec::new()) };
-        for other in others.iter().filter(|other| self.repository().has(**other)) {
-            let other = self.repository().commit(*other)?;
-            if other.tree == commit.tree && nearest(&other, buffer, |_| true)?.is_some() {
-                merged.push(Line { name: line.name.clone(), tip: other.id, after: Some(*first) });
+        let ours = self.ancestry.our_parents(commit, &self.engines, buffer)?;
+        let Some((main, others)) = ours.split_first() else { return Ok(Vec::new()) };
+        merged.extend(others.iter().map(|other| Line { name: line.name.clone(), tip: *other, after: Some(*main) }));
+        let parents = ours.iter().map(|parent| buffer.commit(*parent)).collect::<Result<Vec<_>, _>>()?;
+        let owners: Vec<ObjectId> = parents.iter().chain([commit]).map(|commit| commit.tree).collect();
+        let mut paths = Vec::new();
+        for parent in &parents {
+            let changes = our_changes(parent.tree, commit.tree, &owners, buffer)?;
+            if changes.is_empty() && self.is_as_made(parent, &owners)? {
                 return Ok(Vec::new());
             }
-        }
-        if !self.repository().has(*first) {
-            return Ok(Vec::new());
-        }
-        let before = self.repository().commit(*first)?.tree;
-        let mut paths = Vec::new();
-        for change in buffer.diff_trees(before, commit.tree)? {
-            let (dir, name) = change.path.rsplit_once('/').unwrap_or(("", &change.path));
-            let metadata = if dir.is_empty() { METADATA.to_owned() } else { format!("{dir}/{METADATA}") };
-            let is_ours = PATH_FILES.contains(&name) || name == ".gitattributes";
-            if is_ours && [before, commit.tree].iter().any(|tree| matches!(buffer.entry(*tree, &metadata), Ok(Some(_))))
-            {
-                paths.push(change.path);
+            if paths.is_empty() {
+                paths = changes;
             }
         }
         // A promoter that squashes leaves no parent that tells what it promotes.
@@ -248,6 +251,13 @@ impl<'a> Verifier<'a> {
             paths.clear();
         }
         Ok(paths)
+    }
+
+    /// Whether a commit has all files of hydration as the nearest hydrated commit below it has them.
+    fn is_as_made(&self, commit: &Commit, owners: &[ObjectId]) -> Result<bool, Error> {
+        let buffer = &self.run.found.buffer;
+        let Some((made, _)) = self.ancestry.nearest(commit, &self.engines, buffer, |_| true)? else { return Ok(false) };
+        Ok(our_changes(made.tree, commit.tree, owners, buffer)?.is_empty())
     }
 
     /// What is wrong with one hydrated commit; nothing when it is equal, or has only what it inherits.
@@ -320,24 +330,33 @@ impl<'a> Verifier<'a> {
         let shared = !self.run.found.rules.settings.active_paths(&trailers.branch).is_empty();
         let is_before =
             |other: &Trailers| other.branch == trailers.branch && (!shared || other.dry_branch == trailers.dry_branch);
-        let before = nearest(parent, &self.run.found.buffer, is_before)?;
+        let before = self.ancestry.nearest(parent, &self.engines, &self.run.found.buffer, is_before)?;
         let is_first = before.is_none();
+        let below = before.as_ref().map(|(commit, _)| commit.id);
+        let before = before.map(|(_, trailers)| trailers);
         let before = before.filter(|before| self.repository().has(before.dry_commit));
         let head = DryHead { branch: trailers.dry_branch.clone(), tip: trailers.dry_commit };
         let dry = before.as_ref().map(|before| before.dry_commit);
         let settings = before.as_ref().map_or(trailers.settings_commit, |before| before.settings_commit);
         // Settings that are gone can only be taken for the same.
         let settings = settings.filter(|id| self.repository().has(*id));
-        let mut branch = match is_first {
+        let begin = || match is_first {
             // Cut from its active branch, it gets a commit whatever is there already.
             true => Branch::before_first(&trailers.branch, &head, parent.clone(), settings),
             false => Branch::resume(&trailers.branch, &head, parent.clone(), dry, settings),
         };
-        let mut skipped = None;
-        for dry in self.between(before.as_ref(), trailers)? {
-            branch = self.run.replay(branch, dry)?;
-            if skipped.is_none() && branch.tip.as_ref().is_some_and(|tip| tip.id != parent.id) {
-                skipped = Some(Fault::Skipped { dry_sha: dry.to_string() });
+        let between = self.between(before.as_ref(), trailers)?;
+        let (mut branch, mut skipped) = self.replay_all(begin(), parent, &between)?;
+        if skipped.is_some()
+            && let Some(noted) = self.noted([Some(parent.id), below])?.filter(|noted| Some(*noted) != dry)
+        {
+            // The branch showed another dry commit by then, from which a rewound dry branch may not lead here.
+            let (shown, changed) = self.replay_all(begin(), parent, &[noted])?;
+            if changed.is_none() && shown.failure().is_none() {
+                let since = self.repository().first_parents(noted, trailers.dry_commit, BACKLOG_MAX)?;
+                let mut since = since.unwrap_or_default();
+                since.pop();
+                (branch, skipped) = self.replay_all(begin(), parent, &since)?;
             }
         }
         // On top of what is missing, since that is what the commit was made from.
@@ -353,6 +372,34 @@ impl<'a> Verifier<'a> {
             (None, _) => Made::Fault(Fault::Needless),
         };
         Ok((made, skipped))
+    }
+
+    /// Hydrates dry commits onto a branch at `parent`, and answers the first that makes a commit.
+    fn replay_all(
+        &mut self,
+        mut branch: Branch,
+        parent: &Commit,
+        line: &[ObjectId],
+    ) -> Result<(Branch, Option<Fault>), Stopped> {
+        let mut skipped = None;
+        for dry in line {
+            branch = self.run.replay(branch, *dry)?;
+            if skipped.is_none() && branch.tip.as_ref().is_some_and(|tip| tip.id != parent.id) {
+                skipped = Some(Fault::Skipped { dry_sha: dry.to_string() });
+            }
+        }
+        Ok((branch, skipped))
+    }
+
+    /// The dry commit that the note of the first of `commits` that has one names, if it is here.
+    fn noted(&mut self, commits: [Option<ObjectId>; 2]) -> Result<Option<ObjectId>, Error> {
+        let Some(notes) = &mut self.notes else { return Ok(None) };
+        for commit in commits.into_iter().flatten() {
+            if let Some(dry) = notes.get(commit, &self.run.found.buffer)?.and_then(|text| read_note(&text)) {
+                return Ok(Some(dry).filter(|dry| self.run.found.buffer.repository().has(*dry)));
+            }
+        }
+        Ok(None)
     }
 
     /// The dry commits between two hydrated commits, where none of them should have changed anything: when both were
@@ -509,14 +556,14 @@ impl<'a> Verifier<'a> {
         for settings in [trailers.settings_commit, self.settings_now] {
             self.use_settings(settings)?;
             let dry_commit = Some(trailers.dry_commit);
-            let mut branch = Branch::resume(&trailers.branch, &head, commit.clone(), dry_commit, settings);
-            for dry in &line {
-                branch = self.run.replay(branch, *dry)?;
-            }
-            let changed = branch.tip.as_ref().is_none_or(|tip| tip.id != commit.id);
-            let failed = matches!(branch.into_report().outcome, Outcome::Failed { .. });
-            if !changed && !failed {
-                return Ok(None);
+            // After a rewind of the dry branch its new tip alone was hydrated.
+            for line in [&line[..], &[dry]] {
+                let branch = Branch::resume(&trailers.branch, &head, commit.clone(), dry_commit, settings);
+                let (branch, changed) = self.replay_all(branch, commit, line)?;
+                let failed = matches!(branch.into_report().outcome, Outcome::Failed { .. });
+                if changed.is_none() && !failed {
+                    return Ok(None);
+                }
             }
         }
         Ok(wrong)

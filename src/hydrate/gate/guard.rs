@@ -284,8 +284,8 @@ impl<'a> Guard<'a> {
                 (None, Some(_)) => true,
                 (Some(old), Some(new)) => self.setup.repository.is_ancestor(old, new),
             };
-            if adds {
-                return Ok(None);
+            if let (true, Some(new)) = (adds, new) {
+                return self.malformed(branch, old, new);
             }
             let pusher = self.access.pusher.as_deref().unwrap_or_default();
             let text = format!("`{pusher}` may add commits to `{branch}`, not remove any");
@@ -293,6 +293,24 @@ impl<'a> Guard<'a> {
             return Ok(Some(Diagnostic::error(text).hint(hint)));
         }
         self.refusal(branch, &dry_branch, old, new).map(Some)
+    }
+
+    /// Why the files of a commit must not get on `branch`: a directory that git would not write, which git and others read
+    /// differently. Those that the branch has already are not looked at.
+    fn malformed(
+        &self,
+        branch: &BranchName,
+        old: Option<ObjectId>,
+        new: ObjectId,
+    ) -> Result<Option<Diagnostic>, HydrateError> {
+        let old = old.and_then(|old| self.buffer.commit(old).ok()).map(|commit| commit.tree);
+        let fault = self.buffer.new_tree_fault(self.buffer.commit(new)?.tree, old)?;
+        Ok(fault.map(|(dir, fault)| {
+            let dir = if dir.is_empty() { "its root directory".to_owned() } else { format!("the directory `{dir}`") };
+            let text = format!("`{branch}` would get a malformed tree at {new}: {dir} {fault}");
+            Diagnostic::error(text)
+                .hint("`git fsck` in your clone names it: make the commit again with git, and push that")
+        }))
     }
 
     /// What the Applications ask for now; none when the settings cannot be used, so that nothing is hydrated.

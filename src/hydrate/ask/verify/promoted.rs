@@ -1,6 +1,7 @@
 //! Promotions that leave no trace in the parents of a commit: squashed ones.
 
 use std::cell::OnceCell;
+use std::collections::HashSet;
 
 use super::Line;
 use crate::application::BranchName;
@@ -12,14 +13,15 @@ use crate::settings::Settings;
 /// The hydrated commits of all branches, which a promoter may have put on another one.
 pub struct Promotions {
     lines: Vec<Line>,
+    recorded: Vec<ObjectId>,
     /// Each with its tree, newest first; read when the first commit of somebody else is met.
     made: OnceCell<Vec<Commit>>,
 }
 
 impl Promotions {
-    /// `lines` are those of all hydrated branches.
-    pub fn new(lines: Vec<Line>) -> Self {
-        Self { lines, made: OnceCell::new() }
+    /// `lines` are those of all hydrated branches; `recorded` are commits that hydration made, whichever branch has them.
+    pub fn new(lines: Vec<Line>, recorded: Vec<ObjectId>) -> Self {
+        Self { lines, recorded, made: OnceCell::new() }
     }
 
     /// The hydrated commit, as a line of its own, whose files `commit` holds: all of them, or on a branch that is promoted by
@@ -64,6 +66,11 @@ impl Promotions {
                     made.push(commit);
                 }
             }
+        }
+        let known: HashSet<ObjectId> = made.iter().map(|commit| commit.id).collect();
+        let repository = buffer.repository();
+        for id in self.recorded.iter().filter(|id| !known.contains(*id) && repository.has(**id)) {
+            made.push(buffer.commit(*id)?);
         }
         Ok(self.made.get_or_init(|| made))
     }
