@@ -468,7 +468,7 @@ fn promotion_strategies_share_a_branch() {
     let clone = dry(&server, &["a", "b"], &["dev"]);
     let settings = server.clone_to("settings");
     settings.git(&["checkout", "-q", "--orphan", "settings"]);
-    let shared = "repoURL: https://git.example.com/dry.git\ndryBranches: [main, other]\nactivePaths: {environments/dev: [a, b]}\n";
+    let shared = "repoURL: https://git.example.com/dry.git\ndryBranches: [main, other]\nmadeApplications: true\nactivePaths: {environments/dev: [a, b]}\n";
     settings.commit("share", &[("settings.yaml", shared)]);
     settings.git(&["push", "-q", "origin", "HEAD:refs/hydrate/config"]);
     clone.push().success();
