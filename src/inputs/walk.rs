@@ -396,16 +396,19 @@ impl Walk<'_, '_> {
         let path = site.dir.resolve(text).ok();
         let kind = path.as_ref().and_then(|path| self.kind(path));
         match (path, kind, Remote::parse(text).filter(|_| DIRECTORIES.contains(&field))) {
-            (Some(path), Some(Kind::File), _) if !is_url => {
-                if configures && self.is_new(&path, site.repository) {
-                    self.file(site.dir, &path, site.repository);
-                }
-            }
+            (Some(path), Some(Kind::File), _) if !is_url => self.named_file(site, configures, &path),
             (_, _, Some(remote)) => self.base(part, text, remote, is_url && field != "components"),
             _ if is_url => self.plain(part, "", text),
             (Some(path), Some(Kind::Directory), None) => self.enter(&path, site.repository),
             (Some(path), None, None) => self.missing(part, text, &path),
             _ => {}
+        }
+    }
+
+    /// A file of the tree; one that configures may name what is elsewhere too.
+    fn named_file(&mut self, site: &Site<'_>, configures: bool, path: &RepoPath) {
+        if configures && self.is_new(path, site.repository) {
+            self.file(site.dir, path, site.repository);
         }
     }
 
