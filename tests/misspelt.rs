@@ -1,5 +1,5 @@
-//! What is misspelt so that an Application would no more be hydrated, or hydrated elsewhere: nothing is removed or deployed
-//! by it, and whoever pushes reads which key it is.
+//! Misspelt or misplaced keys that would take an Application out of hydration, or move it: nothing is removed or deployed by
+//! them, and the pusher reads which key it is.
 
 use crate::made_applications::{both, config, dry, list};
 use crate::push::{application, config_map, tip};

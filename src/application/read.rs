@@ -45,8 +45,7 @@ pub struct File {
     pub holds_source_hydrator: bool,
 }
 
-/// An Application that is not hydrated because what makes it one of ours is misspelt, or a set all of whose Applications
-/// are not.
+/// An Application, or a set with all that it makes, that is not hydrated because of a misspelt key or kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Misspelt {
     /// Its namespace and name, when they can be read.

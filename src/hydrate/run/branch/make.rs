@@ -20,9 +20,8 @@ use crate::shares::in_shares;
 
 impl Branch {
     /// Makes the hydrated commit of a dry commit, or finds that nothing changed. A path that `keeps` names stays as it
-    /// is. `behind` is what the root lists as
-    /// behind; none where it lists nothing and shall not. `sync` is the empty commit that another staging branch started the
-    /// sync branch with in this run.
+    /// is. `behind` is what the root lists as behind; none where it lists nothing and shall not. `sync` is the empty commit
+    /// that another staging branch started the sync branch with in this run.
     ///
     /// Errors: the repository, or a template of the settings; within, why it cannot be made on what is there.
     #[expect(clippy::too_many_arguments, reason = "what a branch gets comes together here")]
@@ -90,7 +89,7 @@ impl Branch {
         Ok(Ok(Made { new_sync, commit: Some(commit), changed, removed, left: LeftBehind::default() }))
     }
 
-    /// The files to write into a path; none when all of them stand there already.
+    /// The files to write into a path; none when all of them are there already.
     fn write_path(
         &self,
         tree: &HydratedTree<'_>,
