@@ -55,7 +55,7 @@
 //! domain      application cache diff inputs manifest metadata settings view      cache -> application manifest view,
 //!             application -> inputs manifest view, inputs -> view, diff -> manifest, manifest -> view, metadata -> application manifest,
 //!             settings -> application metadata
-//! format      git shares stack template yaml      git -> shares, template -> yaml
+//! format      git jinja shares stack template yaml      git -> shares, template -> yaml
 //!             diag path      diag -> path
 //! ground      go versions
 //! ```
@@ -93,6 +93,7 @@ pub mod hook;
 pub mod hydrate;
 pub mod inputs;
 pub mod install;
+mod jinja;
 pub mod jsonnet;
 pub mod kustomize;
 pub mod manifest;
