@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::application::parent::Root;
-use crate::application::{AppName, BranchName, Profile};
+use crate::application::{AppName, BranchName, Profile, Rule, RuleSet};
 use crate::metadata::{
     self, COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE, TemplateFile,
 };
@@ -69,6 +69,9 @@ pub struct Settings {
     /// Applications that live in the cluster only and render others: "app of apps".
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roots: Vec<Root>,
+    /// Which Applications without `spec.sourceHydrator` are hydrated, and where to. The first that matches decides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Rule>,
     /// The namespace of Argo CD, where the Secrets of its clusters are; `argocd` while it is not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argocd_namespace: Option<String>,
@@ -335,6 +338,7 @@ impl Settings {
             dry_branches: Vec::new(),
             made_applications: None,
             roots: Vec::new(),
+            rules: Vec::new(),
             argocd_namespace: None,
             application_sets: BTreeMap::new(),
             branches: Vec::new(),
@@ -346,6 +350,11 @@ impl Settings {
             ..settings.clone()
         };
         of_bytes(self) == of_bytes(other)
+    }
+
+    /// The rules, with what they know of the repository.
+    pub fn rule_set(&self) -> RuleSet {
+        RuleSet::new(&self.rules, &self.repo_urls)
     }
 
     /// The directories that are promoted on their own on `branch`; none on a branch that is promoted as a whole.

@@ -73,8 +73,15 @@ fn render_all(
     renderer: RendererName,
     applications: &[&Application],
 ) -> Vec<Result<Rendered, Failure>> {
-    let context =
-        Context { files, profile, dry_commit: COMMIT, renderer, nondeterministic: &[], limits: Default::default() };
+    let context = Context {
+        files,
+        profile,
+        dry_commit: COMMIT,
+        renderer,
+        nondeterministic: &[],
+        limits: Default::default(),
+        rules: Default::default(),
+    };
     renderers.render(applications, &context, &|_| ())
 }
 

@@ -29,10 +29,13 @@ pub(super) enum Conflict {
     SyncBranchesDiffer { branch: BranchName, sync: BranchName, other: BranchName, at: Span },
     #[error("`{branch}` is hydrated here, and promoted to from `{staging}` elsewhere")]
     SyncBranchWritten { branch: BranchName, staging: BranchName, at: Span },
-    #[error("`drySource.repoURL` is another repository: this Application is not hydrated here")]
-    OtherRepository { url: String, same_place: bool },
+    #[error("`{}` is another repository: this Application is not hydrated here",
+        if *is_by_rule { "repoURL" } else { "drySource.repoURL" })]
+    OtherRepository { url: String, same_place: bool, is_by_rule: bool },
     #[error("the URL of this repository is not set, and Applications name several: `{url}` here, `{other}` elsewhere")]
     RepositoryUnclear { url: String, other: String, at: Span },
+    #[error("the URL of this repository is not set, and no Application names it")]
+    RepositoryUnknown,
     #[error("`{path}` does not exist, so it cannot be determined whether `{url}` is this repository")]
     RepositoryUnproven { url: String, path: RepoPath },
     #[error("`{revision}` is {kind}: pinned, not hydrated on push")]
@@ -100,7 +103,7 @@ impl Conflict {
             Conflict::SyncBranchWritten { .. } => {
                 "use `hydrateTo` for all Applications of a branch, or for none".to_owned()
             }
-            Conflict::OtherRepository { url, same_place: true } => {
+            Conflict::OtherRepository { url, same_place: true, .. } => {
                 format!("if it is this one, on the server: git hydrate config add repoURL {}", pasted(url))
             }
             Conflict::OtherRepository { same_place: false, .. } => return None,
@@ -108,6 +111,7 @@ impl Conflict {
                 let url = pasted(url);
                 format!("correct the path; or set the URL, on the server: git hydrate config set repoURL {url}")
             }
+            Conflict::RepositoryUnknown => "set it, on the server: git hydrate config set repoURL URL".to_owned(),
             Conflict::RepositoryUnclear { url, .. } => {
                 let url = pasted(url);
                 format!("set the one that is right, on the server: git hydrate config set repoURL {url}")

@@ -3,6 +3,7 @@
 use super::field::Place;
 use super::{AppName, NameError};
 use crate::diag::{Diagnostic, Span, UnknownField, is_unprintable};
+use crate::inputs::KeyError;
 use crate::path::{PathError, RepoPath};
 
 /// Why an Application or its source can't be used, or what is odd about it. Each is a mistake of the dry commit.
@@ -64,6 +65,25 @@ pub(super) enum Mistake {
     SyncPathLong { what: &'static str, len: usize, max: usize },
     #[error("`{text}` can't be the path of the dry sources: {reason}")]
     DryPath { text: String, reason: PathError },
+
+    // What a rule hydrates.
+    #[error("rule {rule} of the settings: `{field}`: {reason}")]
+    OfRule { rule: usize, field: &'static str, reason: String },
+    #[error("the source is in another repository: {reason}")]
+    Input { reason: KeyError },
+    #[error("`{name}` can't be a `ref`: it has letters, digits, `_` and `-` only")]
+    RefName { name: String },
+    #[error("`ref: {name}` names a chart, and only a git repository can be named so")]
+    RefChart { name: String },
+    #[error("`ref: {name}` is given twice")]
+    RefTwice { name: String },
+    #[error("the sources name the repository of `ref: {name}` at several revisions")]
+    RefRevisions { name: String },
+    #[error("`{text}` names no source: {}", match known.as_slice() {
+        [] => "none has a `ref`".to_owned(),
+        known => format!("there are {}", known.join(", ")),
+    })]
+    RefUnknown { text: String, known: Vec<String> },
 
     // The source.
     #[error("multiple application sources defined: {0}")]
@@ -128,7 +148,22 @@ impl Mistake {
             | Mistake::SyncPathCharacter { .. }
             | Mistake::SyncPathFile { .. }
             | Mistake::SyncPathLong { .. }
+            | Mistake::RefName { .. }
             | Mistake::PathIsFile { .. } => return None,
+            Mistake::OfRule { .. } => {
+                "correct the rule: git hydrate config edit; or add one before it for this Application".to_owned()
+            }
+            Mistake::Input { .. } => {
+                "if it is this repository, on the server: git hydrate config add repoURL URL; else commit a copy of the \
+                 source and name that"
+                    .to_owned()
+            }
+            Mistake::RefChart { .. } => "take `ref` away, or name a git repository with the files".to_owned(),
+            Mistake::RefTwice { .. } => "give each source a `ref` of its own".to_owned(),
+            Mistake::RefRevisions { .. } => "use one `targetRevision` for all sources of a repository".to_owned(),
+            Mistake::RefUnknown { .. } => {
+                "with `sources`, a file that begins with `$` is one of a source with that `ref`".to_owned()
+            }
             Mistake::ApiVersion(_) => "write `apiVersion: argoproj.io/v1alpha1`".to_owned(),
             Mistake::OtherKind(_) => "write `kind: Application`".to_owned(),
             Mistake::Missing { field } | Mistake::Empty { field } => return expected(field).map(str::to_owned),
@@ -171,7 +206,7 @@ impl Mistake {
             Mistake::ChartAndKustomization { .. } => {
                 "say which it is by `helm: {}` or `kustomize: {}` in drySource or `.argocd-source.yaml`".to_owned()
             }
-            Mistake::PathMissing { .. } => "commit the directory, or correct `drySource.path`".to_owned(),
+            Mistake::PathMissing { .. } => "commit the directory, or correct the `path` of the source".to_owned(),
             Mistake::Fixed { .. } => "set it in the Application".to_owned(),
             Mistake::VariableNotSet { name, known } => {
                 format!("there are {}; write `$${name}` for the text itself", known.join(", "))

@@ -96,6 +96,16 @@ impl Patterns {
         patterns.map(|text| Pattern::new(text.as_ref())).collect::<Result<_, _>>().map(Self)
     }
 
+    /// Whether there is no pattern.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether there is no pattern but those that take away.
+    pub(super) fn only_take_away(&self) -> bool {
+        self.0.iter().all(|pattern| pattern.takes_away)
+    }
+
     /// Whether `name`, a path or a branch, is meant.
     pub fn matches(&self, name: &str) -> bool {
         match self.0.iter().rev().find(|pattern| pattern.matches(name)) {

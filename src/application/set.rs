@@ -322,6 +322,11 @@ impl ApplicationSet {
         is_mentioned.then(|| Self { field: field.clone(), rendered: None })
     }
 
+    /// One that is looked into whatever it mentions.
+    pub(super) fn of(field: &Field) -> Self {
+        Self { field: field.clone(), rendered: None }
+    }
+
     /// The URL that the template names for its dry sources, when it stands there as it is.
     pub fn repo_url(&self) -> Option<&str> {
         let url = self.at(&["spec", "template", "spec", "sourceHydrator", "drySource", "repoURL"])?.as_str()?;

@@ -82,8 +82,8 @@ fn text(listed: &Listed) -> String {
             let _ = writeln!(text, "{}", printable(&application.branch));
         }
         let _ = writeln!(text, "  {}  {} -> {}", printable(name), printable(source), printable(path));
-        let maker = origin.as_ref().map_or(String::new(), |maker| format!(", made by {maker}"));
-        let _ = writeln!(text, "    {}", printable(&format!("{file}:{line}{maker}")));
+        let origin = origin.as_ref().map_or(String::new(), |origin| format!(", {origin}"));
+        let _ = writeln!(text, "    {}", printable(&format!("{file}:{line}{origin}")));
         match (hydrated, reason) {
             (false, None) => text += "    not hydrated\n",
             (false, Some(reason)) => {

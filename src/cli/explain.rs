@@ -214,6 +214,9 @@ fn of_origin(origin: &DryOrigin, row: &mut dyn FnMut(&str, &str)) {
     if let Some(maker) = &origin.made_by {
         row("made by", maker);
     }
+    if let Some(rule) = origin.rule {
+        row("hydrated by", &format!("rule {rule}"));
+    }
     let kind = origin.source_type.map(|kind| format!("{kind}  ")).unwrap_or_default();
     row("source", &format!("{kind}{}", origin.source_path));
     if let Some(template) = &origin.template {

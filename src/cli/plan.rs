@@ -124,9 +124,10 @@ fn add_branch(text: &mut String, branch: &PlannedBranch) {
         return;
     }
     let _ = writeln!(text, "  {name}  {} to render, {} known", branch.render.len(), branch.known);
-    let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for render in &branch.render {
-        reasons.entry(render.why.to_string()).or_default().push(&render.application);
+        let rule = render.rule.map_or(String::new(), |rule| format!(" (by rule {rule})"));
+        reasons.entry(render.why.to_string()).or_default().push(format!("{}{rule}", render.application));
     }
     for (why, names) in reasons {
         let more = names.len().saturating_sub(NAMED_MAX);

@@ -8,12 +8,12 @@ use super::error::HydrateError;
 use super::heads::DryHead;
 use super::snapshot::Snapshot;
 use crate::application::parent::Parent;
-use crate::application::{self, Application, BranchName, By, Maker, Misspelt, Verdict};
+use crate::application::{self, Application, BranchName, By, Maker, Misspelt, RuleSet, Verdict};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository};
 use crate::metadata::{DryCommit, allowed_removals};
 use crate::path::RepoPath;
-use crate::plan::{Destination, Discovered, Discovery, Expanded, Unanswered};
+use crate::plan::{Broken, Destination, Discovered, Discovery, Expanded, Unanswered};
 use crate::view::{ContentId, Files, Kind, TreeFiles, View};
 
 /// A dry commit and the Applications of its tree.
@@ -255,7 +255,7 @@ impl DryTree {
         let findings = self.verdict.findings.iter();
         let findings =
             findings.filter(|found| !found.diagnostic.is_error() || !found.applications.iter().any(is_of_known));
-        let all = broken.map(|broken| &broken.diagnostic).chain(loose.map(|(_, mistake)| mistake)).cloned();
+        let all = broken.map(Broken::told).chain(loose.map(|(_, mistake)| mistake.clone()));
         all.chain(unanswered).chain(findings.map(|finding| finding.diagnostic.clone())).partition(Diagnostic::is_error)
     }
 }
@@ -270,6 +270,8 @@ pub(super) struct DryTrees<'a> {
     known: HashMap<ObjectId, Rc<DryTree>>,
     /// The files of the trees that were looked at last, the last one at the end.
     files: Vec<Rc<TreeFiles<'a>>>,
+    /// The one that was read last by other rules of plain Applications.
+    former: Option<(ObjectId, RuleSet, Rc<DryTree>)>,
 }
 
 impl<'a> DryTrees<'a> {
@@ -297,12 +299,48 @@ impl<'a> DryTrees<'a> {
         if let Some(tree) = self.known.get(&dry).filter(|tree| tree.branch == head.branch) {
             return Ok(tree.clone());
         }
+        let mut discovery = std::mem::take(&mut self.discovery);
+        let tree = self.read_anew(&mut discovery, &found.rules.plain, dry, head, heads, found);
+        self.discovery = discovery;
+        let tree = tree?;
+        self.known.insert(dry, tree.clone());
+        Ok(tree)
+    }
+
+    /// The same by other rules of plain Applications.
+    pub fn read_by(
+        &mut self,
+        plain: &RuleSet,
+        dry: ObjectId,
+        head: &DryHead,
+        heads: &[DryHead],
+        found: &Snapshot<'a>,
+    ) -> Result<Rc<DryTree>, HydrateError> {
+        if let Some((id, rules, tree)) = &self.former
+            && (*id, rules, &tree.branch) == (dry, plain, &head.branch)
+        {
+            return Ok(tree.clone());
+        }
+        let tree = self.read_anew(&mut Discovery::default(), plain, dry, head, heads, found)?;
+        self.former = Some((dry, plain.clone(), tree.clone()));
+        Ok(tree)
+    }
+
+    fn read_anew(
+        &mut self,
+        discovery: &mut Discovery,
+        plain: &RuleSet,
+        dry: ObjectId,
+        head: &DryHead,
+        heads: &[DryHead],
+        found: &Snapshot<'a>,
+    ) -> Result<Rc<DryTree>, HydrateError> {
         let repository = found.setup.repository;
         let commit = repository.commit(dry)?;
         let files = self.files(commit.tree, repository);
         let id = dry.to_string();
-        let (branch, with) = (Some(&head.branch), (found.setup.renderers, id.as_str()));
-        let discovered = found.rules.discover(&mut self.discovery, &*files, branch, found.default_branch(), with);
+        let (branches, with) = ((Some(&head.branch), found.default_branch()), (found.setup.renderers, id.as_str()));
+        let discovered = found.rules.discover_by(plain, discovery, &*files, branches, with);
         let discovered = discovered.map_err(HydrateError::tree(dry))?;
         let view = View::new(&*files);
         let is_directory = |path: &RepoPath| matches!(view.kind(path), Ok(Some(Kind::Directory)));
@@ -311,7 +349,7 @@ impl<'a> DryTrees<'a> {
             let proven = context.repo_urls.is_empty().then(|| application::proven_repository(applications, context));
             (application::validate(applications, context), proven.flatten().map(str::to_owned))
         });
-        let tree = Rc::new(DryTree {
+        Ok(Rc::new(DryTree {
             branch: head.branch.clone(),
             commit: DryCommit::new(&commit),
             tree: commit.tree,
@@ -319,9 +357,7 @@ impl<'a> DryTrees<'a> {
             discovered,
             verdict,
             proven_url,
-        });
-        self.known.insert(dry, tree.clone());
-        Ok(tree)
+        }))
     }
 
     /// A dry commit that was read already, for whichever dry branch.

@@ -110,6 +110,17 @@ impl<'v> Kept<'v> {
         Ok((place.join(directory), place))
     }
 
+    /// An error unless what is at `path` is all of a chart, or a directory of a repository, that was brought to its own place.
+    pub fn holds(&self, key: &Key, path: &RepoPath) -> Result<(), Unusable> {
+        let place = key.place();
+        if key.kind == super::Kind::Git {
+            let directory = path.strip_prefix(&place).unwrap_or_default();
+            return self.directory(key, &directory).map(drop);
+        }
+        let entry = self.entry(key).filter(|entry| entry.places().contains(&place));
+        self.check(entry.ok_or_else(|| Unusable::Missing(key.clone()))?, &place)
+    }
+
     /// Judges what a tool found at a path where it looks itself. What no lock file lists there was put there by hand.
     pub fn judge(&self, path: &RepoPath, wanted: &Key) -> Result<(), Unusable> {
         let Some(entry) = self.lock.as_ref().and_then(|lock| lock.at(path)) else { return Ok(()) };
@@ -182,6 +193,13 @@ impl Unusable {
             Self::View(error @ ViewError::Backend { .. }) => Some(error),
             _ => None,
         }
+    }
+
+    /// As a mistake of the dry commit. `span` is the place of whoever asks.
+    pub fn found_by(&self, span: &Span) -> Diagnostic {
+        let diagnostic = self.diagnostic();
+        let has_place = diagnostic.span.is_some();
+        if has_place { diagnostic } else { diagnostic.at(span.clone()) }
     }
 
     /// As a mistake of the dry commit, without the place of whoever asks.

@@ -98,6 +98,16 @@ impl Key {
         Ok(Self { kind: Kind::Git, url, name: String::new(), want: remote.reference.clone() })
     }
 
+    /// A repository at a branch, tag or commit, as Argo CD names both; nothing or `HEAD` for the newest commit.
+    pub fn repository(url: &str, revision: &str) -> Result<Self, KeyError> {
+        let url = address(url, WEB)?.trim_end_matches('/').to_owned();
+        let want = if revision == "HEAD" { "" } else { revision };
+        if !want.is_empty() && !is_reference(want) {
+            return Err(KeyError::Reference(want.to_owned()));
+        }
+        Ok(Self { kind: Kind::Git, url, name: String::new(), want: want.to_owned() })
+    }
+
     /// A remote file.
     pub fn file(url: &str) -> Result<Self, KeyError> {
         Ok(Self { kind: Kind::File, url: address(url, WEB)?, name: String::new(), want: String::new() })

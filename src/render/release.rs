@@ -4,7 +4,7 @@
 //! in what they render.
 
 use super::failure::Failure;
-use super::value_files::{Place, parameter_file, value_files};
+use super::value_files::{Place, ValueFiles};
 use crate::application::{Application, Helm, Profile};
 use crate::diag::Diagnostic;
 use crate::path::RepoPath;
@@ -86,8 +86,8 @@ impl Values {
 impl Release {
     /// Resolves the options of a source; `at` tells where each of them stands. With it come warnings.
     ///
-    /// The release is called `releaseName`; without it `argocd` takes the Application's name and `proposal` none, with a
-    /// warning. Its namespace is `helm.namespace`, else the destination's. Of parameters with one name the last holds.
+    /// The release is called `releaseName`; without it `argocd`, and what a rule hydrates, takes the Application's name, and
+    /// `proposal` none, with a warning. Its namespace is `helm.namespace`, else the destination's. Of parameters with one name the last holds.
     pub(super) fn new(
         view: &View<'_>,
         profile: Profile,
@@ -97,7 +97,7 @@ impl Release {
         at: Place<'_>,
     ) -> Result<(Self, Vec<Diagnostic>), Failure> {
         let mut warnings = Vec::new();
-        let name = match (&helm.release_name, profile) {
+        let name = match (&helm.release_name, application.profile(profile)) {
             (Some(name), _) => Some(name.clone()),
             (None, Profile::Argocd) => Some(application.name.to_string()),
             (None, Profile::Proposal) => {
@@ -121,6 +121,7 @@ impl Release {
             let mistake = Diagnostic::error(text).at(at(&["helm", "version"]));
             return Err(Failure::mistake(mistake.hint("remove `version`: charts are rendered as Helm 4 renders them")));
         }
+        let files = ValueFiles { view, application, chart };
         let mut set_file = Vec::new();
         for (index, parameter) in helm.file_parameters.iter().enumerate() {
             let span = at(&["helm", "fileParameters", &index.to_string(), "path"]);
@@ -130,7 +131,7 @@ impl Release {
                 let mistake = Diagnostic::error(text).at(at(&["helm", "fileParameters", &index.to_string(), "name"]));
                 return Err(Failure::mistake(mistake.hint("write `\\,` for a comma that belongs to the name")));
             }
-            let file = parameter_file(view, chart, &parameter.path, span)?;
+            let file = files.parameter(&parameter.path, span)?;
             set_file.push(FileSetting { name: parameter.name.clone(), file });
         }
         let last = |file: &FileSetting, rest: &[FileSetting]| rest.iter().all(|other| other.name != file.name);
@@ -151,7 +152,7 @@ impl Release {
             set: settings(helm, false),
             set_string: settings(helm, true),
             set_file,
-            value_files: value_files(view, chart, helm, at)?,
+            value_files: files.all(helm, at)?,
             values,
             api_versions: if helm.api_versions.is_empty() {
                 application.api_versions().to_vec()

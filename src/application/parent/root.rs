@@ -79,7 +79,7 @@ impl Root {
         let file = RepoPath::new("settings.yaml").expect("a plain name");
         let fields = located::parse(&file, object.to_string().as_bytes()).map_err(|wrong| wrong.message)?;
         let Some(field) = fields.first() else { return Err("it is empty".to_owned()) };
-        let document = document(field, 0, false);
+        let document = document(field, 0, false, None);
         match (document.diagnostics.into_iter().next(), document.application) {
             (None, Some(application)) => Ok((*application).clone()),
             (Some(wrong), _) => Err(wrong.message),

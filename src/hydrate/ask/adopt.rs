@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::check::{Checked, Findings, Rule, Tree, check, render_all};
-use crate::application::{self, Application, Profile};
+use crate::application::{self, Application, Profile, RuleSet};
 use crate::diag::{Diagnostic, Severity, Span};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::setup::Observer;
@@ -98,6 +98,7 @@ pub fn adopt(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) ->
         renderer: RendererName::Native,
         nondeterministic: &[],
         limits: settings::Limits::default(),
+        rules: RuleSet::default(),
     };
     let mut of_sources = Findings::default();
     let rendered = render_all(

@@ -87,6 +87,9 @@ pub struct DryOrigin {
     /// What makes it, and from what; none for one that the file holds itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_by: Option<String>,
+    /// The rule of the settings that hydrates it, from 1; none with `spec.sourceHydrator`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<usize>,
     /// Which engine renders it; none when that cannot be told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_type: Option<SourceType>,
@@ -330,6 +333,7 @@ fn origin(
         file: application.places.name.path.to_string(),
         line: application.places.name.line,
         made_by: application.maker.as_ref().map(ToString::to_string),
+        rule: application.rule,
         source_type,
         source_path: application.dry.path.to_string(),
         template: template.map(|template| template.to_string()),

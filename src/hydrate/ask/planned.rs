@@ -61,6 +61,9 @@ pub struct PlannedBranch {
 pub struct PlannedRender {
     /// Its name.
     pub application: String,
+    /// The rule of the settings that hydrates it, from 1; none with `spec.sourceHydrator`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<usize>,
     /// The directory of its sources.
     pub source: String,
     /// The directory of its manifests on the branch.
@@ -157,6 +160,7 @@ fn branch(name: &BranchName, step: &Step<Work>) -> PlannedBranch {
             Task::Fails(failed) => branch.mistakes.extend(failed.diagnostics.iter().cloned()),
             Task::Render(why) => branch.render.push(PlannedRender {
                 application: application.name.to_string(),
+                rule: application.rule,
                 source: application.dry.path.to_string(),
                 path: application.sync_path.to_string(),
                 why: why.into(),

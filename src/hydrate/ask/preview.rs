@@ -70,6 +70,8 @@ pub struct PreviewedPath {
     pub application: Option<AppName>,
     /// What makes, or made, the Application, and from what; none for one that stands in a file.
     pub made_by: Option<String>,
+    /// The rule that hydrates it, from 1; none with `spec.sourceHydrator`.
+    pub rule: Option<usize>,
     /// `manifest.yaml` as it is; none when the path is new.
     pub old: Option<Vec<u8>>,
     /// `manifest.yaml` as it would be; none when the path would go.
@@ -196,7 +198,9 @@ fn paths(
         let found = names.get(&path);
         let application = found.map(|application| application.name.clone());
         let made_by = found.and_then(|application| application.maker.as_ref()).map(ToString::to_string);
-        paths.push(PreviewedPath { path, application, made_by, old: content(change.old)?, new: content(change.new)? });
+        let rule = found.and_then(|application| application.rule);
+        let (old, new) = (content(change.old)?, content(change.new)?);
+        paths.push(PreviewedPath { path, application, made_by, rule, old, new });
     }
     Ok(paths)
 }

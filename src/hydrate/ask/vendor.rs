@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use sha2::{Digest, Sha256};
 
 use super::check::{Judged, Tree, judged};
-use crate::application::{self, Application, Standing, Tool};
+use crate::application::{self, Application, Environment, Referenced, Standing, Tool};
 use crate::diag::{Diagnostic, Span};
 use crate::hydrate::rules::render_context;
 use crate::hydrate::{HydrateError, Observer};
-use crate::inputs::{DIR, Found, Kept, Scan, Source};
+use crate::inputs::{DIR, Found, Kept, Kind, Scan, Source};
 use crate::manifest;
 use crate::path::RepoPath;
-use crate::render::Renderers;
+use crate::render::{Renderers, directory_of};
 use crate::view::View;
 
 /// What a dry tree needs from elsewhere.
@@ -44,24 +44,65 @@ pub fn inputs(tree: &Tree<'_>, renderers: &Renderers) -> Result<Inputs, HydrateE
     let mut count = 0;
     let mut is_partial = !discovered.broken.is_empty() || !discovered.unanswered.is_empty();
     for (standing, application) in verdict.standings.iter().zip(&discovered.applications) {
-        if *standing != Standing::Hydrated {
-            is_partial |= application::source(&view, application, profile).is_err();
+        let mut is_counted = false;
+        let environment = Environment::new(profile, application, &tree.dry_commit);
+        for (source, span) in referenced(application, &environment) {
+            scan.add(application.name.as_str(), &source, &span);
         }
-        let Ok(source) = application::source(&view, application, profile) else { continue };
-        count += 1;
-        let name = application.name.as_str();
-        match &source.tool {
-            Tool::Helm(_) => scan.add(name, &Source::Chart(source.path.clone())),
-            Tool::Kustomize(options) => {
-                scan.add(name, &Source::Kustomization(source.path.clone(), options.components.clone()));
+        for part in application.parts() {
+            let source = application::source(&view, &part, profile);
+            if *standing != Standing::Hydrated {
+                is_partial |= source.is_err();
             }
-            Tool::Directory(_) | Tool::Plugin(_) => {}
+            let tool = source.as_ref().ok().map(|source| &source.tool);
+            is_counted |= tool.is_some() || part.dry.input.is_some();
+            if let Some(source) = needed(&part, tool) {
+                scan.add(part.name.as_str(), &source, &part.places.dry_path);
+            }
+            warnings.extend(tool.and_then(|tool| live_source(&part, tool)));
         }
-        warnings.extend(live_source(application, &source.tool));
+        count += usize::from(is_counted);
     }
     let files: BTreeSet<RepoPath> = discovered.sets.iter().map(|set| set.file.0.clone()).collect();
     warnings.extend(files.iter().filter_map(|file| live_set(&view, file)));
     Ok(Inputs { found: scan.finish(), applications: count, is_partial, warnings })
+}
+
+/// What the source of an Application of one source needs from elsewhere. The tool is not known of what is not here yet.
+fn needed(application: &Application, tool: Option<&Tool>) -> Option<Source> {
+    let path = application.dry.path.clone();
+    let components = match tool {
+        Some(Tool::Kustomize(options)) => Some(options.components.clone()),
+        _ => None,
+    };
+    if let Some(key) = &application.dry.input {
+        return Some(match path.strip_prefix(&key.place()).filter(|_| key.kind == Kind::Git) {
+            Some(directory) => Source::From(key.clone(), directory, components),
+            None => Source::ChartFrom(key.clone()),
+        });
+    }
+    match (tool?, components) {
+        (Tool::Helm(_), _) => Some(Source::Chart(path)),
+        (_, Some(components)) => Some(Source::Kustomization(path, components)),
+        _ => None,
+    }
+}
+
+/// The directories of other repositories whose files an Application names by `$name/…`.
+fn referenced(application: &Application, environment: &Environment) -> Vec<(Source, Span)> {
+    let mut found = Vec::new();
+    for source in &*application.sources {
+        let Some(helm) = &source.dry.options.helm else { continue };
+        let parameters = helm.file_parameters.iter().map(|parameter| &parameter.path);
+        for text in helm.value_files.iter().chain(parameters) {
+            let referenced = application.referenced(&environment.file(text), &source.dry_path);
+            let Some(Ok(Referenced { root, path, input: Some(key) })) = referenced else { continue };
+            if let Some(directory) = directory_of(&path).strip_prefix(&root) {
+                found.push((Source::From(key, directory, None), source.dry_path.clone()));
+            }
+        }
+    }
+    found
 }
 
 /// What Argo CD would do with inputs that stand below the source of an Application.

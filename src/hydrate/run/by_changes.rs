@@ -27,7 +27,7 @@ use super::remade::made_again;
 use super::state::Run;
 use super::stopped::Stopped;
 use crate::application::parent::Reach;
-use crate::application::{self, Application, BranchName};
+use crate::application::{self, Application, BranchName, RuleSet};
 use crate::cache::{self, About, Encoded, Record, State, Stuck};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, object_id};
@@ -85,7 +85,9 @@ impl ByChanges {
     pub fn plan(&mut self, dry: ObjectId, run: &mut Run<'_>, head: &DryHead) -> Result<Plan, Stopped> {
         let commit = run.found.setup.repository.commit(dry)?;
         let (old, new) = (run.files(self.tree), run.files(commit.tree));
-        let changes = Changes::between(&*old, &*new).map_err(HydrateError::tree(dry))?.ok_or(Stopped::Unknown)?;
+        let changes = Changes::between(&*old, &*new, &run.found.rules.plain)
+            .map_err(HydrateError::tree(dry))?
+            .ok_or(Stopped::Unknown)?;
         let touched = self.touched(&changes, &new, &run.found, (head, dry))?;
         // What one limit for all of them did not let through may go through now.
         if self.state.head.stuck.iter().any(|stuck| stuck.of_commit) && !touched.is_empty() {
@@ -212,7 +214,7 @@ impl ByChanges {
     ) -> Result<Touched, Stopped> {
         let view = View::new(new);
         let state = &mut self.state;
-        check_patches(state, changes, &view)?;
+        check_patches(state, changes, &view, &found.rules.plain)?;
         let clusters = found.rules.clusters(&view);
         let makes = |file: &application::File| !file.sets.is_empty();
         let sets_differ = changes.files.iter().any(|(before, after)| before.iter().chain(after).any(makes));
@@ -256,7 +258,10 @@ impl ByChanges {
                 None if record.names_the_commit => Why::NamesTheCommit,
                 None => continue,
             };
-            touched.insert(identity, (Arc::new(clusters.known(&application_of(&record, &view)?)), why));
+            touched.insert(
+                identity,
+                (Arc::new(clusters.known(&application_of(&record, &view, &found.rules.plain)?)), why),
+            );
         }
         for maker in makers {
             for application in made_again(state, &maker, &clusters, new, found, at)? {
@@ -268,7 +273,7 @@ impl ByChanges {
             return Err(Stopped::Unknown);
         }
         // What was touched may make others now.
-        let mut reach = Reach::default();
+        let mut reach = Reach::new(!found.rules.plain.is_empty());
         let mut may_make = |application: &Application| reach.may_make(application, new);
         if found.rules.makes == Some(true) && touched.values().any(|(application, _)| may_make(application)) {
             return Err(Stopped::Unknown);
@@ -413,15 +418,14 @@ fn pairs<'f>(
 }
 
 /// No file may have become an Application, or stopped being one, because a kustomization names it as a patch.
-fn check_patches(state: &mut State, changes: &Changes, view: &View<'_>) -> Result<(), Stopped> {
+fn check_patches(state: &mut State, changes: &Changes, view: &View<'_>, rules: &RuleSet) -> Result<(), Stopped> {
     for path in changes.patches.union(&changes.unpatched) {
         let is_patch = changes.patches.contains(path);
         if is_patch && state.is_patch(path)? {
             continue;
         }
-        let is_application = |content: &[u8]| {
-            application::may_hold_applications(path) && application::read(path, content).holds_source_hydrator
-        };
+        let is_application =
+            |content: &[u8]| application::may_hold_applications(path) && application::is_marked(content, rules);
         if view.read(path).is_ok_and(|blob| is_application(&blob.data)) {
             return Err(Stopped::Unknown);
         }
@@ -433,14 +437,14 @@ fn check_patches(state: &mut State, changes: &Changes, view: &View<'_>) -> Resul
 }
 
 /// The Application of a record whose file did not change.
-fn application_of(record: &Record, view: &View<'_>) -> Result<Application, Stopped> {
+fn application_of(record: &Record, view: &View<'_>, rules: &RuleSet) -> Result<Application, Stopped> {
     let rendered = match &record.about {
         About::Made(text) => Application::remade(None, text),
         About::Written | About::Maker => None,
     };
     let read = || {
         let content = view.read(&record.file).ok()?;
-        let file = application::read(&record.file, &content.data);
+        let file = application::read_by(&record.file, &content.data, rules);
         match &record.about {
             About::Written => file.applications().find(|application| record.is_of(application)).cloned(),
             About::Made(text) => Application::remade(Some(&file), text).map(|made| (*made).clone()),

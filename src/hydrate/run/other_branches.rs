@@ -52,12 +52,12 @@ fn asking(branch: &BranchName, heads: &[DryHead], found: &Snapshot<'_>) -> Resul
     let new = TreeFiles::new(repository, commit.tree);
     let Some(head) = heads.first() else {
         let limit = found.rules.settings.limits.applications;
-        let discovered = Discovery::default().discover(&new, &found.rules.applications, limit);
+        let discovered = Discovery::default().discover(&new, &found.rules.applications, &found.rules.plain, limit);
         return Ok(discovered.map_or(0, |discovered| discovered.applications.len()));
     };
     let old = TreeFiles::new(repository, repository.commit(head.tip)?.tree);
     // What is too large to be compared is not worth a warning.
-    let Ok(Some(changes)) = Changes::between(&old, &new) else { return Ok(0) };
+    let Ok(Some(changes)) = Changes::between(&old, &new, &found.rules.plain) else { return Ok(0) };
     let files = changes.files.iter().filter_map(|(_, file)| file.as_ref());
     let applications = files.flat_map(|file| file.applications());
     let asks = |application: &&Application| application.revision_name() == branch.as_str();

@@ -97,10 +97,15 @@ impl<'a> Run<'a> {
         head: &DryHead,
         heads: &[DryHead],
     ) -> Result<Option<Rc<DryTree>>, HydrateError> {
-        let dry = self.branches.get(name).and_then(|branch| branch.dry);
-        match dry.filter(|dry| self.found.setup.repository.has(*dry)) {
-            Some(dry) => self.tree(dry, head, heads).map(Some),
-            None => Ok(None),
+        let branch = self.branches.get(name);
+        let dry = branch.and_then(|branch| branch.dry).filter(|dry| self.found.setup.repository.has(*dry));
+        let Some(dry) = dry else { return Ok(None) };
+        // What rules led there is what left, when they lead elsewhere now.
+        let settings = branch.and_then(|branch| branch.settings);
+        let former = Rules::at(settings, &self.found.buffer).ok().filter(|_| settings != self.found.rules.id);
+        match former.filter(|former| former.plain != self.found.rules.plain) {
+            Some(former) => self.trees.read_by(&former.plain, dry, head, heads, &self.found).map(Some),
+            None => self.tree(dry, head, heads).map(Some),
         }
     }
 

@@ -88,7 +88,10 @@ impl Expansions {
             if is_root || !pass.names.insert(name) {
                 continue;
             }
-            let is_here = home.is_here(&application.dry.repo_url, application.revision_name());
+            let is_here = match application.has_own_source() {
+                true => home.is_here(&application.dry.repo_url, application.revision_name()),
+                false => !home.is_beside_head,
+            };
             if is_here && self.reach.may_make(application, site.files) {
                 asked.push(Asked { parent: Parent::of(application), application: site.lists.known(application) });
             }
@@ -146,6 +149,7 @@ impl Pass {
             Err(refused) => discovered.unanswered.push(unanswered(refused)),
             Ok(makes) => {
                 discovered.mistakes.extend(makes.warnings.iter().map(|warning| (None, warning.clone())));
+                discovered.rules.extend(&makes.rules);
                 makes.documents.iter().for_each(|document| discovered.take(document));
             }
         }
@@ -168,10 +172,11 @@ impl Pass {
             }
         };
         discovered.mistakes.extend(makes.warnings.iter().map(|warning| (None, warning.clone())));
+        discovered.rules.extend(&makes.rules);
         let read: BTreeSet<&RepoPath> = contents(&expansion.reads).collect();
-        let is_built = read
-            .iter()
-            .any(|path| is_kustomization(path) && path.parent().as_ref() == Some(&asked.application.dry.path));
+        let directories: BTreeSet<&RepoPath> = asked.application.all_sources().map(|source| &source.path).collect();
+        let is_top = |path: &RepoPath| path.parent().is_some_and(|parent| directories.contains(&parent));
+        let is_built = read.iter().any(|path| is_kustomization(path) && is_top(path));
         if is_built && !makes.is_empty() {
             self.note_inputs(discovered, makes, &read);
         }

@@ -73,8 +73,8 @@ pub(super) fn expanded(found: &FoundSet, discovered: &Discovered, site: &Site<'_
         (Ok(()), None) => Err(refused(Diagnostic::error("it was not expanded").at(found.set.span()), true)),
         (Ok(()), Some(Err(diagnostic))) => Err(refused(diagnostic, false)),
         (Ok(()), Some(Ok(expanded))) => {
-            let documents = found.set.documents(&expanded);
-            Ok(Makes { documents, sets: Vec::new(), warnings: expanded.warnings })
+            let (documents, rules) = found.set.documents(&expanded, &site.makers.rules);
+            Ok(Makes { documents, sets: Vec::new(), rules, warnings: expanded.warnings })
         }
     };
     Expansion {

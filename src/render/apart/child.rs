@@ -77,6 +77,7 @@ fn serve() -> io::Result<()> {
         renderer,
         nondeterministic: &nondeterministic,
         limits: instructions.limits_of_settings,
+        rules: instructions.rules,
     };
     let commit = Commit::new(&renderers, &context);
     let documents = Documents::default();
@@ -133,7 +134,7 @@ impl Documents {
         if let Some((_, _, file)) = known {
             return Ok(file.clone());
         }
-        let file = Arc::new(application::read(&asked.file, &blob.data));
+        let file = Arc::new(application::read_by(&asked.file, &blob.data, &commit.context.rules));
         *last = Some((asked.file.clone(), blob.id, file.clone()));
         Ok(file)
     }

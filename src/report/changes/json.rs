@@ -67,6 +67,8 @@ struct Application<'a> {
     name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     made_by: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<usize>,
     path: &'a str,
     change: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,6 +155,7 @@ fn application(application: &ApplicationDiff) -> Application<'_> {
     Application {
         name: application.name.as_ref().map(|name| name.as_str()),
         made_by: application.made_by.as_deref(),
+        rule: application.rule,
         path: application.path.as_str(),
         change: change(application.change),
         moved_from: application.moved_from.as_ref().map(|path| path.as_str()),

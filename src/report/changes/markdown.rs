@@ -142,7 +142,7 @@ impl<'a> Page<'a> {
             (Change::Changed, Some(from)) => format!(", moved from {}", code(from.as_str())),
             (Change::Changed, None) => String::new(),
         };
-        let maker = application.maker().map_or(String::new(), |maker| format!(", made by {}", escaped(maker)));
+        let maker = application.origin().map_or(String::new(), |origin| format!(", {}", escaped(&origin)));
         let mut text =
             format!("\n{} in {}{what}{maker}\n\n", code(application.title()), code(application.path.as_str()));
         if let Some(why) = &application.unreadable {

@@ -140,8 +140,8 @@ impl<'a> Text<'a> {
         let line =
             format!("{}  {}  {what}", self.paint.by(Style::Heading, &title), printable(application.path.as_str()));
         let _ = writeln!(self.text, "\n  {}", line.trim_end());
-        if let Some(maker) = application.maker() {
-            let _ = writeln!(self.text, "    made by {}", wrap(&printable(maker), "    "));
+        if let Some(origin) = application.origin() {
+            let _ = writeln!(self.text, "    {}", wrap(&printable(&origin), "    "));
         }
         if let Some(why) = &application.unreadable {
             let what = format!("what is on the branch cannot be compared: {}", printable(why));
