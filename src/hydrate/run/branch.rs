@@ -431,7 +431,7 @@ impl Branch {
         let mut new_sync = self.new_sync.or(sync.filter(|_| self.sync_tip.is_none()));
         let parent = self.parent(buffer, rules, &origin, &mut new_sync)?;
         let base = parent.as_ref().map_or(buffer.empty_tree_id(), |parent| parent.tree);
-        let tree = HydratedTree::new(buffer, base);
+        let tree = found.tree_of(base);
         let mut edits = Edits::default();
         let mut changed = Vec::new();
         let mut touched = BTreeSet::new();
