@@ -27,8 +27,8 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
     let mut console = Console::new();
     outlive_the_pusher();
     match run(git_dir, stdin, machine, &mut console) {
-        Ok((report, pushed)) => {
-            tell(git_dir, Ok(&report), &mut console);
+        Ok(Hydrated { report, pushed, repository }) => {
+            tell(&repository, Ok(&report), &mut console);
             let is_success = report.is_success();
             let report = concerning(report, &pushed);
             if !report.is_empty() {
@@ -38,7 +38,9 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
         }
         Err(error) => {
             let why = chain(&error).lines().map(printable).collect::<Vec<_>>().join("\n");
-            tell(git_dir, Err(&why), &mut console);
+            if let Ok(repository) = Repository::open(git_dir, Location::Hook) {
+                tell(&repository, Err(&why), &mut console);
+            }
             console.print(&wrap(&format!("error: hydration failed: {why}"), "  "));
             console.print("hint: the push was accepted; the next push, or `git hydrate catch-up`,\n  hydrates it");
             false
@@ -47,9 +49,8 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
 }
 
 /// Has the admin's command know of a run.
-fn tell(git_dir: &Path, outcome: Result<&Report, &str>, console: &mut Console) {
-    let Ok(repository) = Repository::open(git_dir, Location::Hook) else { return };
-    if let Err(why) = notify(&repository, outcome) {
+fn tell(repository: &Repository, outcome: Result<&Report, &str>, console: &mut Console) {
+    if let Err(why) = notify(repository, outcome) {
         console.print(&wrap(&format!("warning: {why}"), "  "));
     }
 }
@@ -77,13 +78,20 @@ fn concerning(mut report: Report, pushed: &[String]) -> Report {
     report
 }
 
-/// Answers what was done, and the refs that were pushed, symbolic ones resolved.
+/// What a run did.
+struct Hydrated {
+    report: Report,
+    /// The refs that were pushed, symbolic ones resolved.
+    pushed: Vec<String>,
+    repository: Repository,
+}
+
 fn run(
     git_dir: &Path,
     stdin: impl Read,
     machine: &Machine,
     console: &mut Console,
-) -> Result<(Report, Vec<String>), HydrateError> {
+) -> Result<Hydrated, HydrateError> {
     let mut lines = String::new();
     // Bytes that are no text are no ref that we know; the wake-up counts all the same.
     drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));
@@ -96,7 +104,7 @@ fn run(
     let names = names.iter().map(|name| refs.resolve(name).to_owned()).collect();
     let options = Options::read(&repository);
     let asked = Instant::now();
-    let Some(_lock) = lock(&repository, options.lock_wait, console)? else {
+    let Some(lock) = lock(&repository, options.lock_wait, console)? else {
         return Err(HydrateError::Locked);
     };
     let started = Instant::now();
@@ -125,7 +133,8 @@ fn run(
     {
         console.print(&wrap(&format!("warning: hydrate.log: {}: {error}", path.display()), "  "));
     }
-    Ok((report, names))
+    drop(lock);
+    Ok(Hydrated { report, pushed: names, repository })
 }
 
 /// The branches that were pushed, symbolic refs resolved; one that is gone is none. `names` are those of refs.
