@@ -228,6 +228,11 @@ impl Diagnostic {
         self.unknown_field.as_ref().is_some_and(|field| names.contains(&field.name))
     }
 
+    /// Whether it is about a field that nobody knows at its place.
+    pub fn is_of_a_field(&self) -> bool {
+        self.unknown_field.is_some()
+    }
+
     /// Whether a key is a near miss of a field: somebody meant the field, and it has no effect.
     pub fn is_near_miss(&self) -> bool {
         self.unknown_field.as_ref().is_some_and(|field| field.near.is_some())

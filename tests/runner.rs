@@ -33,6 +33,7 @@ mod limits;
 mod locks;
 mod log;
 mod made_applications;
+mod misspelt;
 mod mistakes;
 mod mutations;
 mod notify;

@@ -89,6 +89,11 @@ fn application(root: &Object<'_>, place: &Place, document: &mut Document) -> Opt
             root.add(Mistake::SourceToo { field }, &entry.key_place);
         }
     }
+    for field in ["drySource", "syncSource", "hydrateTo"] {
+        if let Some(entry) = spec.entry(field) {
+            root.add(Mistake::Misplaced { field }, &entry.key_place);
+        }
+    }
     spec.near_misses("sourceHydrator");
     let hydrator = spec.required_object("sourceHydrator")?;
     let dry_entry = hydrator.required("drySource");

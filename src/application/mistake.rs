@@ -33,8 +33,10 @@ pub(super) enum Mistake {
     Twice { field: String },
     #[error("unknown field `{key}`{}", inside(parent))]
     Unknown { key: String, parent: String, near: Option<&'static str> },
-    #[error("unknown field `{key}` in `spec`, so this Application is not hydrated")]
-    NotHydrated { key: String, near: &'static str },
+    #[error("unknown field `{key}`{place}, so {what} not hydrated")]
+    NotHydrated { key: String, near: &'static str, place: &'static str, what: &'static str },
+    #[error("`{field}` is beside `sourceHydrator`, where Argo CD does not look at it")]
+    Misplaced { field: &'static str },
     #[error("`{field}` is set beside `spec.sourceHydrator`")]
     SourceToo { field: &'static str },
     #[error("`{text}` can't be the name of {of}: {reason}")]
@@ -109,7 +111,11 @@ impl Mistake {
     fn unknown_field(&self) -> Option<Box<UnknownField>> {
         let (key, near) = match self {
             Mistake::Unknown { key, near, .. } => (key, *near),
-            Mistake::NotHydrated { key, near } => (key, Some(*near)),
+            Mistake::NotHydrated { key, near, .. } => (key, Some(*near)),
+            Mistake::Misplaced { field } => {
+                let near = Some(format!("sourceHydrator.{field}"));
+                return Some(Box::new(UnknownField { name: (*field).to_owned(), near }));
+            }
             _ => return None,
         };
         Some(Box::new(UnknownField { name: one_line(key), near: near.map(str::to_owned) }))
@@ -138,6 +144,7 @@ impl Mistake {
             Mistake::Unknown { near: Some(near), .. } | Mistake::NotHydrated { near, .. } => {
                 format!("did you mean `{near}`?")
             }
+            Mistake::Misplaced { field } => format!("indent `{field}` below `sourceHydrator`"),
             Mistake::Unknown { key, parent, near: None } => return unknown(key, parent),
             Mistake::SourceToo { field } => format!("take `{field}` away: Argo CD does not look at it"),
             Mistake::Branch { text, reason: NameError::FullRef } => match text.strip_prefix("refs/heads/") {

@@ -30,6 +30,7 @@ mod language;
 mod list;
 mod matrix;
 mod merge;
+mod misspelt;
 mod origin;
 mod params;
 mod patch;

@@ -86,12 +86,7 @@ struct Hydrated {
     repository: Repository,
 }
 
-fn run(
-    git_dir: &Path,
-    stdin: impl Read,
-    machine: &Machine,
-    console: &mut Console,
-) -> Result<Hydrated, HydrateError> {
+fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Console) -> Result<Hydrated, HydrateError> {
     let mut lines = String::new();
     // Bytes that are no text are no ref that we know; the wake-up counts all the same.
     drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));

@@ -215,7 +215,7 @@ impl DryTree {
             gone.map(|gone| ((gone.namespace.as_ref(), &gone.name), &gone.file)).unzip();
         let is_gone = |misspelt: &&Misspelt| match &misspelt.application {
             Some((namespace, name)) => names.contains(&(namespace.as_ref(), name)),
-            None => misspelt.diagnostic.span.as_ref().is_some_and(|span| files.contains(&span.path)),
+            None => files.contains(&misspelt.file),
         };
         unread.extend(self.discovered.misspelt.iter().filter(is_gone).map(|misspelt| misspelt.diagnostic.as_error()));
         let elsewhere = self.verdict.findings.iter().filter(|found| {

@@ -61,8 +61,18 @@ impl<'a> Snapshot<'a> {
             DryBranches::find(&setup.wake, &setup.refs, &refs, &rules.settings, &records);
         let failures = faults.read(FAILURES_REF, &refs, |tip| Failures::read(&buffer, tip)).unwrap_or_default();
         let listings = Listings::default();
-        let found =
-            Self { setup, buffer, listings, refs, rules, environments, dry_branches, has_dry_branches, records, is_new };
+        let found = Self {
+            setup,
+            buffer,
+            listings,
+            refs,
+            rules,
+            environments,
+            dry_branches,
+            has_dry_branches,
+            records,
+            is_new,
+        };
         Ok((found, Ledger::new(notes, failures, faults)))
     }
 

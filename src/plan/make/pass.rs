@@ -145,7 +145,7 @@ impl Pass {
         match fitting(expansion, discovered, site, || Diagnostic::error("").at(found.set.span())) {
             Err(refused) => discovered.unanswered.push(unanswered(refused)),
             Ok(makes) => {
-                discovered.mistakes.extend(makes.warnings.iter().map(|warning| (None, warning.clone())));
+                discovered.take_odd(makes);
                 makes.documents.iter().for_each(|document| discovered.take(document));
             }
         }
@@ -167,7 +167,7 @@ impl Pass {
                 return discovered.unanswered.push(unanswered(refused, is_told));
             }
         };
-        discovered.mistakes.extend(makes.warnings.iter().map(|warning| (None, warning.clone())));
+        discovered.take_odd(makes);
         let read: BTreeSet<&RepoPath> = contents(&expansion.reads).collect();
         let is_built = read
             .iter()

@@ -74,7 +74,7 @@ pub(super) fn expanded(found: &FoundSet, discovered: &Discovered, site: &Site<'_
         (Ok(()), Some(Err(diagnostic))) => Err(refused(diagnostic, false)),
         (Ok(()), Some(Ok(expanded))) => {
             let documents = found.set.documents(&expanded);
-            Ok(Makes { documents, sets: Vec::new(), warnings: expanded.warnings })
+            Ok(Makes { documents, sets: Vec::new(), warnings: expanded.warnings, misspelt: Vec::new() })
         }
     };
     Expansion {
