@@ -42,7 +42,7 @@
 //!
 //! # Layers
 //!
-//! A module uses what stands in lines below its own, and in its own line what the arrows show. `tests/layers.rs` reads this
+//! A module uses what is in lines below its own, and in its own line what the arrows show. `tests/layers.rs` reads this
 //! map, and finds circles of files inside modules too.
 //!
 //! ```text

@@ -205,7 +205,7 @@ impl Renderers {
 
     /// Does `work` that is no render but may take as long as one; it asks now and then whether to stop.
     ///
-    /// Errors: the limit that it reached, or nobody wants it any more.
+    /// Errors: the limit that it reached, or no one wants it any more.
     pub fn within_time(&self, what: &str, work: &mut dyn FnMut(Stop)) -> Result<(), Error> {
         let over = Arc::new(AtomicBool::new(false));
         let flags = [over.clone(), self.cancel.clone()];
@@ -256,7 +256,7 @@ impl Renderers {
             let view = View::with_limit(context.files, self.limits.file_bytes_max);
             commit.render_seen(application, view, &Deeds::default()).1.reads()
         };
-        // As every render: on a stack of its own, where a panic touches nobody else.
+        // As every render: on a stack of its own, where a panic touches no one else.
         pool::in_order(&[()], 1, seen, &|_| ()).into_iter().flatten().flatten().next().unwrap_or_default()
     }
 
@@ -292,8 +292,8 @@ pub fn conflicts(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
 
 /// A mistake of ours, told as one of the Application, so that only its branch waits for the next version.
 fn bug(application: &Application, panic: &str) -> Failure {
-    let text = format!("rendering `{}` failed in a way that it never should: {panic}", application.name);
-    let hint = "this is a bug of git-hydrate: please report it with the sources of this Application";
+    let text = format!("internal error while rendering `{}`: {panic}", application.name);
+    let hint = "this is a bug in git-hydrate: please report it with the sources of this Application";
     Failure::mistake(Diagnostic::error(text).at(application.places.name.clone()).hint(hint))
 }
 
@@ -418,7 +418,7 @@ impl<'a> Commit<'a> {
         (result, view)
     }
 
-    /// Whether nobody waits for a result any more.
+    /// Whether no one waits for a result any more.
     fn is_dropped(&self) -> bool {
         self.is_late.load(Ordering::Relaxed) || self.cancel().load(Ordering::Relaxed)
     }

@@ -242,7 +242,7 @@ impl Default for Limits {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     /// A file of another name.
-    #[error("{0}: there is no such settings file; there are: {list}", list = FILES.join(", "))]
+    #[error("`{0}` is not a settings file; the settings files are: {list}", list = FILES.join(", "))]
     UnknownFile(String),
     /// Two templates for one text.
     #[error("{0} and {1}: only one of them can be used; remove the other: git hydrate config unset {0}")]
@@ -302,7 +302,7 @@ impl Settings {
         let mut names: Vec<&AppName> = self.roots.iter().map(|root| &root.name).collect();
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(SettingsError::Wrong(format!("roots: there are two of the name `{}`", twice[0])));
+            return Err(SettingsError::Wrong(format!("roots: two have the name `{}`", twice[0])));
         }
         match self.argocd_namespace.as_deref().map(AppName::new) {
             Some(Err(error)) => Err(SettingsError::Wrong(format!("argocdNamespace: {error}"))),

@@ -9,12 +9,12 @@ use super::{Outcome, WrongUse, output};
 use crate::git::Repository;
 use crate::hydrate;
 
-/// Write a small working example into the working tree: one application in two environments.
+/// Write a small working example: one application in two environments.
 ///
-/// Nothing that is there is overwritten.
+/// Existing files are never overwritten.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Write a Helm chart with values for each environment, in place of a Kustomize base with overlays.
+    /// Write a Helm chart with values for each environment, instead of a Kustomize base with overlays.
     #[arg(long)]
     chart: bool,
 }
@@ -49,11 +49,11 @@ const CHART: &[Example] = example!("chart":
     "hello/values.yaml",
 );
 
-/// What stands in the examples for the URL and the dry branch of the repository.
+/// What is in the examples for the URL and the dry branch of the repository.
 const PLACEHOLDERS: [&str; 2] = ["REPO_URL", "DRY_BRANCH"];
 
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
-    let repository = super::repository(None).context("`git init` makes a repository here")?;
+    let repository = super::repository(None).context("to create a repository here: git init")?;
     let Some(top) = repository.worktree() else {
         bail!(WrongUse("a bare repository has no working tree; run this in a clone of it".to_owned()));
     };

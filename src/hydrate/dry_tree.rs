@@ -200,7 +200,7 @@ impl DryTree {
         self.discovered.unanswered.iter().filter(fed)
     }
 
-    /// Mistakes in documents of which nobody can tell the branch, in files that held Applications of this one; and the
+    /// Mistakes in documents of which no one can tell the branch, in files that held Applications of this one; and the
     /// near misses of `sourceHydrator`, and the URLs of other repositories, by which an Application of this branch seems to
     /// have left.
     pub fn unread(&self, branch: &BranchName, before: Option<&DryTree>) -> Vec<Diagnostic> {
@@ -231,7 +231,7 @@ impl DryTree {
         unread
     }
 
-    /// What is wrong in files that belong to no branch that can be told, and what is odd, whichever branch it belongs to.
+    /// What is wrong in files that belong to no branch that can be determined, and what is odd, whichever branch it belongs to.
     /// `fed` tells whether a dry tree that a branch was hydrated from last is such that it fed the branch: a file by an
     /// Application that it held, a set by one that it made. What never fed any is odd, when it is a set.
     pub fn problems(

@@ -28,7 +28,7 @@ pub enum Unusable {
         directory: RepoPath,
     },
     /// Its files are others than when it came.
-    #[error("`{path}` has other files than {key} had: {LOCK} says {expected}, they are {found}")]
+    #[error("the files in `{path}` are not those of {key}: {LOCK} has {expected}, they are {found}")]
     Changed {
         /// The input.
         key: Key,
@@ -40,7 +40,7 @@ pub enum Unusable {
         found: String,
     },
     /// Another one is where it should be.
-    #[error("`{path}` has {kept}, but {wanted} is asked for")]
+    #[error("`{path}` has {kept}, but {wanted} is needed")]
     Other {
         /// Where it is.
         path: RepoPath,
@@ -159,7 +159,7 @@ impl Unusable {
                     "remove `{path}` and {VENDOR}; a copy of your own goes elsewhere, without an entry of the lock file"
                 )
             }
-            Self::Lock(_) => "remove the file and run `git hydrate vendor`, which writes it anew".to_owned(),
+            Self::Lock(_) => "remove the file and run `git hydrate vendor`, which writes it again".to_owned(),
             Self::View(_) => "commit the files themselves".to_owned(),
         }
     }

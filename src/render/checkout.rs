@@ -2,7 +2,7 @@
 //!
 //! Two shapes. [`Checkout::part`] writes only what is asked for, links replaced by what they lead to: for Helm, which
 //! follows links and says what it reads. [`Checkout::whole`] writes the whole tree with its links: for Kustomize and
-//! plugins, whose reads nobody knows before. Both are made at most once a run, are shared by all programs, and are
+//! plugins, whose reads no one knows before. Both are made at most once a run, are shared by all programs, and are
 //! nothing that a confined program can write to.
 //!
 //! Never: a link that leads out of the tree, a submodule's files, a Git LFS pointer instead of its content. In the whole tree
@@ -67,7 +67,7 @@ impl<'a> Checkout<'a> {
         on_disk(&self.dir.path().join("parts"), path)
     }
 
-    /// A file, or a directory with all below it, and where it stands. `view` notes it as read.
+    /// A file, or a directory with all below it, and where it is. `view` notes it as read.
     pub fn part(&self, view: &View<'_>, path: &RepoPath) -> Result<PathBuf, Failure> {
         let top = self.dir.path().join("parts");
         let place = self.place(path);
@@ -75,7 +75,7 @@ impl<'a> Checkout<'a> {
         view.content_id(path).map_err(unreadable)?;
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(links) = written.parts.get(path) {
-            // Nobody has read them through this view yet.
+            // No one has read them through this view yet.
             for link in links {
                 view.content_id(link).map_err(unreadable)?;
             }
@@ -111,7 +111,7 @@ impl<'a> Checkout<'a> {
         let from = on_disk(&self.dir.path().join("tree"), dir);
         let parent = from.parent().unwrap_or(self.dir.path());
         let made = tempfile::Builder::new().prefix(".git-hydrate-").tempdir_in(parent);
-        let copy = made.map_err(io_error(format!("making a directory in {}", parent.display())))?;
+        let copy = made.map_err(io_error(format!("creating a directory in {}", parent.display())))?;
         link_all(&from, copy.path(), 0)?;
         let name = file.file_name().unwrap_or_default();
         let place = copy.path().join(name);

@@ -130,14 +130,14 @@ impl Walk<'_> {
             _ if is_url(entry) => self.refuse(site, entry, "remote file"),
             (Some(path), Some(Kind::File)) if is_config => self.config(site.dir, path),
             (Some(_), Some(Kind::File)) => {}
-            // Kustomize clones what looks like a repository, also where a directory of that name stands.
+            // Kustomize clones what looks like a repository, also where a directory of that name is.
             _ if is_repository(entry) || entry.contains("://") => self.refuse(site, entry, "remote base"),
             (Some(path), Some(Kind::Directory)) => self.enter(path),
             _ => {}
         }
     }
 
-    /// Every `path`, wherever it stands: of patches, replacements, schemas.
+    /// Every `path`, wherever it is: of patches, replacements, schemas.
     fn paths(&mut self, site: &Site<'_>, value: &Value, depth: usize) {
         match value {
             _ if depth == 0 => {}
@@ -156,7 +156,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The texts that become words of Helm's. Values that stand there are written to a file.
+    /// The texts that become words of Helm's. Values that are there are written to a file.
     fn words(&mut self, site: &Site<'_>, value: &Value, depth: usize) {
         match value {
             _ if depth == 0 => {}
@@ -185,8 +185,8 @@ impl Walk<'_> {
     }
 
     fn refuse(&mut self, site: &Site<'_>, text: &str, what: &str) {
-        let mistake = Diagnostic::error(format!("{what} '{text}': rendering never opens a connection"));
-        let hint = "copy it into the repository and name that copy";
+        let mistake = Diagnostic::error(format!("{what} '{text}': rendering opens no connection"));
+        let hint = "copy it into the repository and name the copy";
         self.mistakes.push(mistake.at(place(site, text)).hint(hint));
     }
 }

@@ -9,7 +9,7 @@ use crate::manifest::encrypted;
 use crate::path::{PathError, RepoPath};
 use crate::view::{Kind, View};
 
-/// Where an option of the source stands: keys and indexes from the option object down.
+/// Where an option of the source is: keys and indexes from the option object down.
 pub(super) type Place<'a> = &'a dyn Fn(&[&str]) -> Span;
 
 /// How many files all patterns together may name.
@@ -84,7 +84,7 @@ fn resolve(chart: &RepoPath, text: &str) -> Result<RepoPath, Diagnostic> {
         None => chart.resolve(text),
     };
     path.and_then(|path| if path.is_root() { Err(PathError::Escapes) } else { Ok(path) })
-        .map_err(|reason| Diagnostic::error(format!("`{text}` can't be a values file: {reason}")))
+        .map_err(|reason| Diagnostic::error(format!("`{text}` cannot be a values file: {reason}")))
 }
 
 /// The scheme of a text that Go takes for a URL.
@@ -105,14 +105,14 @@ fn existing(
         Some(Kind::File) => {
             let content = view.read(path).map_err(|error| Failure::unreadable(error, span.clone()))?;
             if encrypted::is_sops_file(&content.data) {
-                let mistake = Diagnostic::error(format!("`{text}` is encrypted by SOPS"));
+                let mistake = Diagnostic::error(format!("`{text}` is encrypted with SOPS"));
                 return Err(Failure::mistake(mistake.at(span).hint(encrypted::INSTEAD)));
             }
             Ok(Some(path.clone()))
         }
         None if may_miss => Ok(None),
         None => {
-            let mistake = Diagnostic::error(format!("`{text}` is not there: no file `{path}`"));
+            let mistake = Diagnostic::error(format!("`{text}` does not exist: no file `{path}`"));
             Err(Failure::mistake(mistake.at(span).hint(MISSING_HINT)))
         }
         Some(Kind::Directory | Kind::Link | Kind::Submodule) => {
@@ -208,15 +208,15 @@ mod tests {
             ),
             (
                 "../../../etc/passwd",
-                "`../../../etc/passwd` can't be a values file: the path leads out of the repository",
+                "`../../../etc/passwd` cannot be a values file: the path leads out of the repository",
             ),
-            ("/", "`/` can't be a values file: the path leads out of the repository"),
+            ("/", "`/` cannot be a values file: the path leads out of the repository"),
             ("out.yaml", "apps/web/out.yaml: the symbolic link to `/etc/passwd` leads out of the repository"),
             ("env", "`env` is not a file"),
             ("secrets://secrets.yaml", "`secrets://secrets.yaml` asks helm-secrets to decrypt a file"),
             ("secrets+age-import://k?s.yaml", "`secrets+age-import://k?s.yaml` asks helm-secrets to decrypt a file"),
-            ("sops.yaml", "`sops.yaml` is encrypted by SOPS"),
-            ("none.yaml", "`none.yaml` is not there: no file `apps/web/none.yaml`"),
+            ("sops.yaml", "`sops.yaml` is encrypted with SOPS"),
+            ("none.yaml", "`none.yaml` does not exist: no file `apps/web/none.yaml`"),
             ("none*.yaml", "`none*.yaml` matches no values file"),
             ("[.yaml", "`apps/web/[.yaml` is not a valid pattern"),
         ];

@@ -51,9 +51,9 @@ pub struct EnvironmentDiff {
 pub struct ApplicationDiff {
     /// The path; where it was, for one that goes.
     pub path: RepoPath,
-    /// The Application that writes to it, or wrote to it, if that can be told.
+    /// The Application that writes to it, or wrote to it, if that is known.
     pub name: Option<AppName>,
-    /// What makes, or made, the Application, and from what; none for one that stands in a file.
+    /// What makes, or made, the Application, and from what; none for one that is in a file.
     pub made_by: Option<String>,
     /// What becomes of the path.
     pub change: Change,
@@ -61,7 +61,7 @@ pub struct ApplicationDiff {
     pub moved_from: Option<RepoPath>,
     /// The objects that differ, by namespace, name and kind. None when only the way they are written does.
     pub objects: Vec<ObjectDiff>,
-    /// Why the objects cannot be compared: what stands on the branch is no list of objects.
+    /// Why the objects cannot be compared: what is on the branch is no list of objects.
     pub unreadable: Option<String>,
 }
 

@@ -35,12 +35,12 @@ impl Fetcher {
     pub fn repository(&self, url: &str, want: &str, directories: &[String]) -> Result<Fetched> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         if !want.is_empty() && !is_reference(want) {
-            return Err(format!("`{want}` cannot be the name of a branch, tag or commit").into());
+            return Err(format!("`{want}` is not a valid name of a branch, tag or commit").into());
         }
         let site = Site::of(url)?;
         if !site.is_tls && !self.web.allowed.plain(&site.host, site.port) {
             let allow = format!("http://{}:{}", site.host, site.port);
-            return Err(format!("{url} is not asked without TLS (to allow it: --allow {allow})").into());
+            return Err(format!("{url} is not fetched without TLS (to allow it: --allow {allow})").into());
         }
         let dir = self.scratch.join(format!("git-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
         fs::create_dir(&dir)?;
@@ -127,7 +127,8 @@ impl Git<'_> {
         }
         let listing = self.run(&["ls-tree", "-r", "-z", "-l", &tree], None)?;
         for entry in listing.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
-            let entry = std::str::from_utf8(entry).map_err(|_| format!("`{dir}` has a name that is no UTF-8"))?;
+            let entry =
+                std::str::from_utf8(entry).map_err(|_| format!("`{dir}` has a name that is not valid UTF-8"))?;
             let (fields, name) = entry.split_once('\t').ok_or("git ls-tree: no name")?;
             let path = dir.join(&RepoPath::new(name)?);
             let mut fields = fields.split_ascii_whitespace();
@@ -135,10 +136,12 @@ impl Git<'_> {
             match mode {
                 Some("100644" | "100755") => {}
                 Some("120000") => {
-                    return Err(format!("symbolic link `{path}` is refused: name a directory without links").into());
+                    return Err(format!("symbolic link `{path}` is not allowed: name a directory without links").into());
                 }
                 Some("160000") => {
-                    return Err(format!("submodule `{path}` is refused: name a directory without submodules").into());
+                    return Err(
+                        format!("submodule `{path}` is not allowed: name a directory without submodules").into()
+                    );
                 }
                 _ => return Err(format!("`{path}` is no file").into()),
             }
@@ -204,7 +207,7 @@ impl Git<'_> {
         Ok(output.map_err(|error| format!("starting git: {error}"))?)
     }
 
-    /// A git that knows nothing but what it is told here. A credential travels in its environment, which nobody else reads.
+    /// A git that knows nothing but what it is told here. A credential travels in its environment, which no one else reads.
     fn command(&self, credential: Option<&Credential>) -> Command {
         let mut command = Command::new("git");
         command.current_dir(&self.dir).env_clear();

@@ -45,8 +45,8 @@ impl<'r> Fetcher<'r> {
     /// Starts the program beside this one, else that of the PATH.
     pub fn start(repository: &'r Repository, rules: Rules) -> anyhow::Result<Self> {
         let dirs = [std::env::temp_dir(), repository.common_dir().to_owned()];
-        let scratch =
-            regular::scratch_dir("fetch", &[&dirs[0], &dirs[1]]).context("making a directory to fetch into")?;
+        let scratch = regular::scratch_dir("fetch", &[&dirs[0], &dirs[1]])
+            .context("creating a directory for the fetched files")?;
         let beside = std::env::current_exe().ok().map(|program| program.with_file_name(PROGRAM));
         let program = beside.filter(|program| program.exists()).unwrap_or_else(|| PathBuf::from(PROGRAM));
         let mut command = Command::new(&program);
@@ -57,12 +57,8 @@ impl<'r> Fetcher<'r> {
             }
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-        let missing = || {
-            format!(
-                "starting {}: what is kept already needs no such program, but to fetch more, install it beside git-hydrate",
-                program.display()
-            )
-        };
+        let missing =
+            || format!("starting {}, which fetches inputs: install it next to git-hydrate", program.display());
         let mut child = command.spawn().with_context(missing)?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             bail!("no pipe to {PROGRAM}")

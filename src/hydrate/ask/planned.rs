@@ -187,7 +187,7 @@ impl std::fmt::Display for PlannedWhy {
         match self {
             Self::New => f.write_str("new"),
             Self::Application => f.write_str("Application changed"),
-            Self::File { changed } if changed.is_empty() => f.write_str("top directory changed"),
+            Self::File { changed } if changed.is_empty() => f.write_str("root directory changed"),
             Self::File { changed } => write!(f, "{changed} changed"),
             Self::Commit => f.write_str("names the dry commit"),
             Self::Settings => f.write_str("settings changed"),

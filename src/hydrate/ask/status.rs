@@ -41,7 +41,7 @@ pub struct BranchStatus {
     pub tip: String,
     /// The dry branch that it is hydrated from.
     pub dry_branch: String,
-    /// The dry commit that it is hydrated from, if that can be told.
+    /// The dry commit that it is hydrated from, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_sha: Option<String>,
     /// The tip of the dry branch; none when that is gone.

@@ -28,7 +28,7 @@ pub struct Inputs {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// What an Application renders to: a digest, none when it does not render.
+/// What an Application renders to: a digest, none when it fails to render.
 pub type Outputs = BTreeMap<(String, Span), Option<String>>;
 
 /// Finds what the Applications of a tree need from elsewhere. Only Applications that make others are rendered.
@@ -64,7 +64,7 @@ pub fn inputs(tree: &Tree<'_>, renderers: &Renderers) -> Result<Inputs, HydrateE
     Ok(Inputs { found: scan.finish(), applications: count, is_partial, warnings })
 }
 
-/// What Argo CD would do with inputs that stand below the source of an Application.
+/// What Argo CD would do with inputs that are below the source of an Application.
 fn live_source(application: &Application, tool: &Tool) -> Option<Diagnostic> {
     if !application.dry.path.is_root() {
         return None;

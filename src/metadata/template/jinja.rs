@@ -59,7 +59,7 @@ impl Jinja {
 
     fn diagnose(&self, error: &minijinja::Error) -> Diagnostic {
         let reason = match (error.kind(), error.detail()) {
-            (ErrorKind::WriteFailure, _) => format!("it makes more than {OUTPUT_BYTES_MAX} bytes"),
+            (ErrorKind::WriteFailure, _) => format!("its output has more than {OUTPUT_BYTES_MAX} bytes"),
             (ErrorKind::OutOfFuel, _) => format!("it takes more than {STEPS_MAX} steps"),
             (ErrorKind::UndefinedError, None) => "it uses a value that does not exist".to_owned(),
             (kind, None) => kind.to_string(),

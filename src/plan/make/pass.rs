@@ -56,12 +56,14 @@ impl Expansions {
             rendered += asked.len();
             let why = match depth == limits.depth {
                 true => Some(format!(
-                    "{depth} Applications make one another in a row; the setting limits.madeDepth sets the limit"
+                    "Applications that make each other are nested {depth} deep; the setting limits.madeDepth sets \
+                    the limit"
                 )),
                 false => (rendered > limits.makers).then(|| {
                     let makers = limits.makers;
                     format!(
-                        "a dry tree has more than {makers} that may make some; the setting limits.makers sets the limit"
+                        "a dry tree has more than {makers} Applications that may make others; the setting \
+                        limits.makers sets the limit"
                     )
                 }),
             };

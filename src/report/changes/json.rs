@@ -1,4 +1,4 @@
-//! Changes for programs. What a field means is told in `git hydrate diff --help`.
+//! Changes for programs. What a field means is described in `git hydrate diff --help`.
 
 use serde::Serialize;
 use serde_json::Value as Json;
