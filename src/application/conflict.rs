@@ -30,7 +30,7 @@ pub(super) enum Conflict {
     #[error("`{branch}` is hydrated directly here, but promoted from `{staging}` elsewhere")]
     SyncBranchWritten { branch: BranchName, staging: BranchName, at: Span },
     #[error("`drySource.repoURL` names another repository: this Application is not hydrated here")]
-    OtherRepository { url: String, same_place: bool },
+    OtherRepository { url: String, known: String },
     #[error("the URL of this repository is not set, and Applications name several: `{url}` here, `{other}` elsewhere")]
     RepositoryUnclear { url: String, other: String, at: Span },
     #[error("`{path}` does not exist, so it cannot be determined whether `{url}` is this repository")]
@@ -100,10 +100,10 @@ impl Conflict {
             Conflict::SyncBranchWritten { .. } => {
                 "use `hydrateTo` for all Applications of a branch, or for none".to_owned()
             }
-            Conflict::OtherRepository { url, same_place: true } => {
-                format!("if it is this one, on the server: git hydrate config add repoURL {}", pasted(url))
+            Conflict::OtherRepository { url, known } => {
+                let (url, known) = (pasted(url), pasted(known));
+                format!("this one is {known}; if both are one, on the server: git hydrate config add repoURL {url}")
             }
-            Conflict::OtherRepository { same_place: false, .. } => return None,
             Conflict::RepositoryUnproven { url, .. } => {
                 let url = pasted(url);
                 format!("correct the path; or set the URL, on the server: git hydrate config set repoURL {url}")

@@ -156,9 +156,9 @@ impl<'a> Rules<'a> {
                 self.revision(index, &mut missing)
             } else {
                 // Where nothing tells which repository this is, that is said once.
-                if !ours.is_empty() {
-                    let same_place = ours.iter().any(|ours| ours.same_place(&url));
-                    let conflict = Conflict::OtherRepository { url: application.dry.repo_url.clone(), same_place };
+                if let Some(known) = ours.first() {
+                    let known = known.to_string();
+                    let conflict = Conflict::OtherRepository { url: application.dry.repo_url.clone(), known };
                     self.add([index], conflict, &application.places.repo_url);
                 }
                 Standing::OtherRepository

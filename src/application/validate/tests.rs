@@ -135,8 +135,11 @@ fn repositories_that_are_set() {
     check(&[WEB, cased], &REPOSITORY, &[is_other]);
     check(&[WEB, cased], &Repository { urls: &[URL, "ssh://git@git.example.com/Shop/dry"], ..REPOSITORY }, &[]);
     let hint = |app| judge(&[WEB, app], &REPOSITORY).findings[0].diagnostic.hint.clone();
-    assert_eq!(hint(other), None);
-    let line = "if it is this one, on the server: git hydrate config add repoURL git@git.example.com:Shop/dry.git";
+    let line = "this one is https://git.example.com/shop/dry; if both are one, on the server: git hydrate config add \
+                repoURL https://git.example.com/shop/other";
+    assert_eq!(hint(other).as_deref(), Some(line));
+    let line = line.replace("https://git.example.com/shop/other", "git@git.example.com:Shop/dry.git");
+    let line = &*line;
     assert_eq!(hint(cased).as_deref(), Some(line));
     let hostile = App { url: "https://git.example.com/shop/dry/?$(reboot)", ..API };
     let repository = Repository { urls: &[], ..REPOSITORY };
