@@ -23,6 +23,7 @@ mod near;
 mod object;
 mod options;
 pub mod parent;
+mod pause;
 mod read;
 mod repository;
 mod search;
@@ -54,6 +55,7 @@ pub use options::{
     Directory, FileParameter, Helm, HelmParameter, Jsonnet, JsonnetVariable, Kustomize, Options, Patch, PatchTarget,
     Plugin, PluginParameter, PluginVariable, Replicas,
 };
+pub use pause::PAUSED;
 pub use read::{File, Misspelt, is_marked, read, read_too_large};
 pub use search::{
     PatternError, Patterns, is_excluded, is_inside_chart, is_kustomization, may_hold_applications, patches,
@@ -97,6 +99,8 @@ pub struct Application {
     /// Which Application of the file it is, from 0; items of lists are counted one by one. One that is made has a number
     /// that follows from its name and its maker's.
     pub index: usize,
+    /// Whether the annotation [`PAUSED`] keeps what is hydrated of it as it is.
+    pub paused: bool,
     /// Where its fields stand.
     pub places: Places,
     /// What makes it; none for one that stands in a file itself.
@@ -192,6 +196,7 @@ impl Application {
             hash.update(text.unwrap_or_default().len().to_le_bytes());
             hash.update(text.unwrap_or_default());
         }
+        hash.update([u8::from(self.paused)]);
         ContentId::new(&hash.finalize())
     }
 

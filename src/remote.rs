@@ -130,6 +130,7 @@ fn hydrate_cache(cache: &Cache, machine: &Machine) -> Result<Report, Error> {
 fn tell(report: &Report, request: &Request) {
     let mut report = report.clone();
     report.branches.retain(|branch| match branch.outcome {
+        _ if !branch.is_success() => true,
         Outcome::Moved => request.verbosity > 0,
         Outcome::Unchanged => false,
         Outcome::Failed { .. } => true,

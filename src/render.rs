@@ -385,7 +385,8 @@ impl<'a> Commit<'a> {
                 Failure::Mistakes(_) => !deeds.ran_a_program.get() && !deeds.names_the_commit.get(),
                 Failure::World(error) => error.is_limit() && !error.is_limit_of_commit(),
             };
-            Unrendered { failure, reads: view.reads(), repeats }
+            let follows = matches!(failure, Failure::Mistakes(_)) && !deeds.ran_a_program.get();
+            Unrendered { failure, reads: view.reads(), repeats, follows }
         })
     }
 

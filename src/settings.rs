@@ -14,6 +14,7 @@
 
 pub mod argocd_cm;
 pub mod edit;
+mod on_failure;
 
 use std::collections::BTreeMap;
 
@@ -27,6 +28,7 @@ use crate::metadata::{
 use crate::path::RepoPath;
 
 pub use crate::metadata::Tools;
+pub use on_failure::{Chosen, Held, OnFailure};
 
 /// The ref whose tree holds the settings.
 pub const SETTINGS_REF: &str = "refs/hydrate/config";
@@ -88,6 +90,9 @@ pub struct Settings {
     /// (`activePath`) that one strategy promotes.
     #[serde(deserialize_with = "active_paths", skip_serializing_if = "BTreeMap::is_empty")]
     pub active_paths: BTreeMap<BranchName, Vec<RepoPath>>,
+    /// What becomes of a branch of which an Application fails.
+    #[serde(skip_serializing_if = "is_default")]
+    pub on_failure: OnFailure,
     /// Whose rules hold where the proposal and Argo CD's own hydrator differ.
     #[serde(skip_serializing_if = "is_default")]
     pub profile: ProfileName,
@@ -291,6 +296,7 @@ impl Settings {
             }
         }
         settings.check_made()?;
+        settings.on_failure.check()?;
         check_tools(&settings.tools)?;
         settings.readme_template = template(&mut texts, README_TEMPLATE, README_GO_TEMPLATE)?;
         settings.commit_message_template = template(&mut texts, COMMIT_MESSAGE_TEMPLATE, COMMIT_MESSAGE_GO_TEMPLATE)?;
@@ -341,6 +347,7 @@ impl Settings {
             known_fields: Vec::new(),
             adopt: Vec::new(),
             history: History::default(),
+            on_failure: OnFailure::default(),
             removal_limit: RemovalLimit::default(),
             limits: Limits::default(),
             ..settings.clone()
@@ -487,6 +494,7 @@ activePaths:
   environments/dev: [team-a, team-b/x]
 profile: argocd
 history: tip
+onFailure: {application: [environments/dev]}
 renderer: exec
 author: {name: Robot, email: robot@example.com}
 nondeterministic: [randAlphaNum]

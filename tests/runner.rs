@@ -40,6 +40,7 @@ mod notify;
 mod objects;
 mod odd_files;
 mod odd_text;
+mod on_failure;
 mod ownership;
 mod plan;
 mod plugin;

@@ -67,6 +67,27 @@ impl Conflict {
         )
     }
 
+    /// Whether it is one of the branch that is written, or of the repository: none of single Applications.
+    pub fn is_of_branch(&self) -> bool {
+        match self {
+            Conflict::PathTaken { .. }
+            | Conflict::PathInside { .. }
+            | Conflict::PathAround { .. }
+            | Conflict::PathCase { .. }
+            | Conflict::MadeTwice { .. }
+            | Conflict::OtherRepository { .. }
+            | Conflict::Pinned { .. }
+            | Conflict::NoSuchBranch { .. } => false,
+            Conflict::DestinationIsDry { .. }
+            | Conflict::DestinationForbidden { .. }
+            | Conflict::BranchDirectory { .. }
+            | Conflict::SyncBranchesDiffer { .. }
+            | Conflict::SyncBranchWritten { .. }
+            | Conflict::RepositoryUnclear { .. }
+            | Conflict::RepositoryUnproven { .. } => true,
+        }
+    }
+
     /// The word on the place.
     fn label(&self) -> Option<String> {
         match self {

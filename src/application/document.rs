@@ -8,6 +8,7 @@ use super::field::{Entry, Field, Place};
 use super::made::Maker;
 use super::mistake::{Mistake, Mistakes};
 use super::object::Object;
+use super::pause::is_paused;
 use super::sync_path::sync_path;
 use super::url::RepoUrl;
 use super::{AppName, Application, BranchName, DrySource, Places};
@@ -82,6 +83,7 @@ fn application(root: &Object<'_>, place: &Place, document: &mut Document) -> Opt
         let text = root.as_text(&entry.field, "metadata.namespace".to_owned()).filter(|text| !text.is_empty())?;
         app_name(root, text, &entry.field.place, "a namespace")
     });
+    let paused = metadata.as_ref().is_some_and(is_paused);
 
     let spec = root.required_object("spec")?;
     for field in ["source", "sources"] {
@@ -135,6 +137,7 @@ fn application(root: &Object<'_>, place: &Place, document: &mut Document) -> Opt
         maker: None,
         cluster: None,
         index: document.index,
+        paused,
         places: Places {
             name: name_place.span(),
             repo_url: dry_places[0].span(),

@@ -1,7 +1,7 @@
 //! What can be wrong with an Application: each mistake a value, its text in one place.
 
 use super::field::Place;
-use super::{AppName, NameError};
+use super::{AppName, NameError, PAUSED};
 use crate::diag::{Diagnostic, Span, UnknownField, is_unprintable};
 use crate::path::{PathError, RepoPath};
 
@@ -48,6 +48,8 @@ pub(super) enum Mistake {
         character => format!("it contains the character {character:?}"),
     })]
     RepoUrl { text: String, character: char },
+    #[error("`metadata.annotations.{PAUSED}` is `{text}`")]
+    Paused { text: String },
     #[error("another repository in `syncSource.repoURL` (`{url}`) is not supported")]
     SyncRepository { url: String },
 
@@ -156,6 +158,7 @@ impl Mistake {
                 "type the name again: with invisible characters, it looks like another".to_owned()
             }
             Mistake::Branch { .. } => "write a name that `git check-ref-format --branch` accepts".to_owned(),
+            Mistake::Paused { .. } => "write `\"true\"` or `\"false\"`".to_owned(),
             Mistake::SyncRepository { .. } => {
                 "remove `syncSource.repoURL`: manifests go to branches of the repository with the dry sources"
                     .to_owned()

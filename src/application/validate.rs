@@ -91,6 +91,8 @@ pub struct Finding {
     pub applications: Vec<usize>,
     /// What is wrong.
     pub diagnostic: Diagnostic,
+    /// Whether it is wrong with the branch that they write, and so with all Applications of it.
+    pub is_of_branch: bool,
 }
 
 /// Judges all Applications of the tree of a dry branch, each already right in itself.
@@ -110,8 +112,10 @@ pub fn validate(applications: &[Arc<Application>], context: &Context<'_>) -> Ver
         let mut about = applications.iter().rev().map(|index| &rules.applications[*index]);
         let made = about.find(|application| application.has_place(&span));
         applications.sort_unstable();
+        let is_of_branch = conflict.is_of_branch();
         let diagnostic = conflict.at(span);
-        Finding { diagnostic: made.map_or(diagnostic.clone(), |made| made.tells(diagnostic)), applications }
+        let diagnostic = made.map_or(diagnostic.clone(), |made| made.tells(diagnostic));
+        Finding { applications, diagnostic, is_of_branch }
     });
     Verdict { standings, findings: findings.collect() }
 }

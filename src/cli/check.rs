@@ -160,8 +160,12 @@ impl Site {
         };
         let preview = hydrate::preview(&setup, &Against::Branches);
         progress.clear();
-        for mistake in preview?.environments.into_iter().flat_map(|environment| environment.mistakes) {
-            checked.add_of_branch(mistake);
+        for environment in preview?.environments {
+            environment
+                .mistakes
+                .into_iter()
+                .chain(environment.failures)
+                .for_each(|mistake| checked.add_of_branch(mistake));
         }
         Ok(())
     }

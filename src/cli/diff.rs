@@ -70,6 +70,8 @@ JSON:
     applicationCount        Applications that write to the branch
     summary                 added, changed, removed, noise: objects; images; dangers: their number
     mistakes                why it fails to render: severity, message, span, application, hint
+    behind                  paths that stay at an earlier dry commit: path, drySha, application, paused
+    failures                what is wrong with those of them that are not paused
     applications            those that change: name, path, change (added, removed, changed), movedFrom,
                             unreadable: why what is on the branch cannot be compared
       objects               apiVersion, kind, namespace, name, oldName, change, noise, restarts

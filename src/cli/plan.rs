@@ -49,6 +49,8 @@ JSON:
                             commit, settings, engine, missing, retry, unknown); changed: the path, of a file;
                             before: the revision, of an engine
       removes               paths that are removed
+      stays                 Applications that stay as they are while the others go on: application, path, paused
+      failures              what is wrong with those that are not paused
       mistakes              why the branch is known to stay: severity, message, span, application, hint
   problems, warnings        what belongs to no dry commit to hydrate";
 
@@ -134,6 +136,13 @@ fn add_branch(text: &mut String, branch: &PlannedBranch) {
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         let names = names.into_iter().take(NAMED_MAX).collect::<Vec<_>>().join(", ");
         let _ = writeln!(text, "    {}", printable(&format!("{why}: {names}{more}")));
+    }
+    for stay in &branch.stays {
+        let why = if stay.paused { "paused" } else { "fails" };
+        let _ = writeln!(text, "    {}", printable(&format!("stays as it is: {} ({why})", stay.application)));
+    }
+    for failure in &branch.failures {
+        let _ = writeln!(text, "{failure}");
     }
     for path in &branch.removes {
         let _ = writeln!(text, "    removes {}", printable(path));

@@ -83,6 +83,10 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
             None => "its dry branch was rewound".to_owned(),
         };
         let _ = writeln!(text, "{branch:width$}  {from}  {}", paint.by(style, &behind));
+        for path in &status.paths_behind {
+            let style = if path.paused { Style::Warning } else { Style::Error };
+            let _ = writeln!(text, "  {}", paint.by(style, &printable(&path.to_string())));
+        }
         for failure in &status.failures {
             let failed = format!("{} failed", short(&failure.dry_sha));
             let _ = writeln!(text, "  {}", paint.by(Style::Error, &failed));

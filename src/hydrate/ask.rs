@@ -29,7 +29,7 @@ pub use explain::{
 pub use foreign::{ForeignBranch, foreign};
 pub use history::{Dry, Entry, History, ObjectCounts, PathChange, Selection, SkippedDry, is_hydrated};
 pub use input_changes::InputChange;
-pub use planned::{Planned, PlannedBranch, PlannedCommit, PlannedRender, PlannedWhy, plan};
+pub use planned::{Planned, PlannedBranch, PlannedCommit, PlannedRender, PlannedStay, PlannedWhy, plan};
 pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use recomputed::recompute;
 pub use single::{Single, render_named};

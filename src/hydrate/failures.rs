@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
 use crate::git::{Error, ObjectBuffer, ObjectId, TreeEdit};
+use crate::path::RepoPath;
 
 /// The ref whose tree holds the record.
 pub const FAILURES_REF: &str = "refs/hydrate/failures";
@@ -20,7 +21,7 @@ pub struct Failures {
     branches: BTreeMap<String, Vec<Failure>>,
 }
 
-/// One dry commit that did not render for one environment branch.
+/// One dry commit that did not render for one environment branch, or of which some Applications did not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Failure {
@@ -35,6 +36,9 @@ pub struct Failure {
     pub settings: Option<String>,
     /// What was wrong.
     pub diagnostics: Vec<Diagnostic>,
+    /// The paths that stayed as they were while the branch went on to the dry commit; empty when it did not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub behind: Vec<RepoPath>,
 }
 
 /// How many failures of a branch are kept: the newest, since only they can still matter.

@@ -37,7 +37,7 @@ fn taken(rendered: render::Rendered) -> Rendered {
 }
 
 fn unrendered(unrendered: render::Unrendered) -> Rendered {
-    let render::Unrendered { failure, reads, repeats } = unrendered;
+    let render::Unrendered { failure, reads, repeats, .. } = unrendered;
     let why = match failure {
         Failure::Mistakes(mistakes) => Unrendered::Mistakes(mistakes),
         Failure::World(error) if error.is_limit() || matches!(error, render::Error::Cancelled) => {

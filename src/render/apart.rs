@@ -110,7 +110,7 @@ impl Processes {
         }
         let failure = silence.map_or(Error::Cancelled, |silence| silence.error(commit, application));
         let repeats = failure.is_limit() && !failure.is_limit_of_commit();
-        Err(Unrendered { failure: Failure::World(failure), reads, repeats })
+        Err(Unrendered { failure: Failure::World(failure), reads, repeats, follows: false })
     }
 
     fn answered(

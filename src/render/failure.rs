@@ -31,6 +31,9 @@ pub struct Unrendered {
     /// whatever it would have read behind it. Not so where something else decided: the id of the dry commit, a program
     /// that is not ours, the other Applications of the commit, a panic, or a caller who cancelled.
     pub repeats: bool,
+    /// Whether it follows from the dry commit and the settings alone: no limit of this machine, no program and no panic
+    /// decided about it.
+    pub follows: bool,
 }
 
 /// The key of the limit for all Applications of one dry commit together.
@@ -151,7 +154,7 @@ impl Failure {
 impl From<Failure> for Unrendered {
     /// A failure that nothing is known of.
     fn from(failure: Failure) -> Self {
-        Self { failure, reads: Reads::new(), repeats: false }
+        Self { failure, reads: Reads::new(), repeats: false, follows: false }
     }
 }
 

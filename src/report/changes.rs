@@ -91,7 +91,8 @@ impl Changes {
 
     /// Everything that is wrong or odd, as often as it was found.
     pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
-        let mistakes = self.environments.iter().flat_map(|environment| &environment.branch.mistakes);
+        let branches = self.environments.iter().map(|environment| &environment.branch);
+        let mistakes = branches.flat_map(|branch| branch.mistakes.iter().chain(&branch.failures));
         mistakes.chain(&self.problems).chain(&self.warnings)
     }
 }
@@ -102,9 +103,14 @@ impl EnvironmentDiff {
         self.branch.mistakes.is_empty()
     }
 
-    /// Whether it hydrates and nothing of it would change.
+    /// Whether it hydrates, and with all of its Applications that are not paused.
+    pub fn is_whole(&self) -> bool {
+        self.renders() && self.branch.failures.is_empty() && self.branch.behind.iter().all(|behind| behind.paused)
+    }
+
+    /// Whether it hydrates as a whole and nothing of it would change.
     pub fn is_same(&self) -> bool {
-        self.applications.is_empty() && self.renders()
+        self.applications.is_empty() && self.is_whole()
     }
 
     /// The objects that differ, of all Applications.

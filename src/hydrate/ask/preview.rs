@@ -9,7 +9,7 @@ use crate::git::{Mode, ObjectBuffer, ObjectId};
 use crate::hydrate::dry_tree::DryTrees;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::MANIFEST;
-use crate::hydrate::report::Outcome;
+use crate::hydrate::report::{BehindPath, Outcome};
 use crate::hydrate::run::{Attempt, Branch, Run, Stopped};
 use crate::hydrate::setup::{RefNames, Setup, Wake};
 use crate::hydrate::standing::nearest;
@@ -59,6 +59,10 @@ pub struct PreviewedBranch {
     pub paths: Vec<PreviewedPath>,
     /// Why it does not hydrate; empty when it does.
     pub mistakes: Vec<Diagnostic>,
+    /// The paths that stay at an earlier dry commit than the others, by path.
+    pub behind: Vec<BehindPath>,
+    /// What is wrong with the Applications of those that are not paused.
+    pub failures: Vec<Diagnostic>,
 }
 
 /// The manifests of one destination path before and after.
@@ -166,6 +170,8 @@ fn compare(made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) ->
             applications: report.applications,
             paths,
             mistakes,
+            behind: report.behind,
+            failures: report.mistakes,
         });
     }
     Ok(Preview { environments, problems: report.problems, warnings: report.warnings, inputs: Vec::new() })

@@ -35,12 +35,14 @@ pub struct FailedRender {
     pub reads: Reads,
     /// Whether it fails again where `reads` are confirmed.
     pub repeats: bool,
+    /// Whether it follows from the dry commit and the settings alone.
+    pub follows: bool,
 }
 
 impl FailedRender {
     /// What became of rendering `application`; `view` shows the files that it was read from. Errors: the world failed.
     pub fn new(application: &Application, failed: Unrendered, view: &View<'_>) -> Result<Self, HydrateError> {
-        let Unrendered { failure, mut reads, mut repeats } = failed;
+        let Unrendered { failure, mut reads, mut repeats, follows } = failed;
         let name = &application.name;
         let (kind, diagnostics) = match failure {
             render::Failure::Mistakes(mistakes) => (
@@ -65,7 +67,7 @@ impl FailedRender {
             Ok(_) => reads.extend(file.reads()),
             Err(_) => repeats = false,
         }
-        Ok(Self { kind, diagnostics, reads, repeats })
+        Ok(Self { kind, diagnostics, reads, repeats, follows })
     }
 
     /// The same for the cache; none when it need not happen again, and was not the limit of a whole commit.
@@ -82,8 +84,15 @@ impl FailedRender {
     pub fn recall(record: Record, view: &View<'_>) -> Option<Self> {
         let failure = record.failure.filter(|failure| failure.kind != FailureKind::LimitOfCommit)?;
         let cache::Failure { kind, diagnostics } = failure;
-        let failed = Self { kind, diagnostics, reads: record.reads, repeats: true };
+        // Of those that do not follow from the dry commit, only limits are kept.
+        let follows = kind == FailureKind::Mistakes;
+        let failed = Self { kind, diagnostics, reads: record.reads, repeats: true, follows };
         failed.holds(view).then_some(failed)
+    }
+
+    /// Whether it says something of the dry commit, and would be found anywhere.
+    pub fn is_of_dry_commit(&self) -> bool {
+        self.follows && self.kind == FailureKind::Mistakes
     }
 
     fn holds(&self, view: &View<'_>) -> bool {

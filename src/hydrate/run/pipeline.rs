@@ -6,7 +6,7 @@ use super::branch::Branch;
 use super::by_changes::ByChanges;
 use super::by_everything::{self, ByEverything};
 use super::commits::{Becomes, Commits};
-use super::failed_render::FailedBranch;
+use super::failed_render::{FailedBranch, FailedRender};
 use super::learn::learn;
 use super::moves::{Moves, Start};
 use super::other_branches::warn_of_other_branches;
@@ -277,5 +277,6 @@ fn known_to_fail(hydration: &Hydration<Work>) -> Option<FailedBranch> {
         Task::Fails(failed) => Some(failed.clone()),
         Task::Render(_) | Task::Known(_) => None,
     });
-    FailedBranch::of(failed.collect())
+    let leaves = |failed: &FailedRender| hydration.leaving().leaves_failed && failed.is_of_dry_commit();
+    FailedBranch::of(failed.filter(|failed| !leaves(failed)).collect())
 }

@@ -33,7 +33,7 @@ impl Answer {
                 reads(frame, seen);
                 frame.list(variables.iter(), |frame, variable| frame.text(variable.name()));
             }
-            Self::Unrendered(Unrendered { failure, reads: seen, repeats }) => {
+            Self::Unrendered(Unrendered { failure, reads: seen, repeats, follows }) => {
                 match failure {
                     Failure::Mistakes(mistakes) => {
                         frame.number(1);
@@ -47,6 +47,7 @@ impl Answer {
                 }
                 reads(frame, seen);
                 frame.number(u64::from(*repeats));
+                frame.number(u64::from(*follows));
             }
             Self::Panic(text) => {
                 frame.number(5);
@@ -74,8 +75,8 @@ impl Answer {
             6 => return Some(Self::NotFound),
             _ => return None,
         };
-        let (reads, repeats) = (read_reads(frame)?, frame.number()? == 1);
-        Some(Self::Unrendered(Unrendered { failure, reads, repeats }))
+        let (reads, repeats, follows) = (read_reads(frame)?, frame.number()? == 1, frame.number()? == 1);
+        Some(Self::Unrendered(Unrendered { failure, reads, repeats, follows }))
     }
 }
 

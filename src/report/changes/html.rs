@@ -177,7 +177,7 @@ fn environment(index: usize, environment: &EnvironmentDiff) -> Environment {
     Environment {
         branch: printable(branch.branch.as_str()),
         state: match environment.applications.is_empty() {
-            _ if !environment.renders() => "failed",
+            _ if !environment.is_whole() => "failed",
             true => "same",
             false => "changed",
         },

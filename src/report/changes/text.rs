@@ -88,13 +88,18 @@ impl<'a> Text<'a> {
         let branch = &environment.branch;
         let overview = Overview::of(environment);
         let style = match environment.applications.is_empty() {
-            _ if !environment.renders() => Style::Error,
+            _ if !environment.is_whole() => Style::Error,
             true => Style::Dim,
             false => Style::Changed,
         };
         let state = state(environment, &overview);
         let name = self.paint.by(Style::Branch, branch.branch.as_str());
         let _ = writeln!(self.text, "{name:width$}  {}", self.paint.by(style, &state));
+        for behind in branch.behind.iter().take(NAMED_MAX) {
+            let style = if behind.paused { Style::Warning } else { Style::Error };
+            let _ = writeln!(self.text, "  {}", self.paint.by(style, &wrap(&printable(&behind.to_string()), "    ")));
+        }
+        self.more(branch.behind.len(), "paths behind");
         for (image, count) in overview.images.iter().take(NAMED_MAX) {
             let times = if *count > 1 { format!(" ({count} times)") } else { String::new() };
             let image = printable(&format!("{image}{times}"));
