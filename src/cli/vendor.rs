@@ -20,7 +20,7 @@ use crate::inputs::wire::Rules;
 use crate::inputs::{Entry, LOCK, Need};
 use crate::render::Renderers;
 
-use fetcher::Fetcher;
+use fetcher::Fetchers;
 use session::{Deed, Session};
 
 /// Copy external charts, bases and files into the working tree, pinned by a lock file.
@@ -60,8 +60,8 @@ pub(super) struct Arguments {
     /// Show what would be done, and write nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Allow a host with a private address; with `http://` in front, also without TLS. Adds to `hydrate.vendorAllow` of
-    /// git config.
+    /// A host that may have a private address; with `http://` before it, that may be asked without TLS too; with `ssh://`
+    /// before it, that git may ask by your own ssh. Adds to `hydrate.vendorAllow` of git config.
     #[arg(long, value_name = "HOST[:PORT]")]
     allow: Vec<String>,
     /// Accept an archive with this digest although the index has another.
@@ -124,17 +124,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if let Some(key) = &arguments.update {
         session.unpin(Some(key.as_str()).filter(|key| !key.is_empty()))?;
     }
-    let mut fetcher: Option<Fetcher<'_>> = None;
-    let inputs = session.complete(&mut |wanted| {
-        let mut running = match fetcher.take() {
-            Some(running) => running,
-            None => Fetcher::start(&clone.repository, rules.clone())?,
-        };
-        let results = running.fetch(wanted, &progress(wanted.len()));
-        fetcher = Some(running);
-        results
-    });
-    drop(fetcher);
+    let mut fetchers = Fetchers::new(&clone.repository, rules);
+    let inputs = session.complete(&mut |wanted| fetchers.fetch(wanted, &progress(wanted.len())));
+    drop(fetchers);
     let inputs = inputs?;
     if !inputs.found.mistakes.is_empty() {
         inputs.found.mistakes.iter().for_each(output::warn);
@@ -227,8 +219,8 @@ fn verify(session: &Session<'_>, clone: &Clone, rules: Rules, json: bool) -> any
     let count = session.lock().entries().count();
     let mut report = Report::default();
     if count > 0 {
-        let mut fetcher = Fetcher::start(&clone.repository, rules)?;
-        let found = session.verify(&mut fetcher, &progress(count))?;
+        let mut fetchers = Fetchers::new(&clone.repository, rules);
+        let found = session.verify(&mut fetchers, &progress(count))?;
         report.faults = found
             .into_iter()
             .map(|(key, reason)| match reason.starts_with(&key.to_string()) {

@@ -34,5 +34,5 @@ pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use recomputed::recompute;
 pub use single::{Single, render_named};
 pub use status::{BranchState, BranchStatus, problems, status};
-pub use vendor::{Inputs, Outputs, inputs, outputs};
+pub use vendor::{Inputs, Outputs, Rendering, inputs, outputs};
 pub use verify::{Fault, Finding, Line, Verified, audited, lines, strayed, verify};

@@ -14,6 +14,9 @@ use crate::yaml::{self, Value};
 /// How large an index may be, in bytes.
 pub const BYTES_MAX: usize = 64 << 20;
 
+/// How many parts it may have, which take more memory than their text.
+const NODES_MAX: usize = 8_000_000;
+
 /// One version of a chart in an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Release {
@@ -70,7 +73,7 @@ pub struct Index(Value);
 
 /// Reads the index of a repository.
 pub fn parse(index: &[u8]) -> Result<Index, ChoiceError> {
-    let limits = yaml::Limits { bytes: BYTES_MAX, nodes: 20_000_000, ..yaml::Limits::default() };
+    let limits = yaml::Limits { bytes: BYTES_MAX, nodes: NODES_MAX, ..yaml::Limits::default() };
     let value = yaml::sigs::unmarshal(index, &limits).map_err(|error| ChoiceError::Index(error.to_string()))?;
     if value.get("apiVersion").and_then(Value::as_str).is_none_or(str::is_empty) {
         return Err(ChoiceError::Index("no API version specified".to_owned()));

@@ -96,7 +96,7 @@ impl<'v> Kept<'v> {
     pub fn find(&self, key: &Key) -> Result<RepoPath, Unusable> {
         let entry = self.entry(key).ok_or_else(|| Unusable::Missing(key.clone()))?;
         let place = key.place();
-        self.check(entry, &place)?;
+        check(self.view, entry, &place)?;
         Ok(place)
     }
 
@@ -117,26 +117,26 @@ impl<'v> Kept<'v> {
             let (path, kept, wanted) = (path.clone(), entry.key.clone(), wanted.clone());
             return Err(Unusable::Other { path, kept, wanted });
         }
-        self.check(entry, path)
+        check(self.view, entry, path)
     }
 
     fn entry(&self, key: &Key) -> Option<&Entry> {
         self.lock.as_ref()?.get(key)
     }
+}
 
-    /// An error unless the files at one place of an input are those that it had.
-    pub fn check(&self, entry: &Entry, path: &RepoPath) -> Result<(), Unusable> {
-        let found = content::at(self.view, path)?;
-        if found.as_ref() == Some(&entry.content) {
-            return Ok(());
-        }
-        Err(Unusable::Changed {
-            key: entry.key.clone(),
-            path: path.clone(),
-            expected: entry.content.clone(),
-            found: found.unwrap_or_else(|| "missing".to_owned()),
-        })
+/// An error unless the files at one place of an input are those that it had.
+pub fn check(view: &View<'_>, entry: &Entry, path: &RepoPath) -> Result<(), Unusable> {
+    let found = content::at(view, path)?;
+    if found.as_ref() == Some(&entry.content) {
+        return Ok(());
     }
+    Err(Unusable::Changed {
+        key: entry.key.clone(),
+        path: path.clone(),
+        expected: entry.content.clone(),
+        found: found.unwrap_or_else(|| "missing".to_owned()),
+    })
 }
 
 impl Unusable {
@@ -156,7 +156,7 @@ impl Unusable {
             }
             Self::Changed { path, .. } => {
                 format!(
-                    "remove `{path}` and {VENDOR}; a copy of your own goes elsewhere, without an entry of the lock file"
+                    "remove `{path}`, then {VENDOR}; a copy of your own goes elsewhere, without an entry of the lock file"
                 )
             }
             Self::Lock(_) => "remove the file and run `git hydrate vendor`, which writes it again".to_owned(),

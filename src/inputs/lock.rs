@@ -40,6 +40,8 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Lock {
     entries: BTreeMap<Key, Entry>,
+    /// Which input is at a place where a tool looks for it.
+    at: BTreeMap<RepoPath, Key>,
 }
 
 /// What is wrong with a lock file, and in which line.
@@ -94,7 +96,7 @@ impl Lock {
                 return Err(wrong(number + 1, &format!("{} is out of order, or listed twice", entry.key)));
             }
             last = Some(entry.key.clone());
-            lock.entries.insert(entry.key.clone(), entry);
+            lock.insert(entry);
             if lock.entries.len() > ENTRIES_MAX {
                 return Err(wrong(number, &format!("more than {ENTRIES_MAX} inputs")));
             }
@@ -144,7 +146,7 @@ impl Lock {
 
     /// The input that is kept at a path where a tool looks for it.
     pub fn at(&self, path: &RepoPath) -> Option<&Entry> {
-        self.entries.values().find(|entry| entry.at.contains(path))
+        self.entries.get(self.at.get(path)?)
     }
 
     /// Adds what is kept of an input, in place of what was.
@@ -153,12 +155,20 @@ impl Lock {
             paths.sort();
             paths.dedup();
         }
+        self.remove(&entry.key);
+        self.at.extend(entry.at.iter().map(|place| (place.clone(), entry.key.clone())));
         self.entries.insert(entry.key.clone(), entry);
     }
 
     /// Forgets an input.
     pub fn remove(&mut self, key: &Key) -> Option<Entry> {
-        self.entries.remove(key)
+        let entry = self.entries.remove(key)?;
+        for place in &entry.at {
+            if self.at.get(place) == Some(key) {
+                self.at.remove(place);
+            }
+        }
+        Some(entry)
     }
 
     /// Whether nothing is kept.
@@ -213,7 +223,7 @@ fn entry(mut fields: BTreeMap<usize, Field>) -> Result<Entry, String> {
     let key = match kind {
         Kind::Helm | Kind::Oci => Key::chart(&url, &name, &want),
         Kind::File => Key::file(&url),
-        Kind::Git => Key::file(&url).map(|key| Key { kind, want: want.clone(), ..key }),
+        Kind::Git => Key::repository(&url, &want),
     };
     let key = key.map_err(|error| error.to_string())?;
     if key != (Key { kind, url, name, want }) {

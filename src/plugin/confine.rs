@@ -80,9 +80,12 @@ fn set(resource: Resource, value: u64) -> Result<(), String> {
 }
 
 /// Restricts this process and all that it starts to reading what programs, certificates and names of hosts need, and to
-/// writing below one directory; the network stays open. Called before any thread is started. Tells what cannot be
-/// restricted here.
+/// writing below one directory; the network stays open. No file may have more than 1 GiB, no process more than 4 GiB of
+/// memory. Called before any thread is started. Tells what cannot be restricted here.
 pub fn fetcher(scratch: &Path, readable: &[PathBuf]) -> Result<Vec<Restriction>, String> {
+    for (resource, value) in [(Resource::As, 4 << 30), (Resource::Fsize, 1 << 30), (Resource::Core, 0)] {
+        set(resource, value)?;
+    }
     let enforced = system::enforce_fetcher(scratch, readable)?;
     Ok([Restriction::Files, Restriction::Calls].into_iter().filter(|part| !enforced.contains(part)).collect())
 }

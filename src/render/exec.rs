@@ -85,6 +85,7 @@ impl Exec {
     /// What `helm template` prints.
     pub fn helm(&self, site: &Site<'_>, release: &Release) -> Result<Vec<u8>, Failure> {
         let Site { checkout, view, place, cancel } = *site;
+        outside::check_chart(view, &release.chart)?;
         let helm = checked(&self.helm, || self.check_helm(cancel))?;
         let chart = checkout.part(view, &release.chart)?;
         let mut args = Args(vec!["template".to_owned(), ".".to_owned()]);
@@ -125,16 +126,17 @@ impl Exec {
         inflates_charts: bool,
     ) -> Result<Vec<u8>, Failure> {
         let Site { checkout, view, place, cancel } = *site;
-        outside::check(view, dir, &edits.components)?;
-        let kustomize = checked(&self.kustomize, || self.check_kustomize(cancel))?;
         let dir = view.real_path(dir).map_err(|error| Failure::unreadable(error, place.clone()))?;
-        let top = checkout.whole(view)?;
-        let edited = match edits.is_empty() {
-            true => None,
-            false => {
-                let (file, content) = edits.apply(view, &dir)?;
-                Some(checkout.copy_with(&dir, &file, &content)?)
-            }
+        let edit = if edits.is_empty() { None } else { Some(edits.apply(view, &dir)?) };
+        let edit = edit.as_ref().map(|(file, content)| (file, content.as_str()));
+        let mut replaced = outside::replaced(view, &dir, edit)?;
+        // The file itself stays as it is for the others.
+        let content = edit.map(|(file, content)| replaced.contents.remove(file).unwrap_or_else(|| content.to_owned()));
+        let kustomize = checked(&self.kustomize, || self.check_kustomize(cancel))?;
+        let top = if replaced.is_empty() { checkout.whole(view)? } else { checkout.replaced(view, &replaced)? };
+        let edited = match edit.zip(content) {
+            None => None,
+            Some(((file, _), content)) => Some(checkout.copy_with(&top, &dir, file, &content)?),
         };
         let place_on_disk = match &edited {
             Some(copy) => copy.path().to_owned(),

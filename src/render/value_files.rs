@@ -5,9 +5,10 @@ use super::pattern::{expand, is_pattern};
 use crate::application::Helm;
 use crate::diag::{Diagnostic, Span};
 use crate::go::url::Url;
+use crate::inputs::{Kept, Key};
 use crate::manifest::encrypted;
 use crate::path::{PathError, RepoPath};
-use crate::view::{Kind, View};
+use crate::view::{Kind, View, ViewError};
 
 /// Where an option of the source is: keys and indexes from the option object down.
 pub(super) type Place<'a> = &'a dyn Fn(&[&str]) -> Span;
@@ -21,7 +22,9 @@ const FILES_MAX: usize = 10_000;
 /// directory before those of its subdirectories, each in the order of their names' bytes, without the files that are
 /// named elsewhere in the list.
 ///
-/// Errors: a URL, a path out of the repository, a pattern or name without a file (unless `ignoreMissingValueFiles`).
+/// A URL names the file that is kept of it.
+///
+/// Errors: a URL of which nothing is kept, a path out of the repository, a pattern or name without a file (unless `ignoreMissingValueFiles`).
 ///
 /// Reference: Argo CD 3 reposerver/repository `getResolvedValueFiles`; where one file is named twice, it drops the second.
 pub(super) fn value_files(
@@ -31,8 +34,7 @@ pub(super) fn value_files(
     at: Place<'_>,
 ) -> Result<Vec<RepoPath>, Failure> {
     let span = |index: usize| at(&["helm", "valueFiles", &index.to_string()]);
-    let named =
-        |index: usize, text: &str| resolve(chart, text).map_err(|mistake| Failure::mistake(mistake.at(span(index))));
+    let named = |index: usize, text: &str| resolve(view, chart, text).map_err(|mistake| mistake.failure(span(index)));
     let mut all = Vec::new();
     for (index, text) in helm.value_files.iter().enumerate() {
         all.push((index, text, named(index, text)?));
@@ -64,27 +66,55 @@ const MISSING_HINT: &str = "paths are relative to the chart, or start with `/` a
 
 /// The file of one parameter, by the rules of [`value_files`] without patterns.
 pub(super) fn parameter_file(view: &View<'_>, chart: &RepoPath, text: &str, span: Span) -> Result<RepoPath, Failure> {
-    let path = resolve(chart, text).map_err(|mistake| Failure::mistake(mistake.at(span.clone())))?;
+    let path = resolve(view, chart, text).map_err(|mistake| mistake.failure(span.clone()))?;
     Ok(existing(view, &path, text, span, false)?.unwrap_or(path))
 }
 
+/// Why a text names no file.
+enum NoPath {
+    Mistake(Diagnostic),
+    World(ViewError),
+}
+
+impl NoPath {
+    fn failure(self, span: Span) -> Failure {
+        match self {
+            Self::Mistake(mistake) if mistake.span.is_some() => Failure::mistake(mistake),
+            Self::Mistake(mistake) => Failure::mistake(mistake.at(span)),
+            Self::World(error) => Failure::unreadable(error, span),
+        }
+    }
+}
+
 /// The path that `text` names for a chart.
-fn resolve(chart: &RepoPath, text: &str) -> Result<RepoPath, Diagnostic> {
+fn resolve(view: &View<'_>, chart: &RepoPath, text: &str) -> Result<RepoPath, NoPath> {
     if let Some(scheme) = scheme(text) {
+        if matches!(scheme.as_str(), "http" | "https") {
+            return kept(view, text);
+        }
         if scheme == "secrets" || scheme.starts_with("secrets+") {
             let mistake = format!("`{text}` asks helm-secrets to decrypt a file");
-            return Err(Diagnostic::error(mistake).hint(encrypted::INSTEAD));
+            return Err(NoPath::Mistake(Diagnostic::error(mistake).hint(encrypted::INSTEAD)));
         }
         let mistake =
             Diagnostic::error(format!("`{text}` is a URL of scheme `{scheme}`: rendering opens no connection"));
-        return Err(mistake.hint("copy the file into this repository"));
+        return Err(NoPath::Mistake(mistake.hint("copy the file into this repository")));
     }
     let path = match text.strip_prefix('/') {
         Some(from_root) => RepoPath::clean(from_root.trim_start_matches('/')),
         None => chart.resolve(text),
     };
     path.and_then(|path| if path.is_root() { Err(PathError::Escapes) } else { Ok(path) })
-        .map_err(|reason| Diagnostic::error(format!("`{text}` cannot be a values file: {reason}")))
+        .map_err(|reason| NoPath::Mistake(Diagnostic::error(format!("`{text}` can't be a values file: {reason}"))))
+}
+
+/// The file that is kept of a URL.
+fn kept(view: &View<'_>, url: &str) -> Result<RepoPath, NoPath> {
+    let key = Key::file(url).map_err(|error| NoPath::Mistake(Diagnostic::error(format!("`{url}`: {error}"))))?;
+    Kept::read(view).and_then(|kept| kept.find(&key)).map_err(|error| match error.world() {
+        Some(world) => NoPath::World(world.clone()),
+        None => NoPath::Mistake(error.diagnostic()),
+    })
 }
 
 /// The scheme of a text that Go takes for a URL.
@@ -202,9 +232,15 @@ mod tests {
     #[test]
     fn what_cannot_be_a_values_file() {
         let rows = [
+            ("https://example.com/values.yaml", "https://example.com/values.yaml is not in this repository"),
             (
-                "https://example.com/values.yaml",
-                "`https://example.com/values.yaml` is a URL of scheme `https`: rendering opens no connection",
+                "https://user:word@example.com/values.yaml",
+                "`https://user:word@example.com/values.yaml`: the URL has a user or password in it: set up a credential \
+                 helper of git and leave them out",
+            ),
+            (
+                "ftp://example.com/values.yaml",
+                "`ftp://example.com/values.yaml` is a URL of scheme `ftp`: rendering opens no connection",
             ),
             (
                 "../../../etc/passwd",
