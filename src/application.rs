@@ -163,6 +163,18 @@ impl Application {
 }
 
 impl Application {
+    /// The text of the file that it was read from, places and all.
+    pub fn text(&self) -> &str {
+        &self.dry.fields.place.file.text
+    }
+
+    /// The same, deployed to a cluster of which no more is known than what renders are told.
+    pub fn on_cluster(self, kube_version: Option<String>, api_versions: Vec<String>) -> Self {
+        let is_known = kube_version.is_some() || !api_versions.is_empty();
+        let cluster = || Arc::new(Cluster { kube_version, api_versions, ..Cluster::default() });
+        Self { cluster: is_known.then(cluster), ..self }
+    }
+
     /// The version of Kubernetes that its cluster is known to have, for a source that names none.
     pub fn kube_version(&self) -> Option<&str> {
         self.cluster.as_ref()?.kube_version.as_deref()

@@ -92,6 +92,7 @@ impl Server {
             cores: 2,
             memory_bytes: u64::MAX,
             isolation: Isolation::Alone,
+            used: std::time::Duration::ZERO,
         };
         let renderers = Renderers::from_config(&repository, &machine).expect("readable");
         let setup = Setup {

@@ -68,4 +68,5 @@ mod vendor;
 mod vendor_cases;
 mod verify;
 mod wall;
+mod wall_makers;
 mod yaml;

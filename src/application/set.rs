@@ -34,6 +34,7 @@ mod misspelt;
 mod origin;
 mod params;
 mod patch;
+mod question;
 mod recorded;
 mod render;
 mod secrets;
@@ -71,6 +72,7 @@ use types::{APPLICATION, APPLICATION_SET};
 
 pub use cluster::{Cluster, Clusters, has_userinfo};
 pub use import::{Versions, import};
+pub use question::{Answer, Question};
 pub use recorded::{Recorded, read_recorded};
 pub(crate) use secrets::may_hold_clusters;
 
@@ -81,7 +83,7 @@ const LIST_DEPTH_MAX: u32 = 8;
 pub(super) const SETS_MAX: usize = 1000;
 
 /// How much one set may make.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Limits {
     /// Applications.
     pub applications: usize,
@@ -101,7 +103,7 @@ impl Default for Limits {
 }
 
 /// The repository and the revision that are the tree.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Home {
     /// The URLs of the repository.
     pub repo_urls: Vec<String>,
@@ -256,7 +258,7 @@ pub struct Made {
     /// What it was made from.
     pub element: MadeFrom,
     /// The entry of `spec.generators` that made it, and the name of the generator in it.
-    pub(super) generator: (usize, String),
+    pub generator: (usize, String),
 }
 
 /// What an Application was made from, for who reads about it.

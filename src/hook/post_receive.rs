@@ -13,7 +13,7 @@ use crate::hydrate::{self, HydrateError, Outcome, RefNames, Report, Setup, Silen
 use crate::render::{Machine, Renderers};
 use crate::report::{self, Console, Wording, summary, wrap};
 use crate::settings::SETTINGS_REF;
-use crate::wall::VARIABLE;
+use crate::wall::{USED, VARIABLE};
 
 /// From when on a pusher who waits is told why.
 const LOCK_SILENCE: Duration = Duration::from_secs(1);
@@ -155,7 +155,7 @@ fn lock(repository: &Repository, patience: Duration, console: &mut Console) -> R
 fn catch_up(repository: &Repository, program: &Path) -> std::io::Result<()> {
     use std::os::unix::process::CommandExt;
     let mut command = Command::new(program);
-    command.arg("catch-up").arg("--quiet").current_dir(repository.common_dir()).env_remove(VARIABLE);
+    command.arg("catch-up").arg("--quiet").current_dir(repository.common_dir()).env_remove(VARIABLE).env_remove(USED);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     command.spawn().map(drop)
 }

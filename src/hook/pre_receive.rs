@@ -98,7 +98,11 @@ fn run(
             Ended::Signal(signal) => died = Some(signal),
         }
     }
-    let renderers = Renderers::from_config(&repository, machine)?;
+    let mut renderers = Renderers::from_config(&repository, machine)?;
+    if machine.isolation == Isolation::Alone {
+        // The guard seldom renders, to know which branches are ours, and nobody goes on after it.
+        renderers = renderers.apart();
+    }
     let before = setup(&repository, Wake::Pushed(Vec::new()), &renderers, &|| false);
     let branches = updates.iter().filter(|update| update.name.starts_with("refs/heads/") && update.new.is_some());
     let moves_several = branches.count() > 1;

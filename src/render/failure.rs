@@ -39,6 +39,9 @@ pub struct Unrendered {
 /// The key of the limit for all Applications of one dry commit together.
 pub(super) const COMMIT_TIME_LIMIT: &str = "hydrate.commitTimeLimit";
 
+/// That of the limit for one Application or set.
+pub(super) const RENDER_TIME_LIMIT: &str = "hydrate.renderTimeLimit";
+
 /// That of the limit for all Applications of one run.
 pub(super) const RUN_TIME_LIMIT: &str = "hydrate.runTimeLimit";
 

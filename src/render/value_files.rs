@@ -235,8 +235,8 @@ mod tests {
             ("https://example.com/values.yaml", "https://example.com/values.yaml is not in this repository"),
             (
                 "https://user:word@example.com/values.yaml",
-                "`https://user:word@example.com/values.yaml`: the URL has a user or password in it: set up a credential \
-                 helper of git and leave them out",
+                "`https://user:word@example.com/values.yaml`: the URL contains a user name or password: remove it and set up \
+                 a git credential helper",
             ),
             (
                 "ftp://example.com/values.yaml",

@@ -184,9 +184,26 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        // Objects that two Applications render.
+        // Objects that two Applications render, and what makes Applications of the branch and cannot be answered.
         if failed.renders.is_empty() {
             self.by_diagnostics(Some(branch), &failed.mistakes)?;
+            self.by_limits(branch, &failed.limits)?;
+        }
+        Ok(())
+    }
+
+    /// Limits that keep from knowing which Applications a branch has.
+    fn by_limits(&mut self, branch: &Branch, limits: &[Diagnostic]) -> Result<(), HydrateError> {
+        for limit in limits {
+            let verdict = match self.push.strictness {
+                Strictness::All => Verdict::Theirs,
+                Strictness::Touched => self.verdict(Some(branch), limit)?,
+            };
+            match verdict {
+                Verdict::Theirs => self.found.refusals.push(as_warned(limit, true)),
+                Verdict::AsBefore => self.found.warnings.push(as_warned(limit, false)),
+                Verdict::Unknown => self.found.undecided.push(limit.clone()),
+            }
         }
         Ok(())
     }
