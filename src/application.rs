@@ -23,6 +23,7 @@ mod near;
 mod object;
 mod options;
 pub mod parent;
+mod pause;
 mod plain;
 mod read;
 mod referenced;
@@ -59,6 +60,7 @@ pub use options::{
     Directory, FileParameter, Helm, HelmParameter, Jsonnet, JsonnetVariable, Kustomize, Options, Patch, PatchTarget,
     Plugin, PluginParameter, PluginVariable, Replicas,
 };
+pub use pause::PAUSED;
 pub use read::{File, Misspelt, is_marked, read, read_by, read_too_large};
 pub use referenced::Referenced;
 pub use rules::{Rule, RuleSet};
@@ -109,6 +111,8 @@ pub struct Application {
     /// Which Application of the file it is, from 0; items of lists are counted one by one. One that is made has a number
     /// that follows from its name and its maker's.
     pub index: usize,
+    /// Whether the annotation [`PAUSED`] keeps what is hydrated of it as it is.
+    pub paused: bool,
     /// Where its fields stand.
     pub places: Places,
     /// What makes it; none for one that stands in a file itself.
@@ -222,6 +226,18 @@ impl Application {
 }
 
 impl Application {
+    /// The text of the file that it was read from, places and all.
+    pub fn text(&self) -> &str {
+        &self.dry.fields.place.file.text
+    }
+
+    /// The same, deployed to a cluster of which no more is known than what renders are told.
+    pub fn on_cluster(self, kube_version: Option<String>, api_versions: Vec<String>) -> Self {
+        let is_known = kube_version.is_some() || !api_versions.is_empty();
+        let cluster = || Arc::new(Cluster { kube_version, api_versions, ..Cluster::default() });
+        Self { cluster: is_known.then(cluster), ..self }
+    }
+
     /// The version of Kubernetes that its cluster is known to have, for a source that names none.
     pub fn kube_version(&self) -> Option<&str> {
         self.cluster.as_ref()?.kube_version.as_deref()
@@ -265,6 +281,7 @@ impl Application {
                 hash.update([u8::from(source.input.is_some())]);
             }
         }
+        hash.update([u8::from(self.paused)]);
         ContentId::new(&hash.finalize())
     }
 

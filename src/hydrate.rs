@@ -9,7 +9,7 @@
 //! says: its refs and settings ([`snapshot`], [`rules`]), who made a branch ([`branch_records`], [`standing`]), its notes
 //! and failures ([`ledger`]), and the Applications of a dry commit ([`dry_tree`]).
 //!
-//! Never: a branch moves although one of its Applications failed; a commit depends on anything but its parent, its dry
+//! Never: a branch moves although one of its Applications failed, unless a setting leaves that one behind; a commit depends on anything but its parent, its dry
 //! commit and branch, the settings and the engine; a file that somebody else put on a branch is touched.
 
 mod active;
@@ -20,6 +20,7 @@ mod dry_tree;
 mod error;
 mod failures;
 mod files;
+mod former;
 mod gate;
 mod heads;
 mod ledger;
@@ -38,7 +39,7 @@ pub use error::HydrateError;
 pub use failures::{FAILURES_REF, Failure, Failures};
 pub use gate::*;
 pub use heads::{REMOTE, dry_branches, dry_remote, hydrated_branches};
-pub use report::{BranchReport, HydratedCommit, Outcome, Report, Skipped};
+pub use report::{BehindPath, BranchReport, HydratedCommit, Outcome, Report, Skipped};
 pub use rules::{check_settings, settings_files};
 pub use run::{CommitRequest, PathDetails, commit, hydrate, hydrate_again, lock, lock_path, record_branches, settle};
 pub use setup::{Observer, RefNames, Setup, Silent, Wake};

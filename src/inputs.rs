@@ -7,7 +7,7 @@
 //! Where inputs are: the charts that a `Chart.yaml` or a kustomization names are where Helm and Kustomize look for them;
 //! everything else is below [`DIR`] ([`Key::place`]). Applications, generators and directory sources never look there.
 //!
-//! [`scan`] finds what sources need, [`archive`] takes packaged charts apart, [`index`] chooses the version of a chart.
+//! [`Scan`] finds what sources need, [`archive`] takes packaged charts apart, [`index`] chooses the version of a chart.
 
 pub mod archive;
 mod chart_lock;
@@ -18,15 +18,18 @@ mod key;
 mod lock;
 mod remote;
 mod scan;
+mod walk;
 pub mod wire;
 
 pub use chart_lock::{ChartLock, StaleLock};
 pub use content::{InputFile, digest, files};
-pub use kept::{Kept, Unusable};
+pub(crate) use kept::VENDOR;
+pub use kept::{Kept, Unusable, check};
 pub use key::{Key, KeyError, Kind, is_exact_version, is_reference};
 pub use lock::{Entry, Lock, LockError};
-pub use remote::Remote;
-pub use scan::{ENTRIES, Found, Need, Scan, Source, Use};
+pub use remote::{Remote, is_url};
+pub use scan::{Found, Need, Scan, Source, Use};
+pub use walk::{Mention, Place, Step, Walked, What, walk};
 
 /// The directory of inputs and of their lock file, at the root of a dry tree.
 pub const TOP: &str = ".hydrate";

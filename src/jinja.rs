@@ -86,7 +86,7 @@ impl Template {
     fn told(&self, error: &minijinja::Error) -> TemplateError {
         let Bounds { steps, bytes } = self.bounds;
         let reason = match (error.kind(), error.detail()) {
-            (ErrorKind::WriteFailure, _) => format!("it makes more than {bytes} bytes"),
+            (ErrorKind::WriteFailure, _) => format!("its output has more than {bytes} bytes"),
             (ErrorKind::OutOfFuel, _) => format!("it takes more than {steps} steps"),
             (ErrorKind::UndefinedError, None) => "it uses a value that does not exist".to_owned(),
             (kind, None) => kind.to_string(),

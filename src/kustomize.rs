@@ -9,8 +9,8 @@
 //! [`tree`], because Kustomize's nodes are shared by pointer and its output shows it.
 //!
 //! Guarantees: reads only through the view, never outside of it; no clock, no environment, no connection, no process;
-//! bounded depth, nodes and number of kustomizations. Remote files and bases, plugins that are programs or containers,
-//! and charts that would have to be fetched are refused by name.
+//! bounded depth, nodes and number of kustomizations. Remote files, bases and charts are those that the tree keeps; without
+//! one, and for plugins that are programs or containers, a kustomization is refused by name.
 
 mod accumulate;
 mod charts;
@@ -58,7 +58,6 @@ pub use charts::NativeCharts;
 pub use error::Error;
 pub use generate::helm::{ChartRequest, RenderChart, ValuesFile};
 pub use options::{LoadRestrictor, Options, Reorder};
-pub(crate) use remote::{is_repository, is_url, names_yaml};
 pub use tree::Limits;
 
 /// What a build gives.

@@ -38,11 +38,12 @@
 //!
 //! What renders is a process that may die, by memory, by its stack, by time, and somebody goes on: the script of
 //! `hooks/post-receive`, else [`wall::supervise`]. Once more then, with [`render::Isolation::Apart`]: `render/apart.rs`
-//! renders each Application in a process of its own, and whoever dies there is the one to be named.
+//! renders each Application, and expands each set, in a process of its own, and whoever dies there is the one to be named.
+//! Both tries share the time of a run.
 //!
 //! # Layers
 //!
-//! A module uses what stands in lines below its own, and in its own line what the arrows show. `tests/layers.rs` reads this
+//! A module uses what is in lines below its own, and in its own line what the arrows show. `tests/layers.rs` reads this
 //! map, and finds circles of files inside modules too.
 //!
 //! ```text
@@ -62,7 +63,7 @@
 //!
 //! # Never
 //!
-//! - A branch moves although one of its Applications failed.
+//! - A branch moves although one of its Applications failed, unless a setting leaves that one behind; it is told then.
 //! - A hydrated commit depends on anything but its parent, its dry commit and branch, the settings and the engine.
 //! - A file that somebody else put on a branch is touched.
 //! - A ref points at an object that is not written.

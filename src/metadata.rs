@@ -5,6 +5,7 @@
 //! Pure: no file, clock, environment or repository is touched, so equal arguments give equal bytes on every machine.
 //! Never panics on what was pushed, and never fails on it either, except where a template of the settings does.
 
+mod behind;
 pub mod contract;
 mod dry;
 mod escape;
@@ -22,6 +23,7 @@ mod values_of_argocd;
 mod writer;
 
 pub use crate::go::mail::Address;
+pub use behind::Behind;
 pub use dry::{DryCommit, Message};
 pub use message::{Trailers, allowed_removals};
 pub use read::{NOTES_REF, Provenance, UnreadableMetadata, note, read_note};

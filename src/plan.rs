@@ -10,6 +10,6 @@ mod removal;
 pub use changes::Changes;
 pub use discover::{Broken, Discovered, Discovery};
 pub use make::{
-    Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders, Unanswered, Unrendered, expand_again,
+    Answered, Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders, Unanswered, Unrendered, expand_again,
 };
 pub use removal::{Counts, Destination, Losses, Objects, Removal, RemovalMistake, removals};

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::git::{Error, Mode, ObjectBuffer, ObjectId, TreeEdit, tree_fault};
+use crate::git::{Error, Mode, ObjectBuffer, ObjectId, TreeEdit, TreeEntry, tree_fault};
 use crate::path::RepoPath;
 
 /// The files that we write into one directory, by name.
@@ -15,22 +15,62 @@ pub type Files = BTreeMap<String, Vec<u8>>;
 
 /// A directory, read once.
 struct Listing {
-    entries: HashMap<Vec<u8>, (Mode, ObjectId)>,
+    /// Sorted by name.
+    entries: Vec<TreeEntry>,
     /// Why it is none that git would write.
     fault: Option<String>,
 }
 
-/// A tree of a hydrated branch, each directory of it read once.
+impl Listing {
+    fn new(mut entries: Vec<TreeEntry>) -> Self {
+        let fault = tree_fault(&entries);
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Self { entries, fault }
+    }
+
+    /// Of two entries of one name in a faulty directory, the last.
+    fn entry(&self, name: &str) -> Option<(Mode, ObjectId)> {
+        let end = self.entries.partition_point(|entry| *entry.name <= *name.as_bytes());
+        let entry = self.entries.get(end.checked_sub(1)?)?;
+        (entry.name == name.as_bytes()).then_some((entry.mode, entry.id))
+    }
+}
+
+/// How many entries [`Listings`] keeps.
+const ENTRIES_MAX: usize = 1 << 18;
+
+/// The directories of hydrated branches that were read last, with how many entries they have together.
+#[derive(Default)]
+pub struct Listings(Mutex<(HashMap<ObjectId, Arc<Listing>>, usize)>);
+
+impl Listings {
+    fn get(&self, tree: ObjectId) -> Option<Arc<Listing>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0.get(&tree).cloned()
+    }
+
+    fn keep(&self, tree: ObjectId, listing: Arc<Listing>) {
+        let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (listings, entries) = &mut *guard;
+        *entries += listing.entries.len();
+        if *entries > ENTRIES_MAX {
+            listings.clear();
+            *entries = listing.entries.len();
+        }
+        listings.insert(tree, listing);
+    }
+}
+
+/// A tree of a hydrated branch.
 pub struct HydratedTree<'a> {
     buffer: &'a ObjectBuffer<'a>,
     root: ObjectId,
-    listings: Mutex<HashMap<ObjectId, Arc<Listing>>>,
+    listings: &'a Listings,
 }
 
 impl<'a> HydratedTree<'a> {
-    /// The tree `root`.
-    pub fn new(buffer: &'a ObjectBuffer<'a>, root: ObjectId) -> Self {
-        Self { buffer, root, listings: Mutex::default() }
+    /// The tree `root`, whose directories are read once for all trees that share `listings`.
+    pub fn new(buffer: &'a ObjectBuffer<'a>, listings: &'a Listings, root: ObjectId) -> Self {
+        Self { buffer, root, listings }
     }
 
     /// The id of the tree.
@@ -45,8 +85,8 @@ impl<'a> HydratedTree<'a> {
             if here.0 != Mode::Directory {
                 return Ok(None);
             }
-            match self.listing(here.1)?.entries.get(name.as_bytes()) {
-                Some(entry) => here = *entry,
+            match self.listing(here.1)?.entry(name) {
+                Some(entry) => here = entry,
                 None => return Ok(None),
             }
         }
@@ -78,22 +118,18 @@ impl<'a> HydratedTree<'a> {
                 return Ok(Some(format!("{place} {fault}")));
             }
             let Some(name) = names.next() else { return Ok(None) };
-            let Some((Mode::Directory, id)) = listing.entries.get(name.as_bytes()) else { return Ok(None) };
+            let Some((Mode::Directory, id)) = listing.entry(name) else { return Ok(None) };
             path = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
-            here = *id;
+            here = id;
         }
     }
 
     fn listing(&self, tree: ObjectId) -> Result<Arc<Listing>, Error> {
-        let listings = || self.listings.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(listing) = listings().get(&tree) {
-            return Ok(listing.clone());
+        if let Some(listing) = self.listings.get(tree) {
+            return Ok(listing);
         }
-        let entries = self.buffer.tree(tree)?;
-        let fault = tree_fault(&entries);
-        let entries = entries.into_iter().map(|entry| (entry.name, (entry.mode, entry.id))).collect();
-        let listing = Arc::new(Listing { entries, fault });
-        listings().insert(tree, listing.clone());
+        let listing = Arc::new(Listing::new(self.buffer.tree(tree)?));
+        self.listings.keep(tree, listing.clone());
         Ok(listing)
     }
 }

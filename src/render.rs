@@ -14,6 +14,7 @@ mod command;
 mod conflict;
 mod engines;
 mod exec;
+mod expand;
 mod failure;
 mod fence;
 mod kustomization;
@@ -47,10 +48,11 @@ use apart::Processes;
 use checkout::Checkout;
 use engines::One;
 use exec::Exec;
-use failure::{COMMIT_TIME_LIMIT, RUN_TIME_LIMIT};
+use failure::{COMMIT_TIME_LIMIT, RENDER_TIME_LIMIT, RUN_TIME_LIMIT};
 
 pub use apart::{ARGUMENT, main};
 pub use exec::Tools;
+pub use expand::{Set, Unexpanded};
 pub use failure::{Error, Failure, Unrendered};
 pub use machine::{Isolation, Limits, Machine};
 pub use value_files::directory_of;
@@ -69,6 +71,8 @@ pub struct Renderers {
     watch: OnceLock<Watch>,
     /// When the run began; none when it may take any time.
     started: Option<Instant>,
+    /// How much of its time another process took before it died.
+    used: Duration,
     /// How Applications are to fail, by their names: for tests of what happens then.
     #[cfg(debug_assertions)]
     rehearsed: Rehearsed,
@@ -122,6 +126,7 @@ impl Renderers {
             isolation: Isolation::Alone,
             watch: OnceLock::new(),
             started: Some(Instant::now()),
+            used: Duration::ZERO,
             #[cfg(debug_assertions)]
             rehearsed: Rehearsed::new(),
         }
@@ -134,6 +139,11 @@ impl Renderers {
             fence::limit(self.limits.run_memory, 1);
         }
         Self { isolation, ..self }
+    }
+
+    /// The same, rendering in processes of their own, in a process that seldom renders anything.
+    pub fn apart(self) -> Self {
+        Self { isolation: Isolation::Apart, ..self }
     }
 
     /// How much one Application may need, and how many are rendered at once.
@@ -207,26 +217,6 @@ impl Renderers {
         results.into_iter().map(result).collect()
     }
 
-    /// Does `work` that is no render but may take as long as one; it asks now and then whether to stop.
-    ///
-    /// Errors: the limit that it reached, or nobody wants it any more.
-    pub fn within_time(&self, what: &str, work: &mut dyn FnMut(Stop)) -> Result<(), Error> {
-        let over = Arc::new(AtomicBool::new(false));
-        let flags = [over.clone(), self.cancel.clone()];
-        let stop = Stop::when(move || flags.iter().any(|flag| flag.load(Ordering::Relaxed)));
-        self.watch.get_or_init(|| Watch::start(self.isolation)).within(self.limits.time, &over, || work(stop));
-        if self.cancel.load(Ordering::Relaxed) {
-            return Err(Error::Cancelled);
-        }
-        match over.load(Ordering::Relaxed) {
-            false => Ok(()),
-            true => {
-                let what = format!("{what} takes more than {} seconds to expand", self.limits.time.as_secs());
-                Err(Error::TooMuch { what, setting: "hydrate.renderTimeLimit" })
-            }
-        }
-    }
-
     /// The same for a run that goes through any number of dry commits, each of which has a limit of its own.
     pub fn without_run_limit(self) -> Self {
         Self { started: None, ..self }
@@ -245,7 +235,8 @@ impl Renderers {
 
     /// How much of the time of this run is left.
     fn time_left(&self) -> Duration {
-        self.started.map_or(Duration::MAX, |started| self.limits.run_time.saturating_sub(started.elapsed()))
+        let left = |started: Instant| self.limits.run_time.saturating_sub(self.used.saturating_add(started.elapsed()));
+        self.started.map_or(Duration::MAX, left)
     }
 
     /// Everything of the dry tree that rendering an Application looks at, also when it fails.
@@ -260,7 +251,7 @@ impl Renderers {
             let view = View::with_limit(context.files, self.limits.file_bytes_max);
             commit.render_seen(application, view, &Deeds::default()).1.reads()
         };
-        // As every render: on a stack of its own, where a panic touches nobody else.
+        // As every render: on a stack of its own, where a panic touches no one else.
         pool::in_order(&[()], 1, seen, &|_| ()).into_iter().flatten().flatten().next().unwrap_or_default()
     }
 
@@ -305,8 +296,8 @@ pub fn conflicts(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
 
 /// A mistake of ours, told as one of the Application, so that only its branch waits for the next version.
 fn bug(application: &Application, panic: &str) -> Failure {
-    let text = format!("rendering `{}` failed in a way that it never should: {panic}", application.name);
-    let hint = "this is a bug of git-hydrate: please report it with the sources of this Application";
+    let text = format!("internal error while rendering `{}`: {panic}", application.name);
+    let hint = "this is a bug in git-hydrate: please report it with the sources of this Application";
     Failure::mistake(Diagnostic::error(text).at(application.places.name.clone()).hint(hint))
 }
 
@@ -398,7 +389,8 @@ impl<'a> Commit<'a> {
                 Failure::Mistakes(_) => !deeds.ran_a_program.get() && !deeds.names_the_commit.get(),
                 Failure::World(error) => error.is_limit() && !error.is_limit_of_commit(),
             };
-            Unrendered { failure, reads: view.reads(), repeats }
+            let follows = matches!(failure, Failure::Mistakes(_)) && !deeds.ran_a_program.get();
+            Unrendered { failure, reads: view.reads(), repeats, follows }
         })
     }
 
@@ -431,7 +423,7 @@ impl<'a> Commit<'a> {
         (result, view)
     }
 
-    /// Whether nobody waits for a result any more.
+    /// Whether no one waits for a result any more.
     fn is_dropped(&self) -> bool {
         self.is_late.load(Ordering::Relaxed) || self.cancel().load(Ordering::Relaxed)
     }
@@ -443,7 +435,7 @@ impl<'a> Commit<'a> {
 
     fn too_slow(&self, application: &Application) -> Error {
         let what = format!("`{}` takes more than {} seconds to render", application.name, self.limits().time.as_secs());
-        Error::TooMuch { what, setting: "hydrate.renderTimeLimit" }
+        Error::TooMuch { what, setting: RENDER_TIME_LIMIT }
     }
 
     fn too_slow_together(&self) -> Error {

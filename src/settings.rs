@@ -14,6 +14,7 @@
 
 pub mod argocd_cm;
 pub mod edit;
+mod on_failure;
 
 use std::collections::BTreeMap;
 
@@ -27,6 +28,7 @@ use crate::metadata::{
 use crate::path::RepoPath;
 
 pub use crate::metadata::Tools;
+pub use on_failure::{Chosen, Held, OnFailure};
 
 /// The ref whose tree holds the settings.
 pub const SETTINGS_REF: &str = "refs/hydrate/config";
@@ -91,6 +93,9 @@ pub struct Settings {
     /// (`activePath`) that one strategy promotes.
     #[serde(deserialize_with = "active_paths", skip_serializing_if = "BTreeMap::is_empty")]
     pub active_paths: BTreeMap<BranchName, Vec<RepoPath>>,
+    /// What becomes of a branch of which an Application fails.
+    #[serde(skip_serializing_if = "is_default")]
+    pub on_failure: OnFailure,
     /// Whose rules hold where the proposal and Argo CD's own hydrator differ.
     #[serde(skip_serializing_if = "is_default")]
     pub profile: ProfileName,
@@ -245,7 +250,7 @@ impl Default for Limits {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     /// A file of another name.
-    #[error("{0}: there is no such settings file; there are: {list}", list = FILES.join(", "))]
+    #[error("`{0}` is not a settings file; the settings files are: {list}", list = FILES.join(", "))]
     UnknownFile(String),
     /// Two templates for one text.
     #[error("{0} and {1}: only one of them can be used; remove the other: git hydrate config unset {0}")]
@@ -294,6 +299,7 @@ impl Settings {
             }
         }
         settings.check_made()?;
+        settings.on_failure.check()?;
         check_tools(&settings.tools)?;
         settings.readme_template = template(&mut texts, README_TEMPLATE, README_GO_TEMPLATE)?;
         settings.commit_message_template = template(&mut texts, COMMIT_MESSAGE_TEMPLATE, COMMIT_MESSAGE_GO_TEMPLATE)?;
@@ -305,7 +311,7 @@ impl Settings {
         let mut names: Vec<&AppName> = self.roots.iter().map(|root| &root.name).collect();
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(SettingsError::Wrong(format!("roots: there are two of the name `{}`", twice[0])));
+            return Err(SettingsError::Wrong(format!("roots: two have the name `{}`", twice[0])));
         }
         match self.argocd_namespace.as_deref().map(AppName::new) {
             Some(Err(error)) => Err(SettingsError::Wrong(format!("argocdNamespace: {error}"))),
@@ -345,6 +351,7 @@ impl Settings {
             known_fields: Vec::new(),
             adopt: Vec::new(),
             history: History::default(),
+            on_failure: OnFailure::default(),
             removal_limit: RemovalLimit::default(),
             limits: Limits::default(),
             ..settings.clone()
@@ -496,6 +503,7 @@ activePaths:
   environments/dev: [team-a, team-b/x]
 profile: argocd
 history: tip
+onFailure: {application: [environments/dev]}
 renderer: exec
 author: {name: Robot, email: robot@example.com}
 nondeterministic: [randAlphaNum]

@@ -16,6 +16,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 
@@ -23,6 +24,9 @@ use crate::render::Isolation;
 
 /// The variable that tells a process where it renders: `together` or `apart`. Without it nobody goes on after the process.
 pub const VARIABLE: &str = "GIT_HYDRATE_ISOLATION";
+
+/// The variable that tells the second process how many seconds the first one took of the time of a run.
+pub const USED: &str = "GIT_HYDRATE_USED";
 
 /// How a process ended that was started here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +46,14 @@ pub fn isolation(variable: Option<&OsStr>) -> Isolation {
     }
 }
 
-/// Runs this program, `program`, with these arguments, and once more when it dies. Each time it gets `input` on its
-/// standard input; without any it shares ours.
+/// What [`USED`] says: none of the time when this process is the first.
+pub fn used(variable: Option<&OsStr>) -> Duration {
+    let seconds = variable.and_then(OsStr::to_str).and_then(|seconds| seconds.parse().ok());
+    Duration::from_secs(seconds.unwrap_or_default())
+}
+
+/// Runs this program, `program`, with these arguments, and once more when it dies, in what is left of the time of a run.
+/// Each time it gets `input` on its standard input; without any it shares ours.
 ///
 /// # Errors
 ///
@@ -53,16 +63,22 @@ pub fn supervise(program: &Path, arguments: &[impl AsRef<OsStr>], input: Option<
     for signal in [SIGINT, SIGQUIT, SIGHUP] {
         drop(signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false))));
     }
-    let first = run(program, arguments, input, "together")?;
-    match first {
-        Ended::Signal(signal) if !is_wanted(signal) => run(program, arguments, input, "apart"),
+    let begun = Instant::now();
+    let mut command = Command::new(program);
+    command.args(arguments).env(VARIABLE, "together").env_remove(USED);
+    match run(command, input)? {
+        Ended::Signal(signal) if !is_wanted(signal) => {
+            let mut command = Command::new(program);
+            // A part of a second counts as a whole one.
+            let used = begun.elapsed().as_secs() + 1;
+            command.args(arguments).env(VARIABLE, "apart").env(USED, used.to_string());
+            run(command, input)
+        }
         ended => Ok(ended),
     }
 }
 
-fn run(program: &Path, arguments: &[impl AsRef<OsStr>], input: Option<&[u8]>, word: &str) -> io::Result<Ended> {
-    let mut command = Command::new(program);
-    command.args(arguments).env(VARIABLE, word);
+fn run(mut command: Command, input: Option<&[u8]>) -> io::Result<Ended> {
     if input.is_some() {
         command.stdin(Stdio::piped());
     }
@@ -102,6 +118,7 @@ mod tests {
             ("exit 3", Ended::Exit(3)),
             ("[ $GIT_HYDRATE_ISOLATION = apart ] && exit 4; kill -ABRT $$", Ended::Exit(4)),
             ("[ $GIT_HYDRATE_ISOLATION = apart ] && exec cat; kill -KILL $$", Ended::Exit(0)),
+            ("[ \"$GIT_HYDRATE_USED\" ] && exit \"$GIT_HYDRATE_USED\"; kill -KILL $$", Ended::Exit(1)),
             ("kill -KILL $$", Ended::Signal(9)),
             ("[ $GIT_HYDRATE_ISOLATION = apart ] && exit 4; kill -TERM $$", Ended::Signal(SIGTERM)),
         ];
@@ -110,5 +127,7 @@ mod tests {
             assert_eq!(ended, expected, "{script}");
         }
         assert_eq!([None, Some("else")].map(|word| isolation(word.map(OsStr::new))), [Isolation::Alone; 2]);
+        let seconds = [None, Some("-1"), Some("x"), Some("7")].map(|text| used(text.map(OsStr::new)).as_secs());
+        assert_eq!(seconds, [0, 0, 0, 7]);
     }
 }

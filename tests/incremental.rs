@@ -3,6 +3,7 @@
 //! Two repositories get the same random edits, with the same seed in each run. One remembers what earlier runs found
 //! out, and its cache is damaged now and then; the other looks at everything each time.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use git_hydrate::git::{
 use git_hydrate::hydrate::{Observer, Outcome, Planned, RefNames, Report, Setup, Wake, hydrate, plan};
 use git_hydrate::render::{Isolation, Machine, Renderers};
 
-use super::support::{BINARY, Lab};
+use super::support::{BINARY, Lab, Repo};
 
 /// Counts what is rendered.
 #[derive(Default)]
@@ -91,6 +92,7 @@ impl Server {
             cores: 2,
             memory_bytes: u64::MAX,
             isolation: Isolation::Alone,
+            used: std::time::Duration::ZERO,
         };
         let renderers = Renderers::from_config(&repository, &machine).expect("readable");
         let setup = Setup {
@@ -264,6 +266,27 @@ impl Dry {
     }
 }
 
+impl Dry {
+    /// Something by which an Application stays as it is, or the correction of all of them.
+    fn stay(&mut self, random: &mut Random) {
+        let (n, what) = (random.below(12), random.below(8));
+        let file = format!("applications/app-{n}.yaml");
+        let name = format!("  name: app-{n}\n");
+        let paused = format!("{name}  annotations: {{git-hydrate/paused: \"true\"}}\n");
+        let correct = |text: &str| {
+            let lines = text.lines().filter(|line| !line.contains("git-hydrate/paused") && !line.contains("slip"));
+            lines.map(|line| format!("{line}\n")).collect::<String>()
+        };
+        match self.0.get(&file).map(|text| (what, correct(text))) {
+            Some((0, text)) => self.put(&file, text.replace(&name, &paused)),
+            Some((1, text)) => self.put(&file, text + "\t- slip\n"),
+            Some((2, text)) => self.put(&file, text.replace("spec:\n", "spec:\n  source: slip\n")),
+            Some((3 | 4, text)) => self.put(&file, text),
+            _ => {}
+        }
+    }
+}
+
 /// Does to a cache what disks, crashes and people do.
 fn damage(dir: &Path, random: &mut Random) {
     let how = random.below(4);
@@ -284,14 +307,14 @@ fn damage(dir: &Path, random: &mut Random) {
 
 #[test]
 fn incremental_is_from_scratch() {
-    let [with, without] = compare(20, "", |report| report);
+    let [with, without] = compare(20, "", "", |report| report);
     assert!(with * 2 < without, "{with} renders with what is remembered, {without} without");
 }
 
 /// What reached a limit is remembered by one of the repositories only, which says so, and nothing else of it shows.
 #[test]
 fn limits_that_are_remembered_change_no_commit() {
-    let [with, without] = compare(21, "[hydrate]\n\tobjectLimit = 2\n", |mut report| {
+    let [with, without] = compare(21, "[hydrate]\n\tobjectLimit = 2\n", "", |mut report| {
         for branch in &mut report.branches {
             branch.skipped.clear();
             if let Outcome::Failed { recorded, .. } = &mut branch.outcome {
@@ -303,8 +326,21 @@ fn limits_that_are_remembered_change_no_commit() {
     assert!(with < without, "{with} renders with what is remembered, {without} without");
 }
 
-/// Edits two repositories in the same way; answers how much each rendered.
-fn compare(seed: u64, config: &str, told: impl Fn(Report) -> Report) -> [usize; 2] {
+/// Applications that fail or are paused stay behind; whoever makes the commits again makes the same ones.
+#[test]
+fn what_stays_behind_is_the_same_with_a_cache_and_without() {
+    let behind = Cell::new(0);
+    let [with, without] = compare(22, "", "onFailure: application\n", |report| {
+        behind.set(behind.get() + report.branches.iter().filter(|branch| !branch.behind.is_empty()).count());
+        report
+    });
+    assert!(behind.get() > 20, "{} times something stayed behind", behind.get());
+    assert!(with < without, "{with} renders with what is remembered, {without} without");
+}
+
+/// Edits two repositories in the same way; answers how much each rendered. With settings, Applications are also mistaken or
+/// paused, and all that was made is verified at the end.
+fn compare(seed: u64, config: &str, settings: &str, told: impl Fn(Report) -> Report) -> [usize; 2] {
     let lab = Lab::new();
     let warm = Server::new(&lab, "warm.git", config);
     let cold = Server::new(&lab, "cold.git", &format!("{config}[hydrate]\n\tcache = false\n"));
@@ -312,10 +348,17 @@ fn compare(seed: u64, config: &str, told: impl Fn(Report) -> Report) -> [usize; 
     let mut random = Random(seed);
     let mut dry = Dry::start();
     let (mut seconds, mut tip, mut older) = (1_700_000_000, None, Vec::new());
+    for server in servers.iter().filter(|_| !settings.is_empty()) {
+        let files = BTreeMap::from([("settings.yaml".to_owned(), settings.to_owned())]);
+        server.commit("refs/hydrate/config", None, &files, seconds);
+    }
     for round in 0..40 {
         for _ in 0..[1, 1, 1, 3][random.below(4)] {
             if round > 0 {
                 dry.edit(&mut random);
+            }
+            if round > 0 && !settings.is_empty() {
+                dry.stay(&mut random);
             }
             seconds += 60;
             let parent = tip;
@@ -325,7 +368,10 @@ fn compare(seed: u64, config: &str, told: impl Fn(Report) -> Report) -> [usize; 
         match random.below(12) {
             0 => {
                 let text = format!("# {}\n{{{{ drySha }}}}\n", random.below(3));
-                let files = BTreeMap::from([("README.md.j2".to_owned(), text)]);
+                let mut files = BTreeMap::from([("README.md.j2".to_owned(), text)]);
+                if !settings.is_empty() {
+                    files.insert("settings.yaml".to_owned(), settings.to_owned());
+                }
                 for server in servers {
                     server.commit("refs/hydrate/config", None, &files, seconds);
                 }
@@ -352,6 +398,10 @@ fn compare(seed: u64, config: &str, told: impl Fn(Report) -> Report) -> [usize; 
         assert_eq!(warm.refs(), cold.refs(), "round {round}");
     }
     assert!(warm.refs().contains_key("heads/environments/dev"), "nothing was hydrated");
+    if !settings.is_empty() {
+        let verified = Repo::at(&lab, "cold.git").hydrate(&["verify"]);
+        assert_eq!(verified.code, Some(0), "{verified:?}");
+    }
     servers.map(|server| server.rendered.0.load(Ordering::Relaxed))
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use crate::support::{BINARY, Lab};
+use crate::vendor::{application, chart, files_of, packed, sha256};
 
 /// Stands between the outputs of two commands.
 const MARK: &str = "---- next ----";
@@ -41,9 +42,82 @@ fn pieces(readme: &str) -> Vec<Piece> {
     pieces
 }
 
+/// What the server of the section on inputs is called there.
+const CHARTS: &str = "https://charts.example.com";
+
+/// A repository of charts on disk: the chart `web` in two versions.
+fn charts(lab: &Lab) -> std::path::PathBuf {
+    let root = lab.path("charts");
+    fs::create_dir(&root).expect("made");
+    let mut index = "apiVersion: v1\nentries:\n  web:\n".to_owned();
+    for (version, port) in [("1.3.0", 8443), ("1.2.3", 8080)] {
+        let mut files = chart("web", version);
+        let values = format!("port: {port}\nreplicas: 1\n");
+        let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {{ .Release.Name }}\nspec:\n  replicas: {{ \
+                          .Values.replicas }}\n  selector:\n    matchLabels: {app: {{ .Release.Name }}}\n  template:\n    \
+                          metadata:\n      labels: {app: {{ .Release.Name }}}\n    spec:\n      containers:\n      - name: \
+                          web\n        image: registry.example.com/web:{{ .Chart.Version }}\n        ports: [{containerPort: {{ \
+                          .Values.port }}}]\n";
+        files.retain(|(path, _)| path.ends_with("Chart.yaml"));
+        files.extend([
+            ("web/values.yaml".to_owned(), values),
+            ("web/templates/web.yaml".to_owned(), deployment.to_owned()),
+        ]);
+        let (file, archive) = (format!("web-{version}.tgz"), packed(&files));
+        index += &format!("  - {{name: web, version: {version}, urls: [{file}], digest: {}}}\n", sha256(&archive));
+        fs::write(root.join(file), archive).expect("written");
+    }
+    fs::write(root.join("index.yaml"), index).expect("written");
+    root
+}
+
+/// A dry tree whose Applications name nothing but charts of a server.
+fn only_charts(lab: &Lab, url: &str) -> std::path::PathBuf {
+    let root = lab.path("only-charts");
+    for environment in ["dev", "prod"] {
+        let text = application(&format!("web-{environment}"), &format!("web/{environment}"));
+        let text = text.replace("environments/dev", &format!("environments/{environment}"));
+        let text = text.replace(&format!("path: web-{environment}}}"), "path: web}").replace(", }", "}");
+        let kustomization =
+            format!("namespace: shop\nhelmCharts:\n- name: web\n  repo: {url}\n  version: 1.2.3\n  releaseName: web\n");
+        for (path, text) in [
+            (format!("applications/{environment}.yaml"), text),
+            (format!("web/{environment}/kustomization.yaml"), kustomization),
+        ] {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+            fs::write(path, text).expect("written");
+        }
+    }
+    root
+}
+
+/// The server has another port in each run, so commits that name it have other ids: shown is one for each of them.
+fn with_steady_ids(text: &str) -> String {
+    let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');
+    let mut known: Vec<String> = Vec::new();
+    let mut steady = String::new();
+    for part in text.split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
+        let word = part.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        if word.len() == 7 && word.chars().all(is_digit) && word.chars().any(|c| c.is_ascii_digit()) {
+            let index = known.iter().position(|id| id == word).unwrap_or_else(|| {
+                known.push(word.to_owned());
+                known.len() - 1
+            });
+            steady += &part.replace(word, &sha256(index.to_string().as_bytes())[..7]);
+        } else {
+            steady += part;
+        }
+    }
+    steady
+}
+
 /// The output of each command.
 fn run(commands: &[&str]) -> Vec<String> {
     let lab = Lab::new();
+    let server = files_of(charts(&lab));
+    let config = fs::read_to_string(lab.path("home/.gitconfig")).expect("there");
+    fs::write(lab.path("home/.gitconfig"), config + "\tvendorAllow = http://127.0.0.1\n").expect("written");
     let example =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/applications/two-regions-of-three-environments/in");
     let mut script = String::from("exec 2>&1\n");
@@ -51,7 +125,11 @@ fn run(commands: &[&str]) -> Vec<String> {
         script.push_str(&format!("{command}\necho '{MARK}'\n"));
     }
     let mut shell = lab.command("bash", &lab.path(""));
-    shell.env("EXAMPLE", example).stdin(Stdio::piped()).stdout(Stdio::piped());
+    shell
+        .env("EXAMPLE", example)
+        .env("ONLY_CHARTS", only_charts(&lab, &server.url()))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
     let mut shell = shell.spawn().expect("bash runs");
     shell.stdin.take().expect("piped").write_all(script.as_bytes()).expect("read");
     let output = shell.wait_with_output().expect("it ends");
@@ -65,7 +143,13 @@ fn run(commands: &[&str]) -> Vec<String> {
     let git = git.splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
     let text =
         text.replace(&user, "belongs to user 1000\n").replace(&format!("good     git {git}\n"), "good     git 2.47\n");
-    let text = text.lines().map(|line| line.trim_end().to_owned() + "\n").collect::<String>();
+    let (before, after) = text
+        .split_once(&server.url())
+        .map_or((text.as_str(), String::new()), |(before, after)| (before, format!("{}{after}", server.url())));
+    let text = before.to_owned() + &with_steady_ids(&after).replace(&server.url(), CHARTS);
+    // The server of this test has no certificate.
+    let lines = text.lines().filter(|line| !line.contains(" came without TLS"));
+    let text = lines.map(|line| line.trim_end().to_owned() + "\n").collect::<String>();
     text.split(&format!("{MARK}\n")).map(str::to_owned).collect()
 }
 

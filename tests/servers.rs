@@ -8,8 +8,8 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// A port that nobody listens at.
@@ -70,7 +70,8 @@ impl Certificates {
     }
 }
 
-/// nginx behind TLS: `/` is a directory, `/secret/` the same for `user:word` only, `/git/` what another port serves.
+/// nginx behind TLS: `/` is a directory, `/secret/` the same for `user:word` only, `/git/`, `/v2/` and `/token` what another
+/// port serves.
 pub struct Nginx {
     pub url: String,
     _running: Running,
@@ -92,6 +93,8 @@ impl Nginx {
                server {{
                  listen 127.0.0.1:{port} ssl; ssl_certificate {}; ssl_certificate_key {}; root {root};
                  location /secret/ {{ alias {root}/; auth_basic secret; auth_basic_user_file {dir_text}/passwords; }}
+                 location /v2/ {{ proxy_pass http://127.0.0.1:{git_port}/v2/; }}
+                 location /token {{ proxy_pass http://127.0.0.1:{git_port}/token; }}
                  location /git/ {{ proxy_pass http://127.0.0.1:{git_port}/; }}
                  location /private/ {{
                    auth_basic secret; auth_basic_user_file {dir_text}/passwords; proxy_pass http://127.0.0.1:{git_port}/;
@@ -271,4 +274,90 @@ pub fn git_server(root: &Path) -> Liar {
             head.lines().filter(|line| !line.starts_with("Status: ")).map(|line| format!("{line}\r\n")).collect();
         respond(stream, &status, &kept, output.get(end + 4..).unwrap_or_default());
     })
+}
+
+/// What git on another machine is over ssh: a connection for each command, whose first line is the words that ssh got.
+pub struct Shell {
+    pub port: u16,
+    said: Arc<Mutex<Vec<String>>>,
+}
+
+impl Shell {
+    /// Answers `git-upload-pack 'PATH'` for the repositories below a directory.
+    pub fn start(root: &Path) -> Self {
+        let root = root.to_owned();
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("a port").port();
+        let said: Arc<Mutex<Vec<String>>> = Arc::default();
+        let notes = said.clone();
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let (mut line, mut byte) = (Vec::new(), [0]);
+                while stream.read_exact(&mut byte).is_ok() && byte != *b"\n" {
+                    line.push(byte[0]);
+                }
+                let line = String::from_utf8_lossy(&line).into_owned();
+                let path = line.split('\'').nth(1).unwrap_or_default().trim_start_matches('/').to_owned();
+                notes.lock().expect("one at a time").push(line);
+                let Ok(input) = stream.try_clone() else { continue };
+                let mut command = Command::new("git");
+                command.arg("upload-pack").arg(root.join(path)).stderr(Stdio::null());
+                let [input, output] = [input, stream].map(|stream| Stdio::from(std::os::fd::OwnedFd::from(stream)));
+                drop(command.stdin(input).stdout(output).spawn().map(|mut child| child.wait()));
+            }
+        });
+        Self { port, said }
+    }
+
+    /// A program that stands in for ssh.
+    pub fn client(&self) -> String {
+        format!(
+            "#!/bin/bash\nexec 3<>/dev/tcp/127.0.0.1/{}\nprintf '%s\\n' \"$*\" >&3\ncat <&3 &\ncat >&3\nwait\n",
+            self.port
+        )
+    }
+
+    /// The words of each call so far.
+    pub fn said(&self) -> Vec<String> {
+        self.said.lock().expect("one at a time").clone()
+    }
+}
+
+/// Debian's sshd on a free port, with the configuration of a client that knows it as `git.example.com`.
+pub struct Sshd {
+    _running: Running,
+}
+
+impl Sshd {
+    /// `home` is that of the client; whoever runs the test may log in.
+    pub fn start(dir: &Path, home: &Path) -> Self {
+        let port = free_port();
+        let ssh = home.join(".ssh");
+        fs::create_dir_all(&ssh).expect("made");
+        for key in [dir.join("host"), ssh.join("id")] {
+            let mut keygen = Command::new("ssh-keygen");
+            keygen.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(&key);
+            assert!(keygen.status().expect("ssh-keygen").success());
+        }
+        let host = fs::read_to_string(dir.join("host.pub")).expect("there");
+        fs::write(ssh.join("known"), format!("[127.0.0.1]:{port} {host}")).expect("written");
+        let (dir_text, ssh_text) = (dir.display(), ssh.display());
+        let server = format!(
+            "ListenAddress 127.0.0.1:{port}\nHostKey {dir_text}/host\nAuthorizedKeysFile {ssh_text}/id.pub\nStrictModes no\n\
+             UsePAM no\nPidFile none\nPasswordAuthentication no\nPermitRootLogin yes\n"
+        );
+        fs::write(dir.join("sshd_config"), server).expect("written");
+        let client = format!(
+            "Host git.example.com\n  HostName 127.0.0.1\n  Port {port}\n  IdentityFile {ssh_text}/id\n  IdentitiesOnly yes\n  \
+             UserKnownHostsFile {ssh_text}/known\n"
+        );
+        fs::write(ssh.join("config"), client).expect("written");
+        if rustix::process::geteuid().is_root() {
+            // sshd gives its rights up there, and Debian makes it at boot only.
+            drop(fs::create_dir_all("/run/sshd"));
+        }
+        let mut command = Command::new("/usr/sbin/sshd");
+        command.arg("-D").arg("-f").arg(dir.join("sshd_config"));
+        Self { _running: Running::start(&mut command, port) }
+    }
 }

@@ -1,5 +1,6 @@
 //! A mistake stays where it is: over random dry trees with one random mistake each, every branch that the mistaken
-//! Application does not write moves as it does without the mistake, and the pusher is told at each step.
+//! Application does not write moves as it does without the mistake, and the pusher is told at each step. Where only the
+//! mistaken Application shall stay, it keeps its files, and those of the others are as they are without the mistake.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -223,6 +224,12 @@ fn state(repo: &Repo, branch: &str) -> (String, String) {
     (repo.git(&["rev-list", "--count", &name]), manifests.join("\n"))
 }
 
+/// The id of the manifest of an Application; empty when there is none.
+fn manifest(repo: &Repo, app: &App) -> String {
+    let path = format!("{}/manifest.yaml", app.name);
+    repo.git(&["ls-tree", &format!("refs/heads/environments/{}", app.branch), &path])
+}
+
 /// One tree and one mistake; answers what was tried.
 fn round(seed: u64) -> String {
     let mut numbers = Numbers(seed);
@@ -246,9 +253,14 @@ fn round(seed: u64) -> String {
             break (what, files, mistaken);
         }
     };
+    let tip = |app: &App| server.git(&["rev-parse", &format!("refs/heads/environments/{}", app.branch)]);
+    let base_tips: BTreeMap<String, String> = apps.iter().map(|app| (app.branch.clone(), tip(app))).collect();
     let what = format!("seed {seed}: {what} in {}", apps[mistaken[0]].name);
     let [plain, strict] = ["plain.git", "strict.git"].map(|name| server.copy_to(name));
     strict.git(&["config", "hydrate.strict", "touched"]);
+    let leaving = server.copy_to("leaving.git");
+    leaving.hydrate(&["config", "set", "onFailure", "application"]).success();
+    let before: Vec<String> = apps.iter().map(|app| manifest(&server, app)).collect();
     commit(&clone, "without the mistake", &good);
     clone.run("git", &["push", "-q", "--no-verify", "../plain.git", "HEAD:main"]).success();
     clone.git(&["reset", "-q", "--hard", &base]);
@@ -266,6 +278,7 @@ fn round(seed: u64) -> String {
         ("check", all(clone.hydrate(&["check"]))),
         ("pre-push", all(clone.run("git", &["push", "--dry-run", "origin", "HEAD:main"]))),
         ("strict", all(clone.run("git", &["push", "--no-verify", "../strict.git", "HEAD:main"]))),
+        ("leaving", all(clone.run("git", &["push", "--no-verify", "../leaving.git", "HEAD:main"]).success())),
         ("push", all(clone.run("git", &["push", "--no-verify", "origin", "HEAD:main"]).success())),
     ];
     for (step, told) in &steps {
@@ -273,7 +286,22 @@ fn round(seed: u64) -> String {
     }
     let theirs: BTreeSet<&str> = mistaken.iter().map(|index| apps[*index].branch.as_str()).collect();
     let branches: BTreeSet<&str> = apps.iter().map(|app| app.branch.as_str()).collect();
-    let push = &steps[4].1;
+    let [.., (_, left), (_, push)] = &steps;
+    for (index, app) in apps.iter().enumerate() {
+        let branch = format!("refs/heads/environments/{}", app.branch);
+        let is_held = leaving.git(&["rev-parse", &branch]) == base_tips[&app.branch];
+        let allowed = match mistaken.contains(&index) {
+            // Some mistakes take it off the branch, whatever else is set.
+            true => vec![before[index].clone(), manifest(&server, app)],
+            false if is_held => vec![before[index].clone()],
+            false => vec![manifest(&plain, app)],
+        };
+        assert!(allowed.contains(&manifest(&leaving, app)), "{what}: {} on {branch}\n{left}", app.name);
+    }
+    for branch in base_tips.keys() {
+        let verified = leaving.hydrate(&["verify", &format!("environments/{branch}")]);
+        assert_eq!(verified.code, Some(0), "{what}: {verified:?}\n{left}");
+    }
     for branch in branches.difference(&theirs) {
         assert_eq!(state(&server, branch), state(&plain, branch), "{what}: environments/{branch}\n{push}");
         let tip = server.git(&["rev-parse", &format!("refs/heads/environments/{branch}")]);

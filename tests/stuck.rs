@@ -47,6 +47,7 @@ fn hydrated(server: &Repo) -> (Report, usize) {
         cores: 2,
         memory_bytes: u64::MAX,
         isolation: Isolation::Alone,
+        used: std::time::Duration::ZERO,
     };
     let renderers = Renderers::from_config(&repository, &machine).expect("readable");
     let counter = Counter::default();

@@ -21,13 +21,18 @@ const KINDS: &[(&str, &str)] = &[
     ("kill", "the system ended the process that rendered `bad-prod` (signal 9); git config hydrate.applicationMemory"),
 ];
 
-fn global(lab: &Lab, key: &str, value: &str) {
+pub fn global(lab: &Lab, key: &str, value: &str) {
     let set = lab.command("git", &lab.path("")).args(["config", "--global", key, value]).status();
     assert!(set.expect("git runs").success());
 }
 
+fn lab_unset(lab: &Lab, key: &str) {
+    let unset = lab.command("git", &lab.path("")).args(["config", "--global", "--unset", key]).status();
+    assert!(unset.expect("git runs").success());
+}
+
 /// A server, and a clone with `web-dev` on dev and `bad-prod` on prod. Both machines are small and have no time.
-fn team() -> (Lab, Repo, Repo) {
+pub fn team() -> (Lab, Repo, Repo) {
     let lab = Lab::new();
     for (key, value) in [("hydrate.applicationMemory", "64m"), ("hydrate.runMemory", "200m")] {
         global(&lab, key, value);
@@ -48,7 +53,7 @@ fn turned(kind: &str) -> (Lab, Repo, Repo) {
     (lab, server, clone)
 }
 
-fn does(lab: &Lab, kind: &str) {
+pub fn does(lab: &Lab, kind: &str) {
     // All others end by themselves, however busy this machine is.
     global(lab, "hydrate.renderTimeLimit", if kind == "spin" { "2" } else { "60" });
     global(lab, "hydrate-test.bad-prod.does", kind);
@@ -60,7 +65,7 @@ fn both(clone: &Repo, value: &str) -> String {
 }
 
 /// Everything that a process of ours could leave behind: scratch directories, locks, processes.
-fn leftovers(lab: &Lab, repos: &[&Repo]) -> Vec<String> {
+pub fn leftovers(lab: &Lab, repos: &[&Repo]) -> Vec<String> {
     let mut found = Vec::new();
     for dir in [lab.path("")].iter().chain(repos.iter().map(|repo| &repo.path)) {
         let names = std::fs::read_dir(dir).expect("readable").flatten();
@@ -115,6 +120,28 @@ fn a_push_hydrates_all_others_whatever_one_application_does() {
         server.hydrate(&["catch-up", "--retry"]).success();
         assert_eq!(note(&server, PROD), note_of(&last), "{kind}");
     }
+}
+
+#[test]
+fn both_tries_of_a_push_share_the_time_of_a_run() {
+    // Without a limit of its own, an Application may take a part of it only, and the others have the rest.
+    let (lab, server, clone) = turned("spin");
+    global(&lab, "hydrate.runTimeLimit", "40");
+    lab_unset(&lab, "hydrate.renderTimeLimit");
+    let told = clone.push().success().remote().join(" ");
+    assert!(
+        told.contains("`bad-prod` takes more than 10 seconds to render; git config hydrate.renderTimeLimit"),
+        "{told}"
+    );
+    assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")), "{told}");
+    // With one that leaves no time, the second try ends when the run does.
+    let (lab, _, clone) = turned("spin");
+    global(&lab, "hydrate.runTimeLimit", "12");
+    global(&lab, "hydrate.renderTimeLimit", "8");
+    let started = Instant::now();
+    let told = clone.push().success().remote().join(" ");
+    assert!(told.contains("one run take more than 12 seconds to render; git config hydrate.runTimeLimit"), "{told}");
+    assert!(started.elapsed() < Duration::from_secs(60), "{told}");
 }
 
 #[test]
@@ -271,9 +298,13 @@ fn doctor_tells_what_a_push_may_take_and_which_limits_are_none() {
             "good     a push may take 2048 MiB and 3600 s, one Application 1024 MiB",
         ),
         (&[("runMemory", "256m")], "good     a push may take 256 MiB and 3600 s, one Application 256 MiB"),
-        (&[("runMemory", "0")], "good     a push may take any memory and 3600 s, one Application 1024 MiB"),
+        (&[("runMemory", "0")], "good     a push may take unlimited memory and 3600 s, one Application 1024 MiB"),
         (&[("runMemory", "much")], "bad      hydrate.runMemory is `much`, which is not a number: the default is used"),
         (&[("runTimeLimit", "-1")], "bad      hydrate.runTimeLimit is `-1`, which is not a number"),
+        (
+            &[("runTimeLimit", "60"), ("renderTimeLimit", "40")],
+            "advice   hydrate.renderTimeLimit (40 s) is more than half of hydrate.runTimeLimit (60 s)",
+        ),
         (&[("applicationMemory", "1m")], "bad      hydrate.applicationMemory is 1048576 bytes, too little to render"),
         (
             &[("runMemory", "1g"), ("applicationMemory", "2g")],

@@ -9,29 +9,29 @@ use crate::path::RepoPath;
 /// says so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Conflict {
-    #[error("`{path}` on `{branch}` is written by `{other}` already")]
+    #[error("`{path}` on `{branch}` is already written by `{other}`")]
     PathTaken { path: RepoPath, branch: BranchName, other: AppName, at: Span },
     #[error("`{path}` on `{branch}` is inside `{outer}`, which `{other}` writes")]
     PathInside { path: RepoPath, branch: BranchName, outer: RepoPath, other: AppName, at: Span },
     #[error("`{path}` on `{branch}` contains `{inner}`, which `{other}` writes")]
     PathAround { path: RepoPath, branch: BranchName, inner: RepoPath, other: AppName, at: Span },
-    #[error("`{path}` on `{branch}` differs from the `{other}` of `{name}` in case only")]
+    #[error("`{path}` on `{branch}` differs from the `{other}` of `{name}` only in case")]
     PathCase { path: RepoPath, branch: BranchName, other: RepoPath, name: AppName, at: Span },
     #[error("`{name}` is made by {by}, and there is another Application of that name")]
     MadeTwice { name: AppName, by: By, at: Span },
     #[error("`{branch}` is a dry branch: hydration would overwrite its own source")]
     DestinationIsDry { branch: BranchName },
-    #[error("`{branch}` is not among the branches that may be hydrated")]
+    #[error("the settings do not allow hydration to `{branch}`")]
     DestinationForbidden { branch: BranchName },
     #[error("`{branch}` and `{other}` can't both be branches: one would be a directory of the other")]
     BranchDirectory { branch: BranchName, other: BranchName, at: Option<Span> },
-    #[error("`{branch}` stages for `{sync}` here, and for `{other}` elsewhere")]
+    #[error("`{branch}` is the staging branch of `{sync}` here, but of `{other}` elsewhere")]
     SyncBranchesDiffer { branch: BranchName, sync: BranchName, other: BranchName, at: Span },
-    #[error("`{branch}` is hydrated here, and promoted to from `{staging}` elsewhere")]
+    #[error("`{branch}` is hydrated directly here, but promoted from `{staging}` elsewhere")]
     SyncBranchWritten { branch: BranchName, staging: BranchName, at: Span },
-    #[error("`{}` is another repository: this Application is not hydrated here",
+    #[error("`{}` names another repository: this Application is not hydrated here",
         if *is_by_rule { "repoURL" } else { "drySource.repoURL" })]
-    OtherRepository { url: String, same_place: bool, is_by_rule: bool },
+    OtherRepository { url: String, known: String, is_by_rule: bool },
     #[error("the URL of this repository is not set, and Applications name several: `{url}` here, `{other}` elsewhere")]
     RepositoryUnclear { url: String, other: String, at: Span },
     #[error("the URL of this repository is not set, and no Application names it")]
@@ -70,6 +70,28 @@ impl Conflict {
         )
     }
 
+    /// Whether it is one of the branch that is written, or of the repository: none of single Applications.
+    pub fn is_of_branch(&self) -> bool {
+        match self {
+            Conflict::PathTaken { .. }
+            | Conflict::PathInside { .. }
+            | Conflict::PathAround { .. }
+            | Conflict::PathCase { .. }
+            | Conflict::MadeTwice { .. }
+            | Conflict::OtherRepository { .. }
+            | Conflict::Pinned { .. }
+            | Conflict::NoSuchBranch { .. } => false,
+            Conflict::DestinationIsDry { .. }
+            | Conflict::DestinationForbidden { .. }
+            | Conflict::BranchDirectory { .. }
+            | Conflict::SyncBranchesDiffer { .. }
+            | Conflict::SyncBranchWritten { .. }
+            | Conflict::RepositoryUnclear { .. }
+            | Conflict::RepositoryUnknown
+            | Conflict::RepositoryUnproven { .. } => true,
+        }
+    }
+
     /// The word on the place.
     fn label(&self) -> Option<String> {
         match self {
@@ -93,20 +115,20 @@ impl Conflict {
                 "give each Application of a branch a folder of its own".to_owned()
             }
             Conflict::MadeTwice { .. } => "give each Application of a namespace a name of its own".to_owned(),
-            Conflict::PathCase { .. } => "a clone on macOS or Windows has room for one of them only".to_owned(),
+            Conflict::PathCase { .. } => "a clone on macOS or Windows can hold only one of them".to_owned(),
             Conflict::DestinationIsDry { .. } => "write to a branch of its own, such as `environments/dev`".to_owned(),
             Conflict::DestinationForbidden { branch } => {
-                format!("correct the branch, or let an admin allow `{branch}` in the settings")
+                format!("correct the branch, or have an admin allow `{branch}` in the settings")
             }
             Conflict::BranchDirectory { .. } => "rename one of them".to_owned(),
             Conflict::SyncBranchesDiffer { .. } => "give each sync branch a staging branch of its own".to_owned(),
             Conflict::SyncBranchWritten { .. } => {
                 "use `hydrateTo` for all Applications of a branch, or for none".to_owned()
             }
-            Conflict::OtherRepository { url, same_place: true, .. } => {
-                format!("if it is this one, on the server: git hydrate config add repoURL {}", pasted(url))
+            Conflict::OtherRepository { url, known, .. } => {
+                let (url, known) = (pasted(url), pasted(known));
+                format!("this one is {known}; if both are one, on the server: git hydrate config add repoURL {url}")
             }
-            Conflict::OtherRepository { same_place: false, .. } => return None,
             Conflict::RepositoryUnproven { url, .. } => {
                 let url = pasted(url);
                 format!("correct the path; or set the URL, on the server: git hydrate config set repoURL {url}")
@@ -114,7 +136,7 @@ impl Conflict {
             Conflict::RepositoryUnknown => "set it, on the server: git hydrate config set repoURL URL".to_owned(),
             Conflict::RepositoryUnclear { url, .. } => {
                 let url = pasted(url);
-                format!("set the one that is right, on the server: git hydrate config set repoURL {url}")
+                format!("set the right one on the server: git hydrate config set repoURL {url}")
             }
             Conflict::NoSuchBranch { dry_branch, .. } => {
                 format!("use `targetRevision: {dry_branch}`, or `HEAD` for the first of the dry branches")

@@ -8,6 +8,7 @@ use super::field::{Entry, Field, Place};
 use super::made::Maker;
 use super::mistake::{Mistake, Mistakes};
 use super::object::Object;
+use super::pause::is_paused;
 use super::plain;
 use super::rules::Placement;
 use super::sync_path::sync_path;
@@ -103,6 +104,7 @@ fn application(
         let text = root.as_text(&entry.field, "metadata.namespace".to_owned()).filter(|text| !text.is_empty())?;
         app_name(root, text, &entry.field.place, "a namespace")
     });
+    let paused = metadata.as_ref().is_some_and(is_paused);
 
     let spec = root.required_object("spec")?;
     spec.near_misses("sourceHydrator");
@@ -134,6 +136,7 @@ fn application(
         maker: None,
         cluster: None,
         index: document.index,
+        paused,
         places: Places {
             name: name_place.span(),
             repo_url,
@@ -152,6 +155,11 @@ fn by_document<'a>(root: &Object<'a>, spec: &Object<'a>, name: Option<&(AppName,
     for field in ["source", "sources"] {
         if let Some(entry) = spec.entry(field) {
             root.add(Mistake::SourceToo { field }, &entry.key_place);
+        }
+    }
+    for field in ["drySource", "syncSource", "hydrateTo"] {
+        if let Some(entry) = spec.entry(field) {
+            root.add(Mistake::Misplaced { field }, &entry.key_place);
         }
     }
     let hydrator = spec.required_object("sourceHydrator")?;

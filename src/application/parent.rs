@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 use super::document::document;
 use super::field::{Field, Place};
 use super::made::{By, Keeps, Kept, Maker, of_json, to_json};
-use super::read::{Kind, kind, near_miss};
+use super::read::{Kind, Misspelt, kind};
 use super::rules::{Placement, RuleSet};
 use super::set::{ApplicationSet, MadeFrom};
 use super::{Application, Document};
@@ -59,6 +59,8 @@ pub struct Makes {
     pub rules: BTreeSet<usize>,
     /// What is odd, such as a near miss of `sourceHydrator`.
     pub warnings: Vec<Diagnostic>,
+    /// The Applications that are not hydrated by mistake; `warnings` has what is said of them.
+    pub misspelt: Vec<Misspelt>,
 }
 
 /// One object that a parent rendered, as it is kept.
@@ -149,10 +151,15 @@ impl RenderedObject {
                 makes.documents.push(self.document(&field));
             }
             Kind::LeftAlone(rule) => drop(makes.rules.insert(rule)),
-            Kind::ApplicationSet(set) => makes.sets.push(Arc::new(set.rendered(self))),
-            Kind::Misspelt(entry) => {
+            Kind::ApplicationSet(set) => {
                 let maker = self.maker();
-                makes.warnings.push(near_miss(entry).made_by(&maker));
+                makes.warnings.extend(set.misspelt_fields().map(|mistake| mistake.made_by(&maker)));
+                makes.sets.push(Arc::new(set.rendered(self)));
+            }
+            Kind::Misspelt(misspelt) => {
+                let diagnostic = misspelt.diagnostic.made_by(&self.maker());
+                makes.warnings.push(diagnostic.clone());
+                makes.misspelt.push(Misspelt { file: self.parent.file, diagnostic, ..misspelt });
             }
             Kind::List(_) | Kind::Unclear(_) | Kind::Other => {}
         }

@@ -141,7 +141,10 @@ impl Asked<'_> {
                 let (url, name) = self.repo_url.trim_end_matches('/').rsplit_once('/').unwrap_or((self.repo_url, ""));
                 Key::chart(url, name, self.revision)
             }
-            (None, false) => Key::repository(self.repo_url, self.revision),
+            (None, false) => {
+                let newest = self.revision == "HEAD";
+                Key::repository(self.repo_url, if newest { "" } else { self.revision })
+            }
         };
         match key {
             Ok(key) if is_chart => Some((key.place(), Some(key))),

@@ -51,11 +51,14 @@ pub struct File {
     pub is_marked: bool,
 }
 
-/// An Application that is not hydrated because its `sourceHydrator` is misspelt.
+/// An Application that is not hydrated because what makes it one of ours is misspelt, or a set all of whose Applications
+/// are not.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Misspelt {
     /// Its namespace and name, when they can be read.
     pub application: Option<(Option<AppName>, AppName)>,
+    /// The file that it stands in, or what would make it.
+    pub file: RepoPath,
     /// A warning at the key.
     pub diagnostic: Diagnostic,
 }
@@ -126,9 +129,13 @@ pub(super) fn may_be_plain(text: &[u8]) -> bool {
 ///
 /// Asked of every file of a dry tree: one that does not name Argo CD's group costs one search.
 fn has_near_miss(text: &str) -> bool {
+    memchr::memmem::find(text.as_bytes(), GROUP.as_bytes()).is_some() && near_words(text).next().is_some()
+}
+
+/// The words of a text that are near misses of [`MARK`].
+fn near_words(text: &str) -> impl Iterator<Item = &str> {
     let is_between = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_');
-    memchr::memmem::find(text.as_bytes(), GROUP.as_bytes()).is_some()
-        && text.split(is_between).any(|word| is_like(word) && near(word, &[MARK]).is_some())
+    text.split(is_between).filter(|word| is_like(word) && near(word, &[MARK]).is_some())
 }
 
 /// Whether a word has the length and the letters that a near miss of [`MARK`] may have: what this leaves is rare.
@@ -200,8 +207,8 @@ pub(super) enum Kind<'a> {
     Application(Option<Placement>),
     /// One without `spec.sourceHydrator` that the rule of this number leaves alone.
     LeftAlone(usize),
-    /// An Application with a near miss of `sourceHydrator`.
-    Misspelt(&'a Entry),
+    /// An Application, or a set of them, in which something is misspelt that would make it one of ours.
+    Misspelt(Misspelt),
     /// One that mentions `sourceHydrator`, or falls under a rule.
     ApplicationSet(ApplicationSet),
     List(&'a [Field]),
@@ -217,17 +224,12 @@ impl File {
         }
     }
 
-    fn misspelt(&mut self, object: &Field, entry: &Entry) {
+    fn misspelt(&mut self, object: &Field, misspelt: Misspelt) {
         if self.misspelt.len() == APPLICATIONS_MAX {
             return self.too_many(object);
         }
-        let name = |key| {
-            let text = object.get("metadata").and_then(|metadata| metadata.get(key)).and_then(Field::as_str);
-            text.and_then(|text| AppName::new(text).ok())
-        };
-        let diagnostic = near_miss(entry);
-        self.diagnostics.push(diagnostic.clone());
-        self.misspelt.push(Misspelt { application: name("name").map(|of| (name("namespace"), of)), diagnostic });
+        self.diagnostics.push(misspelt.diagnostic.clone());
+        self.misspelt.push(misspelt);
     }
 
     /// Takes in one object. `item_kind` is the kind that items of the list around have, if that tells.
@@ -240,7 +242,7 @@ impl File {
                 self.documents.push(document(object, self.documents.len(), is_item, placement.as_ref()));
             }
             Kind::LeftAlone(rule) => drop(self.rules.insert(rule)),
-            Kind::Misspelt(entry) => self.misspelt(object, entry),
+            Kind::Misspelt(misspelt) => self.misspelt(object, misspelt),
             Kind::List(items) if depth < LIST_DEPTH_MAX => {
                 let list_kind = object.get("kind").and_then(Field::as_str);
                 let item_kind = list_kind.and_then(|kind| kind.strip_suffix("List")).filter(|kind| !kind.is_empty());
@@ -250,7 +252,10 @@ impl File {
             }
             Kind::List(_) => self.diagnostics.push(Mistake::ListDepth.at(object.place.span())),
             Kind::ApplicationSet(_) if self.sets.len() == SETS_MAX => self.too_many(object),
-            Kind::ApplicationSet(set) => self.sets.push(Arc::new(set)),
+            Kind::ApplicationSet(set) => {
+                self.diagnostics.extend(set.misspelt_fields());
+                self.sets.push(Arc::new(set));
+            }
             Kind::Unclear(Some((kind, place))) => {
                 self.diagnostics.push(Mistake::OtherKind(kind.to_owned()).at(place.span()));
             }
@@ -286,23 +291,88 @@ pub(super) fn kind<'a>(object: &'a Field, item_kind: Option<&str>, (rules, file)
                 None => misspelt(object).map_or(Kind::Other, Kind::Misspelt),
             }
         }
+        (Some("ApplicationSet"), _) if argo => misspelt_set(object).map_or(Kind::Other, Kind::Misspelt),
         (Some(kind), _) if kind.ends_with("List") => match object.get("items").map(|items| &items.content) {
             Some(Content::List(items)) => Kind::List(items),
             _ => Kind::Other,
         },
+        (_, Some((kind, place)))
+            if group == Some(GROUP) && hydrated(object) && near(kind, &["Application"]).is_some() =>
+        {
+            Kind::Misspelt(Misspelt::new(object, Mistake::OtherKind(kind.to_owned()).at(place.span())))
+        }
         (_, found) if group == Some(GROUP) && hydrated(object) => Kind::Unclear(found),
         _ => Kind::Other,
     }
 }
 
-/// What is said of a key that was meant to be `sourceHydrator`.
-pub(super) fn near_miss(entry: &Entry) -> Diagnostic {
-    Mistake::NotHydrated { key: entry.key.clone(), near: MARK }.at(entry.key_place.span())
+impl Misspelt {
+    fn new(object: &Field, diagnostic: Diagnostic) -> Self {
+        let name = |key| {
+            let text = object.get("metadata").and_then(|metadata| metadata.get(key)).and_then(Field::as_str);
+            text.and_then(|text| AppName::new(text).ok())
+        };
+        let application = name("name").map(|of| (name("namespace"), of));
+        Self { application, file: object.place.span().path, diagnostic }
+    }
 }
 
-/// The key of `spec` that was meant to be `sourceHydrator`; one without a value is none.
-fn misspelt(object: &Field) -> Option<&Entry> {
-    let Content::Mapping(entries) = &object.get("spec")?.content else { return None };
+/// An Application whose `spec`, or a key in it, was meant to be `spec.sourceHydrator`; one without a value is none.
+fn misspelt(object: &Field) -> Option<Misspelt> {
+    let what = "this Application is";
+    let mistake = match object.get("spec") {
+        Some(spec) => near_entry(spec).map(|entry| not_hydrated(entry, MARK, " in `spec`", what)),
+        None => {
+            let Content::Mapping(entries) = &object.content else { return None };
+            let mut entries = entries.iter().filter(|entry| near(&entry.key, &["spec"]).is_some());
+            let entry = entries.find(|entry| entry.field.get(MARK).is_some_and(|field| !field.is_null()));
+            entry.map(|entry| not_hydrated(entry, "spec", "", what))
+        }
+    };
+    mistake.map(|mistake| Misspelt::new(object, mistake))
+}
+
+/// A set that does not mention `sourceHydrator`, and has a near miss of it where it makes Applications.
+fn misspelt_set(object: &Field) -> Option<Misspelt> {
+    let what = "what this ApplicationSet makes is";
+    let spec = object.get("spec")?;
+    let mut templates = templates(spec);
+    let entry = templates.find_map(|template| near_entry(template.get("spec")?));
+    let diagnostic = match entry {
+        Some(entry) => not_hydrated(entry, MARK, " in `spec`", what),
+        None => {
+            let patch = spec.get("templatePatch")?;
+            let key = near_words(patch.as_str()?).next()?.to_owned();
+            let mistake = Mistake::NotHydrated { key, near: MARK, place: " in the patch", what };
+            mistake.at(patch.place.span())
+        }
+    };
+    // Which Applications they are is known by what the file made before.
+    Some(Misspelt { application: None, ..Misspelt::new(object, diagnostic) })
+}
+
+/// The templates of a set: its own, and those of its generators.
+pub(super) fn templates(spec: &Field) -> impl Iterator<Item = &Field> {
+    let mut found: Vec<&Field> = spec.get("template").into_iter().collect();
+    let mut open: Vec<&Field> = spec.get("generators").into_iter().collect();
+    while let Some(generators) = open.pop() {
+        let Content::List(entries) = &generators.content else { continue };
+        for entry in entries {
+            let Content::Mapping(generators) = &entry.content else { continue };
+            found.extend(generators.iter().filter_map(|generator| generator.field.get("template")));
+            open.extend(generators.iter().filter_map(|generator| generator.field.get("generators")));
+        }
+    }
+    found.into_iter()
+}
+
+fn not_hydrated(entry: &Entry, near: &'static str, place: &'static str, what: &'static str) -> Diagnostic {
+    Mistake::NotHydrated { key: entry.key.clone(), near, place, what }.at(entry.key_place.span())
+}
+
+/// The key of a `spec` that was meant to be `sourceHydrator`.
+fn near_entry(spec: &Field) -> Option<&Entry> {
+    let Content::Mapping(entries) = &spec.content else { return None };
     entries.iter().find(|entry| !entry.field.is_null() && near(&entry.key, &[MARK]).is_some())
 }
 

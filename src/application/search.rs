@@ -81,7 +81,7 @@ struct Pattern {
 
 /// A pattern that can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the pattern `{pattern}` can't be read: {reason}")]
+#[error("`{pattern}` is not a valid pattern: {reason}")]
 pub struct PatternError {
     /// The pattern as written.
     pub pattern: String,

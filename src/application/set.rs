@@ -5,7 +5,7 @@
 //! that its generators look at (every listing and every file is a read of the [`View`]), and of what [`Sources`] says.
 //!
 //! Generators: `list`, `git`, `matrix`, `merge`, and `clusters` where the Secrets of the clusters stand in the tree. Those
-//! that are answered outside of git are refused, unless what they answer was recorded.
+//! that get their params from outside of git are refused, unless these were recorded.
 //!
 //! Behaviour and messages are Argo CD's, quirks included. Where they are not a function of the inputs, ours are: merged
 //! params come in the order of the first child, clusters in that of their names; random and clock functions are refused,
@@ -30,9 +30,11 @@ mod language;
 mod list;
 mod matrix;
 mod merge;
+mod misspelt;
 mod origin;
 mod params;
 mod patch;
+mod question;
 mod recorded;
 mod render;
 mod secrets;
@@ -70,6 +72,7 @@ use types::{APPLICATION, APPLICATION_SET};
 
 pub use cluster::{Cluster, Clusters, has_userinfo};
 pub use import::{Versions, import};
+pub use question::{Answer, Question};
 pub use recorded::{Recorded, read_recorded};
 pub(crate) use secrets::may_hold_clusters;
 
@@ -80,7 +83,7 @@ const LIST_DEPTH_MAX: u32 = 8;
 pub(super) const SETS_MAX: usize = 1000;
 
 /// How much one set may make.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Limits {
     /// Applications.
     pub applications: usize,
@@ -100,7 +103,7 @@ impl Default for Limits {
 }
 
 /// The repository and the revision that are the tree.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Home {
     /// The URLs of the repository.
     pub repo_urls: Vec<String>,
@@ -122,11 +125,11 @@ impl Home {
         let is_here = |url: &String| RepoUrl::new(url) == asked || RepoUrl::new(url).same_place(&asked);
         if !self.repo_urls.iter().any(is_here) {
             let known = match self.repo_urls.as_slice() {
-                [] => "no URL of this repository is known".to_owned(),
+                [] => "the URL of this repository is not known".to_owned(),
                 urls => format!("this one is `{}`", urls.join("`, `")),
             };
             return Err(Fault::refused(
-                format!("the generator reads `{repo_url}`, another repository than the tree is from"),
+                format!("the generator reads `{repo_url}`, which is not this repository"),
                 Refusal::Elsewhere,
                 format!("name this repository; {known}"),
             )
@@ -137,7 +140,7 @@ impl Home {
         let is_this = is_head || self.revisions.iter().any(|known| known == revision);
         if !is_this {
             return Err(Fault::refused(
-                format!("the generator reads the revision `{revision}`, another one than the tree"),
+                format!("the generator reads the revision `{revision}`, which is not this dry branch"),
                 Refusal::Elsewhere,
                 match self.revisions.first() {
                     Some(branch) if self.is_beside_head => format!("use `{branch}`"),
@@ -255,7 +258,7 @@ pub struct Made {
     /// What it was made from.
     pub element: MadeFrom,
     /// The entry of `spec.generators` that made it, and the name of the generator in it.
-    pub(super) generator: (usize, String),
+    pub generator: (usize, String),
 }
 
 /// What an Application was made from, for who reads about it.
@@ -278,7 +281,7 @@ pub fn read_sets(path: &RepoPath, bytes: &[u8]) -> std::result::Result<Vec<Appli
         gather(document, 0, &mut sets);
     }
     match sets.len() > SETS_MAX {
-        true => Err(Diagnostic::error(format!("the file holds more than {SETS_MAX} ApplicationSets"))
+        true => Err(Diagnostic::error(format!("the file has more than {SETS_MAX} ApplicationSets"))
             .at(Span::file(path.clone()))),
         false => Ok(sets),
     }
@@ -512,7 +515,7 @@ impl ApplicationSet {
         let name = self.name().unwrap_or_default();
         let warning = |(index, _): (usize, &Value)| {
             Diagnostic::warning(format!("ApplicationSet {name} contains unrecognized generators"))
-                .hint("an entry names `list`, `git`, `clusters`, `matrix` or `merge`")
+                .hint("an entry must name `list`, `git`, `clusters`, `matrix` or `merge`")
                 .at(self.place_of(&["spec", "generators", &index.to_string()]))
         };
         unknown.map(warning).collect()
@@ -548,7 +551,7 @@ impl Maker<'_> {
             let params = &element.params;
             if applications.len() >= self.applications_max {
                 return Err(Fault::new(format!("the set makes more than {} Applications", self.applications_max))
-                    .hint("divide it into several sets, or narrow its generators")
+                    .hint("split it into several sets, or narrow its generators")
                     .below(index)
                     .below("generators")
                     .below("spec"));

@@ -91,6 +91,8 @@ pub struct Finding {
     pub applications: Vec<usize>,
     /// What is wrong.
     pub diagnostic: Diagnostic,
+    /// Whether it is wrong with the branch that they write, and so with all Applications of it.
+    pub is_of_branch: bool,
 }
 
 /// Judges all Applications of the tree of a dry branch, each already right in itself.
@@ -110,10 +112,12 @@ pub fn validate(applications: &[Arc<Application>], context: &Context<'_>) -> Ver
         let mut about = applications.iter().rev().map(|index| &rules.applications[*index]);
         let made = about.find(|application| application.has_place(&span));
         applications.sort_unstable();
+        let is_of_branch = conflict.is_of_branch();
         let diagnostic = conflict.at(span);
         let rule = made.and_then(|made| made.rule).filter(|_| diagnostic.is_error());
         let diagnostic = rule.map_or(diagnostic.clone(), |rule| diagnostic.by_rule(rule));
-        Finding { diagnostic: made.map_or(diagnostic.clone(), |made| made.tells(diagnostic)), applications }
+        let diagnostic = made.map_or(diagnostic.clone(), |made| made.tells(diagnostic));
+        Finding { applications, diagnostic, is_of_branch }
     });
     Verdict { standings, findings: findings.collect() }
 }
@@ -158,11 +162,10 @@ impl<'a> Rules<'a> {
                 None => self.revision(index, &mut missing),
                 Some(other) => {
                     // Where nothing tells which repository this is, that is said once.
-                    if !ours.is_empty() {
-                        let url = RepoUrl::new(other);
-                        let same_place = ours.iter().any(|ours| ours.same_place(&url));
+                    if let Some(known) = ours.first() {
+                        let (url, known) = (other.to_owned(), known.to_string());
                         let is_by_rule = application.rule.is_some();
-                        let conflict = Conflict::OtherRepository { url: other.to_owned(), same_place, is_by_rule };
+                        let conflict = Conflict::OtherRepository { url, known, is_by_rule };
                         self.add([index], conflict, &application.places.repo_url);
                     }
                     Standing::OtherRepository

@@ -17,6 +17,7 @@ pub(super) fn machine() -> anyhow::Result<Machine> {
         cores: std::thread::available_parallelism().map_or(1, NonZero::get),
         memory_bytes: memory_bytes(),
         isolation: wall::isolation(std::env::var_os(wall::VARIABLE).as_deref()),
+        used: wall::used(std::env::var_os(wall::USED).as_deref()),
     })
 }
 

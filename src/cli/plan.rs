@@ -12,16 +12,17 @@ use crate::git::ObjectId;
 use crate::hydrate::{self, Planned, PlannedBranch, PlannedRender, PlannedWhy, RefNames, Setup, Silent, Wake};
 use crate::render::Renderers;
 
-/// Show what a push of a dry commit would render, and why. Nothing is rendered or written.
+/// Show what a push would render, and why.
 ///
-/// For each dry commit that is not hydrated yet, and each environment branch that lacks it: the Applications to render, with
-/// what changed that they read, and how many need no render, since what they render to is known.
+/// For each dry commit that is not hydrated yet, and each environment branch that lacks it: the Applications to
+/// render, what changed among the files that they read, and how many need no render because their result is known.
+/// Nothing is rendered or written.
 ///
-/// What is known comes from the cache of this repository: in a clone from the last `git hydrate` that rendered something, on
-/// a server from the last push. Where a push brings several commits, those after the first are planned as if the ones before them hydrate and read
-/// what they read before.
+/// What is known comes from the cache of this repository: in a clone from the last `git hydrate` that rendered
+/// something, on a server from the last push. When a push brings several commits, those after the first are planned
+/// as if the ones before them hydrate and read what they read before.
 ///
-/// Exit code: 0, or 1 when a branch is known to stay where it is.
+/// Exit code: 0, or 1 when a branch is known to fail.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = SCHEMA)]
 pub(super) struct Arguments {
@@ -48,6 +49,8 @@ JSON:
                             commit, settings, engine, missing, retry, unknown); changed: the path, of a file;
                             before: the revision, of an engine
       removes               paths that are removed
+      stays                 Applications that stay as they are while the others go on: application, path, paused
+      failures              what is wrong with those that are not paused
       mistakes              why the branch is known to stay: severity, message, span, application, hint
   problems, warnings        what belongs to no dry commit to hydrate";
 
@@ -117,7 +120,7 @@ fn text(planned: &Planned) -> String {
 fn add_branch(text: &mut String, branch: &PlannedBranch) {
     let name = printable(&branch.branch);
     if !branch.mistakes.is_empty() {
-        let _ = writeln!(text, "  {name}  stays where it is");
+        let _ = writeln!(text, "  {name}  fails, so it does not move");
         branch.mistakes.iter().for_each(|mistake| {
             let _ = writeln!(text, "{mistake}");
         });
@@ -134,6 +137,13 @@ fn add_branch(text: &mut String, branch: &PlannedBranch) {
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         let names = names.into_iter().take(NAMED_MAX).collect::<Vec<_>>().join(", ");
         let _ = writeln!(text, "    {}", printable(&format!("{why}: {names}{more}")));
+    }
+    for stay in &branch.stays {
+        let why = if stay.paused { "paused" } else { "fails" };
+        let _ = writeln!(text, "    {}", printable(&format!("stays as it is: {} ({why})", stay.application)));
+    }
+    for failure in &branch.failures {
+        let _ = writeln!(text, "{failure}");
     }
     for path in &branch.removes {
         let _ = writeln!(text, "    removes {}", printable(path));

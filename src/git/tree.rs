@@ -59,6 +59,11 @@ pub struct TreeEntry {
 }
 
 impl TreeEntry {
+    /// What git sorts the entries of a directory by.
+    fn key(&self) -> impl Iterator<Item = u8> {
+        self.name.iter().copied().chain((self.mode == Mode::Directory).then_some(b'/'))
+    }
+
     pub(super) fn list(id: ObjectId, content: &[u8]) -> Result<Vec<Self>, Error> {
         let entry = |raw: RawEntry<'_>| Ok(Self { name: raw.name.to_vec(), mode: raw.mode, id: raw.id(id)? });
         RawEntries::new(id, content).map(|raw| raw.and_then(entry)).collect()
@@ -76,7 +81,7 @@ impl TreeEntry {
     }
 }
 
-/// One entry as it stands in the bytes of a tree.
+/// One entry as it is in the bytes of a tree.
 struct RawEntry<'t> {
     name: &'t [u8],
     mode: Mode,
@@ -138,7 +143,7 @@ impl<'t> Iterator for RawEntries<'t> {
     }
 }
 
-/// The bytes of a tree with the modes that git takes its entries to have; none when they stand there already.
+/// The bytes of a tree with the modes that git takes its entries to have; none when they are there already.
 pub(super) fn with_plain_modes(tree: ObjectId, content: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     let is_plain = |raw: &Result<RawEntry<'_>, Error>| {
         let parsed = raw.as_ref().ok().and_then(|raw| Some((raw.mode, EntryMode::from_bytes(raw.digits)?)));
@@ -164,23 +169,21 @@ pub(super) fn with_plain_modes(tree: ObjectId, content: &[u8]) -> Result<Option<
 ///
 /// Reference: git 2.55 fsck.c `fsck_tree`, without its warnings of modes and of empty ids.
 pub fn tree_fault(entries: &[TreeEntry]) -> Option<String> {
-    let mut names = HashSet::new();
-    let mut last: Option<Vec<u8>> = None;
-    for entry in entries {
-        let shown = String::from_utf8_lossy(&entry.name);
-        let lower = entry.name.to_ascii_lowercase();
-        if !names.insert(&entry.name) {
-            return Some(format!("has two entries named `{shown}`"));
+    let shown = |entry: &TreeEntry| String::from_utf8_lossy(&entry.name).into_owned();
+    for (index, entry) in entries.iter().enumerate() {
+        let (before, _) = entries.split_at(index);
+        let is_reserved = |name: &str| entry.name.eq_ignore_ascii_case(name.as_bytes());
+        if ["", ".", "..", ".git", "git~1"].into_iter().any(is_reserved) || entry.name.contains(&b'/') {
+            return Some(format!("has an entry named `{}`, which git does not allow", shown(entry)));
         }
-        if matches!(&lower[..], b"" | b"." | b".." | b".git" | b"git~1") || entry.name.contains(&b'/') {
-            return Some(format!("has an entry named `{shown}`, which git does not allow"));
+        // In git's order, what may be between two entries of one name begins with that name.
+        let mut same = before.iter().rev().take_while(|other| other.name.starts_with(&entry.name));
+        if same.any(|other| other.name == entry.name) {
+            return Some(format!("has two entries named `{}`", shown(entry)));
         }
-        let mut key = entry.name.clone();
-        key.extend((entry.mode == Mode::Directory).then_some(b'/'));
-        if last.is_some_and(|last| last > key) {
-            return Some(format!("has its entries in a wrong order: `{shown}`"));
+        if before.last().is_some_and(|last| last.key().gt(entry.key())) {
+            return Some(format!("has its entries in the wrong order: `{}`", shown(entry)));
         }
-        last = Some(key);
     }
     None
 }
@@ -209,7 +212,7 @@ impl ObjectBuffer<'_> {
     }
 }
 
-/// What shall stand at a path.
+/// What shall are at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TreeEdit {
     /// This object.

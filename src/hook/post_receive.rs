@@ -13,7 +13,7 @@ use crate::hydrate::{self, HydrateError, Outcome, RefNames, Report, Setup, Silen
 use crate::render::{Machine, Renderers};
 use crate::report::{self, Console, Wording, summary, wrap};
 use crate::settings::SETTINGS_REF;
-use crate::wall::VARIABLE;
+use crate::wall::{USED, VARIABLE};
 
 /// From when on a pusher who waits is told why.
 const LOCK_SILENCE: Duration = Duration::from_secs(1);
@@ -27,8 +27,8 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
     let mut console = Console::new();
     outlive_the_pusher();
     match run(git_dir, stdin, machine, &mut console) {
-        Ok((report, pushed)) => {
-            tell(git_dir, Ok(&report), &mut console);
+        Ok(Hydrated { report, pushed, repository }) => {
+            tell(&repository, Ok(&report), &mut console);
             let is_success = report.is_success();
             let report = concerning(report, &pushed);
             if !report.is_empty() {
@@ -38,7 +38,9 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
         }
         Err(error) => {
             let why = chain(&error).lines().map(printable).collect::<Vec<_>>().join("\n");
-            tell(git_dir, Err(&why), &mut console);
+            if let Ok(repository) = Repository::open(git_dir, Location::Hook) {
+                tell(&repository, Err(&why), &mut console);
+            }
             console.print(&wrap(&format!("error: hydration failed: {why}"), "  "));
             console.print("hint: the push was accepted; the next push, or `git hydrate catch-up`,\n  hydrates it");
             false
@@ -47,9 +49,8 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
 }
 
 /// Has the admin's command know of a run.
-fn tell(git_dir: &Path, outcome: Result<&Report, &str>, console: &mut Console) {
-    let Ok(repository) = Repository::open(git_dir, Location::Hook) else { return };
-    if let Err(why) = notify(&repository, outcome) {
+fn tell(repository: &Repository, outcome: Result<&Report, &str>, console: &mut Console) {
+    if let Err(why) = notify(repository, outcome) {
         console.print(&wrap(&format!("warning: {why}"), "  "));
     }
 }
@@ -77,13 +78,15 @@ fn concerning(mut report: Report, pushed: &[String]) -> Report {
     report
 }
 
-/// Answers what was done, and the refs that were pushed, symbolic ones resolved.
-fn run(
-    git_dir: &Path,
-    stdin: impl Read,
-    machine: &Machine,
-    console: &mut Console,
-) -> Result<(Report, Vec<String>), HydrateError> {
+/// What a run did.
+struct Hydrated {
+    report: Report,
+    /// The refs that were pushed, symbolic ones resolved.
+    pushed: Vec<String>,
+    repository: Repository,
+}
+
+fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Console) -> Result<Hydrated, HydrateError> {
     let mut lines = String::new();
     // Bytes that are no text are no ref that we know; the wake-up counts all the same.
     drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));
@@ -96,7 +99,7 @@ fn run(
     let names = names.iter().map(|name| refs.resolve(name).to_owned()).collect();
     let options = Options::read(&repository);
     let asked = Instant::now();
-    let Some(_lock) = lock(&repository, options.lock_wait, console)? else {
+    let Some(lock) = lock(&repository, options.lock_wait, console)? else {
         return Err(HydrateError::Locked);
     };
     let started = Instant::now();
@@ -125,7 +128,8 @@ fn run(
     {
         console.print(&wrap(&format!("warning: hydrate.log: {}: {error}", path.display()), "  "));
     }
-    Ok((report, names))
+    drop(lock);
+    Ok(Hydrated { report, pushed: names, repository })
 }
 
 /// The branches that were pushed, symbolic refs resolved; one that is gone is none. `names` are those of refs.
@@ -151,7 +155,7 @@ fn lock(repository: &Repository, patience: Duration, console: &mut Console) -> R
 fn catch_up(repository: &Repository, program: &Path) -> std::io::Result<()> {
     use std::os::unix::process::CommandExt;
     let mut command = Command::new(program);
-    command.arg("catch-up").arg("--quiet").current_dir(repository.common_dir()).env_remove(VARIABLE);
+    command.arg("catch-up").arg("--quiet").current_dir(repository.common_dir()).env_remove(VARIABLE).env_remove(USED);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     command.spawn().map(drop)
 }

@@ -38,7 +38,7 @@ pub fn pre_push(repository: &Repository, remote: &str, url: &str, stdin: impl Re
     match check(repository, remote, url, stdin, machine, &mut console) {
         Ok(renders) if renders || mode == PrePush::Warn => true,
         Ok(_) => {
-            console.print("error: push blocked: this commit does not render");
+            console.print("error: push blocked: this commit fails to render");
             console.print("hint: to push anyway: GIT_HYDRATE_SKIP=1 git push");
             console.print("hint: to warn instead of blocking: git config hydrate.prePush warn");
             false
@@ -97,10 +97,11 @@ fn check(
         // What is broken on the server already, and in the same way, is not the fault of this push.
         let is_known = |environment: &&EnvironmentDiff| {
             let branch = &environment.branch;
-            failures.of(&branch.branch).iter().any(|failure| failure.diagnostics == branch.mistakes)
+            let mistakes = if environment.renders() { &branch.failures } else { &branch.mistakes };
+            failures.of(&branch.branch).iter().any(|failure| failure.diagnostics == *mistakes)
         };
         let failed: Vec<&EnvironmentDiff> =
-            changes.environments.iter().filter(|environment| !environment.renders()).collect();
+            changes.environments.iter().filter(|environment| !environment.is_whole()).collect();
         let known = failed.iter().filter(|environment| is_known(environment)).count();
         if known > 0 {
             let what = if known == 1 { "1 of them did" } else { &format!("{known} of them did") };

@@ -17,7 +17,7 @@ use crate::wall::{self, Ended};
 /// Runs as `pre-receive` in the repository at `git_dir`: answers whether git may take the push, and tells the pusher why
 /// not.
 ///
-/// `stdin` holds git's lines `<old> <new> <ref>`. Nothing is written when it is refused. When nobody can tell whether it
+/// `stdin` holds git's lines `<old> <new> <ref>`. Nothing is written when it is refused. When no one can tell whether it
 /// touches what is guarded, it is refused: an admin who does not want that switches the guard off.
 pub fn pre_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool {
     let mut console = Console::new();
@@ -98,7 +98,11 @@ fn run(
             Ended::Signal(signal) => died = Some(signal),
         }
     }
-    let renderers = Renderers::from_config(&repository, machine)?;
+    let mut renderers = Renderers::from_config(&repository, machine)?;
+    if machine.isolation == Isolation::Alone {
+        // The guard seldom renders, to know which branches are ours, and nobody goes on after it.
+        renderers = renderers.apart();
+    }
     let before = setup(&repository, Wake::Pushed(Vec::new()), &renderers, &|| false);
     let branches = updates.iter().filter(|update| update.name.starts_with("refs/heads/") && update.new.is_some());
     let moves_several = branches.count() > 1;
@@ -194,7 +198,7 @@ fn judged(judgement: Judgement, strict: &Strict, console: &mut Console) -> Vec<D
 fn undecided(why: &str, unjudged: Vec<Diagnostic>, strict: &Strict, console: &mut Console) -> Vec<Diagnostic> {
     let text = format!("could not check this push: {why}");
     if strict.refuse_undecided {
-        let hint = "push again, or ask an admin: hydrate.strictUndecided = accept lets such a push in";
+        let hint = "push again, or ask an admin: with hydrate.strictUndecided = accept, such a push is accepted";
         return [Diagnostic::error(text).hint(hint)].into_iter().chain(unjudged).collect();
     }
     console.print(&wrap(&format!("warning: {text}"), "  "));
@@ -209,7 +213,7 @@ fn undecided(why: &str, unjudged: Vec<Diagnostic>, strict: &Strict, console: &mu
 /// What git says would be updated, below `namespace`.
 fn updates(lines: &[u8], namespace: &str) -> std::io::Result<Vec<RefUpdate>> {
     if lines.len() as u64 > STDIN_BYTES_MAX {
-        return Err(std::io::Error::other("more refs than one push may have"));
+        return Err(std::io::Error::other("more refs than one push may update"));
     }
     let update = |line: &[u8]| {
         let line = String::from_utf8_lossy(line);

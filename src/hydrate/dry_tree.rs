@@ -1,20 +1,25 @@
 //! A dry commit as hydration sees it: its Applications, and what is wrong with them before anything is rendered.
 
+mod mistaken;
+
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::error::HydrateError;
+use super::former::{Former, destination};
 use super::heads::DryHead;
 use super::snapshot::Snapshot;
 use crate::application::parent::Parent;
-use crate::application::{self, Application, BranchName, By, Maker, Misspelt, RuleSet, Verdict};
+use crate::application::{self, Application, BranchName, By, Misspelt, RuleSet, Verdict};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository};
 use crate::metadata::{DryCommit, allowed_removals};
 use crate::path::RepoPath;
 use crate::plan::{Broken, Destination, Discovered, Discovery, Expanded, Unanswered};
 use crate::view::{ContentId, Files, Kind, TreeFiles, View};
+
+pub(super) use mistaken::Mistaken;
 
 /// A dry commit and the Applications of its tree.
 #[derive(Debug)]
@@ -78,13 +83,7 @@ impl DryTree {
 
     /// What this dry branch writes to `branch`.
     pub fn destinations(&self, branch: &BranchName) -> BTreeSet<Destination> {
-        let destination = |application: &Arc<Application>| Destination {
-            path: application.sync_path.clone(),
-            application: (application.namespace.clone(), application.name.clone()),
-            file: application.file.clone(),
-            maker: application.maker.as_ref().map(|maker| (maker.by.clone(), maker.keeps)),
-        };
-        self.applications(branch).map(destination).collect()
+        self.applications(branch).map(|application| destination(application)).collect()
     }
 
     /// The paths on `active` that come with a staging branch, by which a promoter writes them.
@@ -104,33 +103,15 @@ impl DryTree {
         self.allowed_removals.iter().any(|allowed| allowed == branch.as_str())
     }
 
-    /// Whether a file, or one below the root, holds an Application that is hydrated onto `branch`.
-    pub fn feeds(&self, branch: &BranchName, file: &RepoPath) -> bool {
-        self.applications(branch).any(|application| file.is_root() || application.file == *file)
-    }
-
-    /// Whether a maker that is not answered at `now` made an Application that is hydrated onto `branch`, alone or by what it
-    /// made; or, of a set, its file holds one; or, of a parent, its file held another parent that made one and is gone.
-    pub fn feeds_by(&self, branch: &BranchName, unanswered: &Unanswered, now: &DryTree) -> bool {
-        let Unanswered { by, file, .. } = unanswered;
-        let is_set = matches!(by, By::ApplicationSet { .. });
-        let is_gone = |maker: &Maker| maker.file == *file && maker.parents().all(|parent| !now.has_parent(parent));
-        let is_its = |application: &Arc<Application>| match &application.maker {
-            Some(maker) => maker.is_below(by) || if is_set { application.file == *file } else { is_gone(maker) },
-            None => is_set && application.file == *file,
-        };
-        self.applications(branch).any(is_its)
-    }
-
     /// The makers that are answered neither here nor at `before`.
     pub fn unanswered_as_in<'t>(&'t self, before: &'t DryTree) -> impl Iterator<Item = &'t Unanswered> {
         let at = |by: &By| before.discovered.unanswered.iter().any(|unanswered| unanswered.by == *by);
         self.discovered.unanswered.iter().filter(move |unanswered| at(&unanswered.by))
     }
 
-    /// The Applications that made others of `branch` at `before` and were not looked into here.
-    pub fn silent_parents(&self, branch: &BranchName, before: &DryTree) -> Vec<&Application> {
-        let made = before.applications(branch).filter_map(|application| application.maker.as_ref());
+    /// The Applications that made others of a branch before and were not looked into here.
+    pub fn silent_parents(&self, former: &Former) -> Vec<&Application> {
+        let made = former.applications.iter().filter_map(|application| application.maker.as_ref());
         let made_by: BTreeSet<&By> = made.flat_map(|maker| maker.parents()).collect();
         if made_by.is_empty() {
             return Vec::new();
@@ -144,7 +125,8 @@ impl DryTree {
         self.discovered.applications.iter().map(|application| &**application).filter(is_silent).collect()
     }
 
-    fn has_parent(&self, parent: &By) -> bool {
+    /// Whether it has an Application that a maker names as its parent.
+    pub fn has_parent(&self, parent: &By) -> bool {
         self.discovered.applications.iter().any(|application| Parent::of(application).by == *parent)
     }
 
@@ -164,17 +146,21 @@ impl DryTree {
         &self.discovered.expanded
     }
 
-    /// What is wrong with the Applications of one branch, before anything is rendered. `before` is the dry commit that
-    /// the branch was hydrated from last.
-    pub fn mistakes(&self, branch: &BranchName, before: Option<&DryTree>) -> Vec<Diagnostic> {
+    /// What is wrong with the Applications of one branch, before anything is rendered. Of those that are in each
+    /// other's way, at least one is not paused.
+    pub fn mistakes(&self, branch: &BranchName, former: &Former) -> Vec<Diagnostic> {
         let applications = &self.discovered.applications;
         let ours = |index: &usize| applications.get(*index).is_some_and(|app| app.environment_branch() == branch);
-        let findings = self.verdict.findings.iter().filter(|finding| finding.applications.iter().any(ours));
+        let active = |index: &usize| applications.get(*index).is_some_and(|app| !app.paused);
+        let findings = self
+            .verdict
+            .findings
+            .iter()
+            .filter(|finding| finding.applications.iter().any(ours) && finding.applications.iter().any(active));
         let documents = self.discovered.mistakes.iter().filter(|(of, _)| of.as_ref() == Some(branch));
-        let fed = |file: &RepoPath| before.is_some_and(|before| before.feeds(branch, file));
-        let broken = self.discovered.broken.iter().filter(|broken| fed(&broken.file));
+        let broken = self.discovered.broken.iter().filter(|broken| former.feeds(&broken.file));
         let all = documents.map(|(_, mistake)| mistake).chain(broken.map(|broken| &broken.diagnostic));
-        let unanswered = self.holding(branch, before).filter(|unanswered| !unanswered.is_limit);
+        let unanswered = self.holding(former).filter(|unanswered| !unanswered.is_limit);
         let is_written = self.applications(branch).next().is_some();
         let unlisted = self.discovered.unlisted.iter().filter(|_| is_written);
         let all = all.chain(findings.map(|finding| &finding.diagnostic)).chain(unlisted);
@@ -184,38 +170,35 @@ impl DryTree {
 
     /// The limits of this machine that keep from knowing which Applications one branch has: they say nothing about the dry
     /// commit.
-    pub fn limits(&self, branch: &BranchName, before: Option<&DryTree>) -> Vec<Diagnostic> {
-        let limits = self.holding(branch, before).filter(|unanswered| unanswered.is_limit);
+    pub fn limits(&self, former: &Former) -> Vec<Diagnostic> {
+        let limits = self.holding(former).filter(|unanswered| unanswered.is_limit);
         limits.map(|unanswered| unanswered.diagnostic.clone()).collect()
     }
 
     /// The makers that are not answered and fed a branch at the dry commit that it was hydrated from last.
-    fn holding<'t>(
-        &'t self,
-        branch: &'t BranchName,
-        before: Option<&'t DryTree>,
-    ) -> impl Iterator<Item = &'t Unanswered> {
-        let fed =
-            move |unanswered: &&Unanswered| before.is_some_and(|before| before.feeds_by(branch, unanswered, self));
+    fn holding<'t>(&'t self, former: &'t Former) -> impl Iterator<Item = &'t Unanswered> {
+        let fed = move |unanswered: &&Unanswered| former.is_fed_by(unanswered, self);
         self.discovered.unanswered.iter().filter(fed)
     }
 
-    /// Mistakes in documents of which nobody can tell the branch, in files that held Applications of this one; and the
+    /// Mistakes in documents of which no one can tell the branch, in files that held Applications of this one; and the
     /// near misses of `sourceHydrator`, and the URLs of other repositories, by which an Application of this branch seems to
-    /// have left.
-    pub fn unread(&self, branch: &BranchName, before: Option<&DryTree>) -> Vec<Diagnostic> {
-        let Some(before) = before else { return Vec::new() };
-        let fed = |mistake: &&Diagnostic| mistake.span.as_ref().is_some_and(|span| before.feeds(branch, &span.path));
+    /// have left. What is wrong in `explained` files is known to be about others.
+    pub fn unread(&self, branch: &BranchName, former: &Former, explained: &BTreeSet<RepoPath>) -> Vec<Diagnostic> {
+        let fed = |mistake: &&Diagnostic| {
+            let file = mistake.span.as_ref().map(|span| &span.path);
+            file.is_some_and(|file| former.feeds(file) && !explained.contains(file))
+        };
         let loose = self.discovered.mistakes.iter().filter(|(of, _)| of.is_none()).map(|(_, mistake)| mistake);
         let mut unread: Vec<Diagnostic> = loose.filter(|mistake| mistake.is_error()).filter(fed).cloned().collect();
         let written: BTreeSet<&RepoPath> =
             self.applications(branch).map(|application| &application.sync_path).collect();
-        let gone = before.applications(branch).filter(|application| !written.contains(&application.sync_path));
+        let gone = former.applications.iter().filter(|application| !written.contains(&application.sync_path));
         let (names, files): (BTreeSet<_>, BTreeSet<_>) =
             gone.map(|gone| ((gone.namespace.as_ref(), &gone.name), &gone.file)).unzip();
         let is_gone = |misspelt: &&Misspelt| match &misspelt.application {
             Some((namespace, name)) => names.contains(&(namespace.as_ref(), name)),
-            None => misspelt.diagnostic.span.as_ref().is_some_and(|span| files.contains(&span.path)),
+            None => files.contains(&misspelt.file),
         };
         unread.extend(self.discovered.misspelt.iter().filter(is_gone).map(|misspelt| misspelt.diagnostic.as_error()));
         let elsewhere = self.verdict.findings.iter().filter(|found| {
@@ -231,22 +214,22 @@ impl DryTree {
         unread
     }
 
-    /// What is wrong in files that belong to no branch that can be told, and what is odd, whichever branch it belongs to.
-    /// `fed` tells whether a dry tree that a branch was hydrated from last is such that it fed the branch: a file by an
-    /// Application that it held, a set by one that it made. What never fed any is odd, when it is a set.
+    /// What is wrong in files that belong to no branch that can be determined, and what is odd, whichever branch it belongs to.
+    /// `fed` tells whether what fed a branch when it was hydrated last is such: a file by an Application that it held, a set
+    /// by one that it made. What never fed any is odd, when it is a set.
     pub fn problems(
         &self,
         is_known: impl Fn(&BranchName) -> bool,
-        fed: impl Fn(&dyn Fn(&DryTree, &BranchName) -> bool) -> bool,
+        fed: impl Fn(&dyn Fn(&Former) -> bool) -> bool,
     ) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
         let is_loose = |branch: &Option<BranchName>| !branch.as_ref().is_some_and(&is_known);
         let mistakes = self.discovered.mistakes.iter();
         let loose = mistakes.filter(|(branch, mistake)| !mistake.is_error() || is_loose(branch));
         let broken = self.discovered.broken.iter();
-        let broken = broken.filter(|broken| !fed(&|before, branch| before.feeds(branch, &broken.file)));
+        let broken = broken.filter(|broken| !fed(&|former| former.feeds(&broken.file)));
         let unanswered = self.discovered.unanswered.iter();
         let unanswered = unanswered.filter(|maker| !maker.is_told);
-        let unanswered = unanswered.filter(|maker| !fed(&|before, branch| before.feeds_by(branch, maker, self)));
+        let unanswered = unanswered.filter(|maker| !fed(&|former| former.is_fed_by(maker, self)));
         let unanswered = unanswered.map(|set| set.diagnostic.as_warning());
         let applications = &self.discovered.applications;
         let is_of_known = |index: &usize| {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
 use crate::git::{Error, ObjectBuffer, ObjectId, TreeEdit};
+use crate::path::RepoPath;
 
 /// The ref whose tree holds the record.
 pub const FAILURES_REF: &str = "refs/hydrate/failures";
@@ -13,20 +14,20 @@ const FILE: &str = "failures.json";
 
 /// Which dry commits could not be hydrated, by environment branch.
 ///
-/// What stands here is not rendered again: rendering is deterministic, so it would fail again. A branch leaves the
+/// What is here is not rendered again: rendering is deterministic, so it would fail again. A branch leaves the
 /// record as soon as a later dry commit was hydrated onto it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Failures {
     branches: BTreeMap<String, Vec<Failure>>,
 }
 
-/// One dry commit that did not render for one environment branch.
+/// One dry commit that did not render for one environment branch, or of which some Applications did not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Failure {
     /// The dry commit's full id.
     pub dry_sha: String,
-    /// The branch that it stands on.
+    /// The branch that it is on.
     pub dry_branch: String,
     /// The revision of the engine that tried: another one tries again.
     pub engine: u32,
@@ -35,6 +36,9 @@ pub struct Failure {
     pub settings: Option<String>,
     /// What was wrong.
     pub diagnostics: Vec<Diagnostic>,
+    /// The paths that stayed as they were while the branch went on to the dry commit; empty when it did not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub behind: Vec<RepoPath>,
 }
 
 /// How many failures of a branch are kept: the newest, since only they can still matter.

@@ -11,6 +11,7 @@ use crate::application::BranchName;
 use crate::diag::{Diagnostic, chain};
 use crate::git::{Error, Notes, ObjectBuffer, ObjectId, Refs};
 use crate::metadata::{DryCommit, ENGINE_REVISION, NOTES_REF, Time, note};
+use crate::path::RepoPath;
 
 /// Notes and failures, with what was added since they were read.
 pub(super) struct Ledger {
@@ -30,10 +31,18 @@ impl Ledger {
     /// What is recorded of a dry commit that did not hydrate onto a branch, by this engine and under these settings.
     pub fn known_failure(&self, name: &BranchName, dry: ObjectId, settings: Option<ObjectId>) -> Option<&Failure> {
         let settings = settings.map(|id| id.to_string());
-        self.failures.find(name, &dry.to_string(), ENGINE_REVISION, settings.as_deref())
+        let found = self.failures.find(name, &dry.to_string(), ENGINE_REVISION, settings.as_deref());
+        found.filter(|failure| failure.behind.is_empty())
     }
 
-    /// Records that a dry commit does not hydrate onto a branch.
+    /// What was wrong with the Applications that stayed behind when a branch was hydrated from this dry commit.
+    pub fn left_behind(&self, name: &BranchName, dry: ObjectId) -> Vec<Diagnostic> {
+        let dry_sha = dry.to_string();
+        let is_it = |failure: &&Failure| failure.dry_sha == dry_sha && !failure.behind.is_empty();
+        self.failures.of(name).iter().find(is_it).map(|failure| failure.diagnostics.clone()).unwrap_or_default()
+    }
+
+    /// Records that a dry commit does not hydrate onto a branch, or onto the paths `behind` of it.
     pub fn record_failure(
         &mut self,
         name: &BranchName,
@@ -41,6 +50,7 @@ impl Ledger {
         dry: ObjectId,
         settings: Option<ObjectId>,
         diagnostics: Vec<Diagnostic>,
+        behind: Vec<RepoPath>,
     ) {
         let failure = Failure {
             dry_sha: dry.to_string(),
@@ -48,6 +58,7 @@ impl Ledger {
             engine: ENGINE_REVISION,
             settings: settings.map(|id| id.to_string()),
             diagnostics,
+            behind,
         };
         self.failures.add(name, failure);
     }

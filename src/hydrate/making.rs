@@ -1,13 +1,16 @@
-//! Renders Applications for what they make, which is a question of `plan`.
+//! Renders Applications and expands sets for what they make, which is a question of `plan`.
+
+use std::sync::Arc;
 
 use super::rules::render_context;
 use crate::application::parent::is_made;
-use crate::application::{Application, By, Variable};
+use crate::application::set::{Clusters, Question};
+use crate::application::{Application, Variable};
 use crate::manifest::Manifest;
-use crate::plan::{Rendered, Renders, Unrendered};
-use crate::render::{self, Failure, Renderers};
+use crate::plan::{Answered, FoundSet, Rendered, Renders, Unrendered};
+use crate::render::{self, Failure, Renderers, Set, Unexpanded};
 use crate::settings::Settings;
-use crate::view::{Files, Stop};
+use crate::view::Files;
 
 /// The tools of this machine, for one dry commit.
 pub(super) struct Making<'a> {
@@ -24,8 +27,16 @@ impl Renders for Making<'_> {
         results.into_iter().map(|result| result.unwrap_or_else(unrendered)).collect()
     }
 
-    fn within_time(&self, set: &By, work: &mut dyn FnMut(Stop)) -> Result<(), String> {
-        self.renderers.within_time(&set.to_string(), work).map_err(|error| error.to_string())
+    fn expand(&self, found: &FoundSet, question: &Question, clusters: &Arc<Clusters>, files: &dyn Files) -> Answered {
+        let context = render_context(self.settings, files, self.dry_commit);
+        let asked = Set { set: &found.set, file: &found.file.0, ordinal: found.ordinal, question, clusters };
+        match self.renderers.expand(&asked, &context) {
+            Ok(mut answer) => {
+                let reads = std::mem::take(&mut answer.reads);
+                Answered { answer: Ok(answer), reads, repeats: true }
+            }
+            Err(Unexpanded { error, reads, repeats }) => Answered { answer: Err(error.to_string()), reads, repeats },
+        }
     }
 }
 
@@ -37,7 +48,7 @@ fn taken(rendered: render::Rendered) -> Rendered {
 }
 
 fn unrendered(unrendered: render::Unrendered) -> Rendered {
-    let render::Unrendered { failure, reads, repeats } = unrendered;
+    let render::Unrendered { failure, reads, repeats, .. } = unrendered;
     let why = match failure {
         Failure::Mistakes(mistakes) => Unrendered::Mistakes(mistakes),
         Failure::World(error) if error.is_limit() || matches!(error, render::Error::Cancelled) => {

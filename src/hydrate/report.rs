@@ -1,3 +1,5 @@
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::diag::Diagnostic;
@@ -25,7 +27,7 @@ pub struct Report {
 impl Report {
     /// Whether the tips of the dry branches are hydrated wherever they should be.
     pub fn is_success(&self) -> bool {
-        self.problems.is_empty() && self.branches.iter().all(|branch| !matches!(branch.outcome, Outcome::Failed { .. }))
+        self.problems.is_empty() && self.branches.iter().all(BranchReport::is_success)
     }
 
     /// Whether there is nothing to tell.
@@ -57,9 +59,50 @@ pub struct BranchReport {
     /// Dry commits that could not be hydrated although a later one could, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
+    /// The paths that stay at an earlier dry commit than the others, by path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub behind: Vec<BehindPath>,
+    /// What is wrong with the Applications of those that are not paused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mistakes: Vec<Diagnostic>,
     /// How it ended.
     #[serde(flatten)]
     pub outcome: Outcome,
+}
+
+impl BranchReport {
+    /// Whether it shows the tip of its dry branch, but for what is paused.
+    pub fn is_success(&self) -> bool {
+        let is_failed = matches!(self.outcome, Outcome::Failed { .. });
+        !is_failed && self.mistakes.is_empty() && self.behind.iter().all(|behind| behind.paused)
+    }
+}
+
+/// A path of an environment branch that stays at an earlier dry commit than the others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BehindPath {
+    /// The path.
+    pub path: RepoPath,
+    /// The dry commit that it shows; none when nothing was hydrated into it yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dry_sha: Option<String>,
+    /// The Application, when it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<String>,
+    /// Whether somebody wants it so; else the Application failed.
+    pub paused: bool,
+}
+
+/// `web is behind: it shows 1a2b3c4`
+impl fmt::Display for BehindPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = if self.paused { "paused" } else { "behind" };
+        match self.dry_sha.as_deref().and_then(|dry_sha| dry_sha.get(..7)) {
+            Some(dry_sha) => write!(f, "{} is {what}: it shows {dry_sha}", self.path),
+            None => write!(f, "{} is {what}: nothing is hydrated yet", self.path),
+        }
+    }
 }
 
 /// How it ended for a branch.

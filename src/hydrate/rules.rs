@@ -84,8 +84,8 @@ impl Rules {
         discovery.make(&mut discovered, files, &makers, &making)?;
         if let (None, Some(first)) = (self.makes, discovered.sets.first()) {
             let what = match discovered.sets.len() {
-                1 => "what an ApplicationSet makes is not hydrated".to_owned(),
-                count => format!("what {count} ApplicationSets make is not hydrated"),
+                1 => "the Applications of an ApplicationSet are not hydrated".to_owned(),
+                count => format!("the Applications of {count} ApplicationSets are not hydrated"),
             };
             let warning = Diagnostic::warning(format!("{what}: this repository was hydrated before that was possible"))
                 .hint("on the server: git hydrate config set madeApplications true, or false to silence this")

@@ -4,7 +4,7 @@
 //! at [everything](by_everything); the plan is [rendered](mod@rendered), and that becomes [commits] in memory. What all of them
 //! leave is a list of [moves]. [`pipeline`] leads through it.
 //!
-//! Never: a branch moves although one of its Applications failed; a commit depends on anything but its parent, its dry
+//! Never: a branch moves although one of its Applications failed, unless a setting leaves that one behind ([`left`]); a commit depends on anything but its parent, its dry
 //! commit and branch, the settings and the engine; a file that somebody else put on a branch is touched.
 
 mod branch;
@@ -14,6 +14,8 @@ mod commits;
 mod failed_render;
 mod known;
 mod learn;
+mod leaving;
+mod left;
 mod losses;
 mod memory;
 mod moves;
@@ -43,6 +45,7 @@ pub use request::{CommitRequest, PathDetails, commit};
 
 pub(super) use branch::{Branch, initial};
 pub(super) use failed_render::{FailedBranch, FailedRender, FailureKind};
+pub(super) use left::{LeftBehind, Unrendered, WhyUnrendered};
 pub(super) use memory::{Attempt, Memory};
 pub(super) use plan::{Plan, Step, Task, Why, Work};
 pub(super) use state::Run;

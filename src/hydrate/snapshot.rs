@@ -15,11 +15,13 @@ use crate::application::{Application, BranchName, Context};
 use crate::git::{self, Notes, ObjectBuffer, ObjectId, Refs};
 use crate::metadata::NOTES_REF;
 use crate::path::RepoPath;
+use crate::publish::{HydratedTree, Listings};
 
 /// A repository as it was found, and a buffer over it that takes what is made.
 pub(super) struct Snapshot<'a> {
     pub setup: &'a Setup<'a>,
     pub buffer: ObjectBuffer<'a>,
+    listings: Listings,
     pub refs: Refs,
     pub rules: Rules,
     /// The branches that hydration writes and that exist, each with its dry branch.
@@ -58,8 +60,25 @@ impl<'a> Snapshot<'a> {
         let (dry_branches, has_dry_branches) =
             DryBranches::find(&setup.wake, &setup.refs, &refs, &rules.settings, &records);
         let failures = faults.read(FAILURES_REF, &refs, |tip| Failures::read(&buffer, tip)).unwrap_or_default();
-        let found = Self { setup, buffer, refs, rules, environments, dry_branches, has_dry_branches, records, is_new };
+        let listings = Listings::default();
+        let found = Self {
+            setup,
+            buffer,
+            listings,
+            refs,
+            rules,
+            environments,
+            dry_branches,
+            has_dry_branches,
+            records,
+            is_new,
+        };
         Ok((found, Ledger::new(notes, failures, faults)))
+    }
+
+    /// A tree of a hydrated branch.
+    pub fn tree_of(&self, tree: ObjectId) -> HydratedTree<'_> {
+        HydratedTree::new(&self.buffer, &self.listings, tree)
     }
 
     /// The tip of a branch.

@@ -7,8 +7,9 @@ use super::dry_tree::DryTrees;
 use super::error::HydrateError;
 use super::setup::Setup;
 use super::snapshot::Snapshot;
-use crate::application::{Application, BranchName};
+use crate::application::{AppName, Application, BranchName};
 use crate::git::{self, ObjectBuffer};
+use crate::path::RepoPath;
 use crate::settings::Settings;
 
 /// What a repository asks for.
@@ -47,12 +48,19 @@ pub(super) struct Named {
     pub is_environment: bool,
     /// The staging branches whose sync branch it is.
     pub staging: BTreeSet<BranchName>,
+    /// Which Application writes a path of it, and whether it is paused.
+    pub applications: BTreeMap<RepoPath, (AppName, bool)>,
 }
 
 impl Named {
     /// A branch that hydration writes from `dry_branch`.
     pub fn environment(dry_branch: &BranchName) -> Self {
-        Self { dry_branch: dry_branch.clone(), is_environment: true, staging: BTreeSet::new() }
+        Self {
+            dry_branch: dry_branch.clone(),
+            is_environment: true,
+            staging: BTreeSet::new(),
+            applications: BTreeMap::new(),
+        }
     }
 
     /// Whether somebody else made `branch`, the sync branch of staging branches.
@@ -74,7 +82,10 @@ pub(super) fn named(found: &Snapshot<'_>) -> Result<BTreeMap<BranchName, Named>,
             let environment = application.environment_branch();
             let named: &mut Named =
                 names.entry(environment.clone()).or_insert_with(|| Named::environment(&head.branch));
-            *named = Named { staging: std::mem::take(&mut named.staging), ..Named::environment(&head.branch) };
+            named.dry_branch.clone_from(&head.branch);
+            named.is_environment = true;
+            let paused = (application.name.clone(), application.paused);
+            named.applications.insert(application.sync_path.clone(), paused);
             if application.sync_branch != *environment {
                 let unnamed = || Named { is_environment: false, ..Named::environment(&head.branch) };
                 let active = names.entry(application.sync_branch.clone()).or_insert_with(unnamed);

@@ -14,6 +14,9 @@ use crate::yaml::{self, Value};
 /// How large an index may be, in bytes.
 pub const BYTES_MAX: usize = 64 << 20;
 
+/// How many parts it may have, which take more memory than their text.
+const NODES_MAX: usize = 8_000_000;
+
 /// One version of a chart in an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Release {
@@ -43,7 +46,7 @@ pub enum ChoiceError {
         newest: String,
     },
     /// Helm would take another one.
-    #[error("it has no version `{want}` of this chart, and Helm would take {instead}: write that")]
+    #[error("it has no version `{want}` of this chart; Helm would use {instead}: write that version")]
     Instead {
         /// What is asked for.
         want: String,
@@ -60,7 +63,7 @@ pub enum ChoiceError {
     #[error("it names no URL for {0}")]
     NoUrl(String),
     /// A claim that cannot be checked.
-    #[error("its index claims the digest `{0}`, which is none")]
+    #[error("the digest `{0}` in its index is not valid")]
     Digest(String),
 }
 
@@ -70,7 +73,7 @@ pub struct Index(Value);
 
 /// Reads the index of a repository.
 pub fn parse(index: &[u8]) -> Result<Index, ChoiceError> {
-    let limits = yaml::Limits { bytes: BYTES_MAX, nodes: 20_000_000, ..yaml::Limits::default() };
+    let limits = yaml::Limits { bytes: BYTES_MAX, nodes: NODES_MAX, ..yaml::Limits::default() };
     let value = yaml::sigs::unmarshal(index, &limits).map_err(|error| ChoiceError::Index(error.to_string()))?;
     if value.get("apiVersion").and_then(Value::as_str).is_none_or(str::is_empty) {
         return Err(ChoiceError::Index("no API version specified".to_owned()));
@@ -225,10 +228,10 @@ entries:
             ("v1.2.3", "1.2.3"),
             ("1.2.4", "v1.2.4"),
             ("v1.2.4", "v1.2.4"),
-            ("1.3.0", "it has no version `1.3.0` of this chart, and Helm would take 1.3.0+b1: write that"),
+            ("1.3.0", "it has no version `1.3.0` of this chart; Helm would use 1.3.0+b1: write that version"),
             ("1.3.0+b1", "1.3.0+b1"),
             ("1.3.0+b2", "1.3.0+b2"),
-            ("1.3.0+b9", "it has no version `1.3.0+b9` of this chart, and Helm would take 1.3.0+b1: write that"),
+            ("1.3.0+b9", "it has no version `1.3.0+b9` of this chart; Helm would use 1.3.0+b1: write that version"),
             ("1.3.0_b1", "`1.3.0_b1` is neither a version nor a range of versions"),
             ("1.2", "v1.2.4"),
             ("1.2.x", "v1.2.4"),

@@ -28,7 +28,7 @@ pub enum Unusable {
         directory: RepoPath,
     },
     /// Its files are others than when it came.
-    #[error("`{path}` has other files than {key} had: {LOCK} says {expected}, they are {found}")]
+    #[error("the files in `{path}` are not those of {key}: {LOCK} has {expected}, they are {found}")]
     Changed {
         /// The input.
         key: Key,
@@ -40,7 +40,7 @@ pub enum Unusable {
         found: String,
     },
     /// Another one is where it should be.
-    #[error("`{path}` has {kept}, but {wanted} is asked for")]
+    #[error("`{path}` has {kept}, but {wanted} is needed")]
     Other {
         /// Where it is.
         path: RepoPath,
@@ -96,7 +96,7 @@ impl<'v> Kept<'v> {
     pub fn find(&self, key: &Key) -> Result<RepoPath, Unusable> {
         let entry = self.entry(key).ok_or_else(|| Unusable::Missing(key.clone()))?;
         let place = key.place();
-        self.check(entry, &place)?;
+        check(self.view, entry, &place)?;
         Ok(place)
     }
 
@@ -118,7 +118,7 @@ impl<'v> Kept<'v> {
             return self.directory(key, &directory).map(drop);
         }
         let entry = self.entry(key).filter(|entry| entry.places().contains(&place));
-        self.check(entry.ok_or_else(|| Unusable::Missing(key.clone()))?, &place)
+        check(self.view, entry.ok_or_else(|| Unusable::Missing(key.clone()))?, &place)
     }
 
     /// Judges what a tool found at a path where it looks itself. What no lock file lists there was put there by hand.
@@ -128,26 +128,26 @@ impl<'v> Kept<'v> {
             let (path, kept, wanted) = (path.clone(), entry.key.clone(), wanted.clone());
             return Err(Unusable::Other { path, kept, wanted });
         }
-        self.check(entry, path)
+        check(self.view, entry, path)
     }
 
     fn entry(&self, key: &Key) -> Option<&Entry> {
         self.lock.as_ref()?.get(key)
     }
+}
 
-    /// An error unless the files at one place of an input are those that it had.
-    pub fn check(&self, entry: &Entry, path: &RepoPath) -> Result<(), Unusable> {
-        let found = content::at(self.view, path)?;
-        if found.as_ref() == Some(&entry.content) {
-            return Ok(());
-        }
-        Err(Unusable::Changed {
-            key: entry.key.clone(),
-            path: path.clone(),
-            expected: entry.content.clone(),
-            found: found.unwrap_or_else(|| "missing".to_owned()),
-        })
+/// An error unless the files at one place of an input are those that it had.
+pub fn check(view: &View<'_>, entry: &Entry, path: &RepoPath) -> Result<(), Unusable> {
+    let found = content::at(view, path)?;
+    if found.as_ref() == Some(&entry.content) {
+        return Ok(());
     }
+    Err(Unusable::Changed {
+        key: entry.key.clone(),
+        path: path.clone(),
+        expected: entry.content.clone(),
+        found: found.unwrap_or_else(|| "missing".to_owned()),
+    })
 }
 
 impl Unusable {
@@ -167,10 +167,10 @@ impl Unusable {
             }
             Self::Changed { path, .. } => {
                 format!(
-                    "remove `{path}` and {VENDOR}; a copy of your own goes elsewhere, without an entry of the lock file"
+                    "remove `{path}`, then {VENDOR}; a copy of your own goes elsewhere, without an entry of the lock file"
                 )
             }
-            Self::Lock(_) => "remove the file and run `git hydrate vendor`, which writes it anew".to_owned(),
+            Self::Lock(_) => "remove the file and run `git hydrate vendor`, which writes it again".to_owned(),
             Self::View(_) => "commit the files themselves".to_owned(),
         }
     }

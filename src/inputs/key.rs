@@ -54,25 +54,25 @@ pub struct Key {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// Only these can be fetched.
-    #[error("`{0}` is no `https://` URL")]
+    #[error("`{0}` is not an `https://` URL")]
     Scheme(String),
     /// Everybody who reads the repository could read it.
-    #[error("the URL has a user or password in it: set up a credential helper of git and leave them out")]
+    #[error("the URL contains a user name or password: remove it and set up a git credential helper")]
     User,
     /// A part that no server sees.
-    #[error("the URL has a fragment: leave out `#` and what follows it")]
+    #[error("the URL has a fragment: remove `#` and what follows it")]
     Fragment,
     /// There is no host, or one that no host can be named.
     #[error("`{0}` has no valid host")]
     Host(String),
     /// White space, a control character or a quote.
-    #[error("{0:?} has a character that no URL or version has")]
+    #[error("{0:?} contains a character that is not allowed in a URL or version")]
     Character(String),
     /// A tool would read it as an option, or git as something else.
-    #[error("`{0}` cannot be the name of a branch, tag or commit")]
+    #[error("`{0}` is not a valid name of a branch, tag or commit")]
     Reference(String),
     /// It names a directory, or nothing.
-    #[error("`{0}` cannot be the name of a chart")]
+    #[error("`{0}` is not a valid chart name")]
     Name(String),
 }
 
@@ -91,21 +91,40 @@ impl Key {
 
     /// A remote base of Kustomize: which of the repository's directories is not part of the key.
     pub fn git(remote: &Remote) -> Result<Self, KeyError> {
-        let url = address(&remote.clone_url(), WEB)?.trim_end_matches('/').to_owned();
-        if !remote.reference.is_empty() && !is_reference(&remote.reference) {
-            return Err(KeyError::Reference(remote.reference.clone()));
-        }
-        Ok(Self { kind: Kind::Git, url, name: String::new(), want: remote.reference.clone() })
+        Self::repository(&remote.clone_url(), &remote.reference)
     }
 
-    /// A repository at a branch, tag or commit, as Argo CD names both; nothing or `HEAD` for the newest commit.
-    pub fn repository(url: &str, revision: &str) -> Result<Self, KeyError> {
-        let url = address(url, WEB)?.trim_end_matches('/').to_owned();
-        let want = if revision == "HEAD" { "" } else { revision };
+    /// A repository by the URL that git clones, at a branch, tag or commit; `HEAD` when `want` is empty.
+    ///
+    /// `user@host:path` stays as it is: its path begins in the directory of the user, that of `ssh://` at the root.
+    pub fn repository(url: &str, want: &str) -> Result<Self, KeyError> {
+        let url = match scp(url) {
+            Some((user, host, path)) => {
+                let address = address(&format!("ssh://{user}@{host}/{path}"), GIT)?;
+                let path =
+                    address.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
+                if path.starts_with('-') {
+                    return Err(KeyError::Host(url.to_owned()));
+                }
+                format!("{user}@{}:{path}", host.to_ascii_lowercase())
+            }
+            None => address(url, GIT)?,
+        };
         if !want.is_empty() && !is_reference(want) {
             return Err(KeyError::Reference(want.to_owned()));
         }
+        let url = url.trim_end_matches('/').to_owned();
         Ok(Self { kind: Kind::Git, url, name: String::new(), want: want.to_owned() })
+    }
+
+    /// The host, with its port when that is not the usual one, and whether it is asked over ssh.
+    pub fn host(&self) -> (&str, bool) {
+        if let Some((_, host, _)) = scp(&self.url) {
+            return (host, true);
+        }
+        let (scheme, rest) = self.url.split_once("://").unwrap_or(("", &self.url));
+        let host = rest.split(['/', '?']).next().unwrap_or_default();
+        (host.rsplit_once('@').map_or(host, |(_, host)| host), scheme == "ssh")
     }
 
     /// A remote file.
@@ -148,9 +167,9 @@ impl Key {
     pub fn moves(&self) -> Option<String> {
         let Self { kind, want, .. } = self;
         match kind {
-            Kind::Helm | Kind::Oci if want.is_empty() => Some("no version is named, so it is the newest".to_owned()),
+            Kind::Helm | Kind::Oci if want.is_empty() => Some("no version is given, so it is the newest".to_owned()),
             Kind::Helm | Kind::Oci if !is_exact_version(want) => Some(format!("`{want}` is a range of versions")),
-            Kind::Git if want.is_empty() => Some("no ref is named, so it is the newest commit".to_owned()),
+            Kind::Git if want.is_empty() => Some("no ref is given, so it is the newest commit".to_owned()),
             Kind::Helm | Kind::Oci | Kind::Git | Kind::File => None,
         }
     }
@@ -171,6 +190,21 @@ impl fmt::Display for Key {
 
 /// What is asked of a server over HTTP.
 const WEB: &[&str] = &["https", "http"];
+
+/// What git is asked for.
+const GIT: &[&str] = &["https", "http", "ssh"];
+
+/// User, host and path of what git reads in the manner of `scp`; none for a URL.
+fn scp(text: &str) -> Option<(&str, &str, &str)> {
+    let (user, rest) = text.split_once('@').filter(|(user, _)| is_user(user))?;
+    let (host, path) = rest.split_once(':').filter(|(host, _)| !host.contains(['/', '@']))?;
+    Some((user, host, path))
+}
+
+fn is_user(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+}
 
 fn starts_with(text: &str, prefix: &str) -> bool {
     text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
@@ -217,6 +251,11 @@ fn address(text: &str, schemes: &[&str]) -> Result<String, KeyError> {
     }
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
     let (host, path) = rest.split_at(end);
+    // Over ssh the user is part of the address, and has no password there.
+    let (user, host) = match host.split_once('@') {
+        Some((user, host)) if scheme == "ssh" && is_user(user) => (format!("{user}@"), host),
+        _ => (String::new(), host),
+    };
     if host.contains('@') {
         return Err(KeyError::User);
     }
@@ -239,9 +278,13 @@ fn address(text: &str, schemes: &[&str]) -> Result<String, KeyError> {
     if !is_name(name) || name.starts_with(['.', '-']) || !is_port {
         return Err(KeyError::Host(text.to_owned()));
     }
-    let usual = if scheme == "http" { "80" } else { "443" };
+    let usual = match scheme.as_str() {
+        "http" => "80",
+        "ssh" => "22",
+        _ => "443",
+    };
     let port = port.filter(|port| *port != usual).map(|port| format!(":{port}")).unwrap_or_default();
-    Ok(format!("{scheme}://{name}{port}{path}"))
+    Ok(format!("{scheme}://{user}{name}{port}{path}"))
 }
 
 /// Whether the words of a path say all of it.
@@ -288,18 +331,18 @@ mod tests {
     #[test]
     fn what_cannot_be_fetched_has_none() {
         let rows = [
-            ("stable", "`stable` is no `https://` URL"),
-            ("@stable", "`@stable` is no `https://` URL"),
-            ("ftp://h/x", "`ftp://h/x` is no `https://` URL"),
+            ("stable", "`stable` is not an `https://` URL"),
+            ("@stable", "`@stable` is not an `https://` URL"),
+            ("ftp://h/x", "`ftp://h/x` is not an `https://` URL"),
             (
                 "https://user:word@h/x",
-                "the URL has a user or password in it: set up a credential helper of git and leave them out",
+                "the URL contains a user name or password: remove it and set up a git credential helper",
             ),
-            ("https://h/x#y", "the URL has a fragment: leave out `#` and what follows it"),
+            ("https://h/x#y", "the URL has a fragment: remove `#` and what follows it"),
             ("https:///x", "`https:///x` has no valid host"),
             ("https://h:0/x", "`https://h:0/x` has no valid host"),
             ("https://-oProxyCommand=x/y", "`https://-oProxyCommand=x/y` has no valid host"),
-            ("https://h/a b", "\"https://h/a b\" has a character that no URL or version has"),
+            ("https://h/a b", "\"https://h/a b\" contains a character that is not allowed in a URL or version"),
         ];
         for (text, expected) in rows {
             let error = Key::chart(text, "web", "1.2.3").expect_err(text);
@@ -308,6 +351,33 @@ mod tests {
         for name in ["", "..", "a/b", "-x", "a b"] {
             assert_eq!(Key::chart("https://h", name, "1.2.3"), Err(KeyError::Name(name.to_owned())));
         }
+    }
+
+    #[test]
+    fn repositories_behind_ssh() {
+        let rows = [
+            ("git@Github.com:org/repo.git", Ok("git@github.com:org/repo.git"), "github.com"),
+            ("ssh://git@Host:22/org/repo/", Ok("ssh://git@host/org/repo"), "host"),
+            ("ssh://host:2222/~user/repo", Ok("ssh://host:2222/~user/repo"), "host:2222"),
+            ("ssh://-oProxyCommand=x/org/repo", Err("has no valid host"), ""),
+            ("ssh://git@-oProxyCommand=x/org/repo", Err("has no valid host"), ""),
+            ("ssh://git:word@host/org/repo", Err("contains a user name or password"), ""),
+            ("git@-oProxyCommand=x:org/repo", Err("has no valid host"), ""),
+            ("git@host:-oProxyCommand=x", Err("has no valid host"), ""),
+            ("git@host:a b", Err("has a character"), ""),
+            ("-o@host:a/b", Err("is not an `https://` URL"), ""),
+            ("git@host/org/repo", Err("is not an `https://` URL"), ""),
+            ("ext::sh -c x", Err("has a character"), ""),
+        ];
+        for (text, expected, host) in rows {
+            match (Key::repository(text, "v1"), expected) {
+                (Ok(key), Ok(url)) => assert_eq!((key.url.as_str(), key.host()), (url, (host, true))),
+                (Err(error), Err(expected)) => assert!(error.to_string().contains(expected), "{text}: {error}"),
+                (found, _) => panic!("{text}: {found:?}"),
+            }
+        }
+        let key = Key::repository("git@host:org/repo", "v1").expect("a key");
+        assert!(key.place().to_string().starts_with(".hydrate/inputs/git/git_host+org/repo@v1@"), "{}", key.place());
     }
 
     #[test]

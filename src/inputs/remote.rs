@@ -2,7 +2,12 @@
 //!
 //! Reference: kustomize 5.8.1 api/internal/git/repospec.go `NewRepoSpecFromURL`.
 
-use crate::go::url::{Part, unescape};
+use crate::go::url::{Part, Url, unescape};
+
+/// Whether Kustomize fetches this over HTTP when a file is wanted (kustomize `HasRemoteFileScheme`).
+pub fn is_url(text: &str) -> bool {
+    Url::parse(text.as_bytes()).is_ok_and(|url| url.scheme == b"http" || url.scheme == b"https")
+}
 
 /// A directory of a repository that Kustomize would clone.
 #[derive(Debug, Clone, PartialEq, Eq)]

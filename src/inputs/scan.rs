@@ -1,12 +1,12 @@
 //! What sources need from elsewhere, found by reading them: nothing is rendered.
 //!
-//! Charts: the dependencies of a `Chart.yaml`, in the versions of its `Chart.lock` when there is one. Kustomizations: charts,
-//! bases and files, followed through bases, those too that are kept of other repositories. What a scan cannot read it passes
-//! over: the render says what is wrong with it.
+//! Charts: the dependencies of a `Chart.yaml`, in the versions of its `Chart.lock` when there is one. Kustomizations: what a
+//! [`walk`](super::walk()) of them finds. What a scan cannot read it passes over: the render says what is wrong with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{ChartLock, Kept, Key, KeyError, Remote, is_top};
+use super::walk::{Mention, Repository, What, walk};
+use super::{ChartLock, Kept, Key, KeyError, Remote};
 use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
@@ -60,22 +60,6 @@ pub struct Found {
 /// How many files a scan reads.
 const FILES_MAX: usize = 100_000;
 
-/// The fields of a kustomization whose entries are files, directories or documents themselves.
-pub const ENTRIES: [&str; 9] = [
-    "resources",
-    "bases",
-    "components",
-    "generators",
-    "transformers",
-    "validators",
-    "crds",
-    "configurations",
-    "patchesStrategicMerge",
-];
-
-/// Those of them that may name directories.
-const DIRECTORIES: [&str; 6] = ["resources", "bases", "components", "generators", "transformers", "validators"];
-
 /// Reads sources of one dry tree.
 pub struct Scan<'v> {
     view: &'v View<'v>,
@@ -86,12 +70,11 @@ pub struct Scan<'v> {
     found: Found,
 }
 
-/// A kustomization or chart, and the repository that it is of when that is another one.
+/// The file of a chart that names dependencies.
 struct Site<'s> {
     dir: &'s RepoPath,
     file: &'s RepoPath,
     text: &'s str,
-    repository: Option<&'s (Key, RepoPath)>,
 }
 
 impl<'v> Scan<'v> {
@@ -109,25 +92,25 @@ impl<'v> Scan<'v> {
             Source::From(key, directory, components) => {
                 self.need(Need::Directory(key.clone(), directory.clone()), span.clone());
                 let repository = (key.clone(), key.place());
-                let dir = repository.1.join(directory);
-                for component in components.iter().flatten() {
-                    let site = Site { dir: &dir, file: &dir, text: component, repository: Some(&repository) };
-                    self.entry(&site, "components", component, span.clone());
-                }
-                if components.is_some() {
-                    self.kustomization(&dir, Some(&repository));
+                if let Some(components) = components {
+                    self.kustomization((&repository.1.join(directory), Some(&repository)), components);
                 }
             }
             Source::Chart(dir) => self.chart(dir),
-            Source::Kustomization(dir, components) => {
-                self.kustomization(dir, None);
-                for component in components {
-                    let (text, file) = (component.as_str(), dir.clone());
-                    let site = Site { dir, file: &file, text, repository: None };
-                    self.entry(&site, "components", component, Span::file(file.clone()));
-                }
-            }
+            Source::Kustomization(dir, components) => self.kustomization((dir, None), components),
         }
+    }
+
+    fn kustomization(&mut self, at: (&RepoPath, Option<&Repository>), components: &[String]) {
+        for mention in walk(self.view, &self.kept, at, components, None).mentions {
+            self.mention(mention);
+        }
+    }
+
+    /// Adds a file that an Application names by a URL.
+    pub fn add_file(&mut self, application: &str, url: &str, span: Span) {
+        application.clone_into(&mut self.application);
+        self.file_of(url, span);
     }
 
     /// What was found.
@@ -172,7 +155,7 @@ impl<'v> Scan<'v> {
             let Some(text) = self.file(&file) else { continue };
             let lock =
                 self.file(&lock).and_then(|text| yaml::sigs::unmarshal(text.as_bytes(), &Limits::default()).ok());
-            let site = Site { dir, file: &file, text: &text, repository: None };
+            let site = Site { dir, file: &file, text: &text };
             self.dependencies(&site, lock.as_ref().map(ChartLock::of));
         }
     }
@@ -252,190 +235,58 @@ impl<'v> Scan<'v> {
         Some(text(&yaml::sigs::unmarshal(&data, &Limits::default()).ok()?, "name"))
     }
 
-    fn kustomization(&mut self, dir: &RepoPath, repository: Option<&(Key, RepoPath)>) {
-        if !self.seen.insert(dir.clone()) {
-            return;
-        }
-        for name in ["kustomization.yaml", "kustomization.yml", "Kustomization"] {
-            let Ok(file) = dir.child(name) else { continue };
-            if self.kind(&file) == Some(Kind::File)
-                && let Some(text) = self.file(&file)
-            {
-                self.documents(&Site { dir, file: &file, text: &text, repository }, &text);
-            }
-        }
-    }
-
-    fn documents(&mut self, site: &Site<'_>, text: &str) {
-        for root in yaml::parse(text.as_bytes(), &Limits::default()).unwrap_or_default() {
-            self.document(site, &root, text.len() == site.text.len());
-        }
-    }
-
-    /// A kustomization, or what configures a generator, transformer or validator.
-    fn document(&mut self, site: &Site<'_>, root: &Node, has_places: bool) {
-        let place = |node: &Node| if has_places { span(site, node) } else { Span::file(site.file.clone()) };
-        for field in ENTRIES {
-            for entry in items(root, field) {
-                if let Some(text) = entry.as_str() {
-                    self.entry(site, field, text, place(entry));
-                }
-            }
-        }
-        for field in ["patches", "patchesJson6902", "replacements"] {
-            for path in items(root, field).iter().filter_map(|item| item.get("path")) {
-                self.plain_file(site, path.as_str().unwrap_or_default(), place(path));
-            }
-        }
-        if let Some(path) = root.at(&["openapi", "path"]) {
-            self.plain_file(site, path.as_str().unwrap_or_default(), place(path));
-        }
-        for field in ["configMapGenerator", "secretGenerator"] {
-            for generator in items(root, field) {
-                for list in ["files", "envs"] {
-                    for entry in items(generator, list) {
-                        let text = entry.as_str().unwrap_or_default();
-                        let path = text.split_once('=').map_or(text, |(_, path)| path);
-                        self.plain_file(site, if is_url(text) { text } else { path }, place(entry));
-                    }
-                }
-            }
-        }
-        let home = root.at(&["helmGlobals", "chartHome"]).and_then(Node::as_str).filter(|home| !home.is_empty());
-        for chart in items(root, "helmCharts") {
-            self.helm_chart(site, home.unwrap_or("charts"), chart, &place);
-        }
-        if root.get("kind").and_then(Node::as_str) == Some("HelmChartInflationGenerator") {
-            let home = root.get("chartHome").and_then(Node::as_str).filter(|home| !home.is_empty());
-            self.helm_chart(site, home.unwrap_or("charts"), root, &place);
-        }
-    }
-
-    /// A chart where Kustomize looks for it.
-    ///
-    /// Reference: kustomize 5.8.1 api/internal/builtins/HelmChartInflationGenerator.go `absChartHome`, `chartExistsLocally`.
-    fn helm_chart(&mut self, site: &Site<'_>, home: &str, chart: &Node, place: &dyn Fn(&Node) -> Span) {
-        let text = |key: &str| chart.get(key).and_then(Node::as_str).unwrap_or_default();
-        let (name, version, repo) = (text("name"), text("version"), text("repo"));
-        for field in ["valuesFile", "additionalValuesFiles"] {
-            let nodes = chart.get(field).map(|node| node.as_sequence().unwrap_or(std::slice::from_ref(node)));
-            for file in nodes.unwrap_or_default() {
-                self.plain_file(site, file.as_str().unwrap_or_default(), place(file));
-            }
-        }
-        let below = match version.is_empty() || repo.is_empty() {
-            true => format!("{home}/{name}"),
-            false => format!("{home}/{name}-{version}/{name}"),
-        };
-        let Ok(at) = site.dir.resolve(&below) else { return };
-        if repo.is_empty() {
-            return self.chart(&at);
-        }
-        let is_here = self.kind(&at) == Some(Kind::Directory);
-        let is_listed = self.kept.lock().is_some_and(|lock| lock.at(&at).is_some());
-        if is_here && !is_listed {
-            return self.chart(&at);
-        }
-        let span = place(chart.get("repo").unwrap_or(chart));
-        match Key::chart(repo, name, version) {
-            Ok(_) if site.repository.is_some() => {
-                let text = format!("the chart `{name}` is named by a kustomization of another repository");
-                let hint = "name the chart in a kustomization of this repository";
-                self.found.mistakes.push(Diagnostic::error(text).at(span).hint(hint));
-            }
-            Ok(key) => self.need(Need::Chart(key, at), span),
-            Err(error) => self.mistake(&format!("the chart `{name}`"), &error, span),
-        }
-    }
-
-    /// A file that is only ever read as one.
-    fn plain_file(&mut self, _site: &Site<'_>, text: &str, span: Span) {
-        if is_url(text) {
-            match Key::file(text) {
-                Ok(key) => self.need(Need::File(key), span),
-                Err(error) => self.mistake("a remote file", &error, span),
-            }
-        }
-    }
-
-    /// A file, a directory, a document itself, or something elsewhere.
-    fn entry(&mut self, site: &Site<'_>, field: &str, text: &str, span: Span) {
-        let is_config = matches!(field, "generators" | "transformers" | "validators");
-        if text.trim().contains('\n') {
-            if is_config {
-                self.documents(site, text);
-            }
-            return;
-        }
-        if !DIRECTORIES.contains(&field) {
-            return self.plain_file(site, text, span);
-        }
-        let path = site.dir.resolve(text).ok();
-        match path.as_ref().and_then(|path| self.kind(path)) {
-            Some(Kind::File) if is_config => {
-                if let Some(path) = path
-                    && self.seen.insert(path.clone())
-                    && let Some(text) = self.file(&path)
+    fn mention(&mut self, mention: Mention) {
+        let Mention { repository, span, what, .. } = mention;
+        match what {
+            // The official tools alone would take it for one.
+            What::Word(_) => {}
+            What::File(url) => self.file_of(&url, span),
+            What::Base { text, remote, or_file } => self.base(&text, &remote, or_file, span),
+            What::Directory(directory) => {
+                if let Some((key, _)) = repository
+                    && self.kept.directory(&key, &directory).is_err()
                 {
-                    self.documents(&Site { file: &path, text: &text, ..*site }, &text);
+                    self.need(Need::Directory(key, directory), span);
                 }
-                return;
             }
-            Some(Kind::File) => return,
-            _ => {}
-        }
-        if let Some(remote) = Remote::parse(text) {
-            return self.remote(text, &remote, field == "components", span);
-        }
-        if is_url(text) {
-            return self.plain_file(site, text, span);
-        }
-        let Some(path) = path else { return };
-        if self.kind(&path) == Some(Kind::Directory) {
-            if !path.components().next().is_some_and(|first| is_top(&RepoPath::root(), first))
-                || site.repository.is_some()
-            {
-                self.kustomization(&path, site.repository);
-            }
-        } else if let Some((key, place)) = site.repository
-            && let Some(directory) = path.strip_prefix(place)
-        {
-            // Directories that are kept are whole, so this is another one.
-            let is_kept = self.kept.directory(key, &directory).is_ok();
-            if !is_kept {
-                self.need(Need::Directory(key.clone(), directory), span);
+            What::Chart { at, repo, .. } if repo.is_empty() => self.chart(&at),
+            What::Chart { name, version, repo, at } => {
+                let is_listed = self.kept.lock().is_some_and(|lock| lock.at(&at).is_some());
+                if self.kind(&at) == Some(Kind::Directory) && !is_listed {
+                    return self.chart(&at);
+                }
+                match Key::chart(&repo, &name, &version) {
+                    Ok(_) if repository.is_some() => {
+                        let text = format!("the chart `{name}` is named by a kustomization of another repository");
+                        let hint = "name the chart in a kustomization of this repository";
+                        self.found.mistakes.push(Diagnostic::error(text).at(span).hint(hint));
+                    }
+                    Ok(key) => self.need(Need::Chart(key, at), span),
+                    Err(error) => self.mistake(&format!("the chart `{name}`"), &error, span),
+                }
             }
         }
     }
 
-    fn remote(&mut self, text: &str, remote: &Remote, is_directory: bool, span: Span) {
-        let base = Key::git(remote);
+    fn file_of(&mut self, url: &str, span: Span) {
+        match Key::file(url) {
+            Ok(key) => self.need(Need::File(key), span),
+            Err(error) => self.mistake("a remote file", &error, span),
+        }
+    }
+
+    fn base(&mut self, text: &str, remote: &Remote, or_file: bool, span: Span) {
         let Ok(directory) = RepoPath::clean(&remote.directory) else { return };
-        let base = match base {
+        let base = match Key::git(remote) {
             Ok(base) => base,
             Err(error) => return self.mistake(&format!("the remote base '{text}'"), &error, span),
         };
-        let file = Key::file(text).ok().filter(|_| is_url(text) && !is_directory);
-        if let Some(file) = &file
-            && self.kept.lists(file)
-        {
-            return self.need(Need::File(file.clone()), span);
-        }
-        let kept = self.kept.directory(&base, &directory);
-        match file {
-            Some(file) if !self.kept.lists(&base) => self.need(Need::Either(file, base.clone(), directory), span),
-            _ => self.need(Need::Directory(base.clone(), directory), span),
-        }
-        if let Ok((dir, place)) = kept {
-            self.kustomization(&dir, Some(&(base, place)));
+        match Key::file(text).ok().filter(|_| or_file) {
+            Some(file) if self.kept.lists(&file) => self.need(Need::File(file), span),
+            Some(file) if !self.kept.lists(&base) => self.need(Need::Either(file, base, directory), span),
+            _ => self.need(Need::Directory(base, directory), span),
         }
     }
-}
-
-/// Whether Kustomize fetches this over HTTP when a file is wanted.
-fn is_url(text: &str) -> bool {
-    let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
-    matches!(scheme.as_deref(), Some("http" | "https"))
 }
 
 /// Whether this names an entry of the list of repositories that a machine has.
@@ -445,10 +296,6 @@ fn is_alias(repository: &str) -> bool {
 
 fn text(value: &Value, key: &str) -> String {
     value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
-}
-
-fn items<'n>(node: &'n Node, key: &str) -> &'n [Node] {
-    node.get(key).and_then(Node::as_sequence).unwrap_or_default()
 }
 
 fn span(site: &Site<'_>, node: &Node) -> Span {

@@ -5,13 +5,21 @@ use super::resource::{self, StringMap, annotation};
 use super::text;
 use super::tree::{NodeId, Tree};
 use crate::go::path;
+use crate::inputs::Remote;
 use crate::yaml::{self, Node, Sequences, Value};
+
+/// What Kustomize calls the directory of a clone before there is one.
+const NOT_CLONED: &str = "notCloned";
 
 /// A file, or the entry of a kustomization that made something.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Origin {
-    /// From the directory that is built.
+    /// From the directory that is built, or in the repository.
     pub(crate) path: String,
+    /// The other repository that it is of, as git clones it.
+    pub(crate) repo: String,
+    /// The branch, tag or commit there.
+    pub(crate) reference: String,
     pub(crate) configured_in: String,
     pub(crate) configured_by: Configuration,
 }
@@ -27,7 +35,15 @@ pub(crate) struct Configuration {
 
 impl Origin {
     /// The origin of what a kustomization here names.
+    ///
+    /// Reference: kustomize 5.8.1 api/resource/origin.go `Append`, where the root of a repository has the name of a clone
+    /// that was not made yet.
     pub(crate) fn append(&self, path: &str) -> Self {
+        if let Some(remote) = Remote::parse(path) {
+            let below = path::clean(&remote.directory);
+            let path = if remote.directory.is_empty() { NOT_CLONED.to_owned() } else { below };
+            return Self { path, repo: remote.clone_url(), reference: remote.reference, ..self.clone() };
+        }
         let joined = if self.path.is_empty() { path.to_owned() } else { format!("{}/{path}", self.path) };
         Self { path: path::clean(&joined), ..self.clone() }
     }
@@ -42,6 +58,7 @@ impl Origin {
                 kind: kind.to_owned(),
                 ..Configuration::default()
             },
+            ..self.clone()
         }
     }
 
@@ -50,19 +67,25 @@ impl Origin {
         let own = parse(resource::annotation_of(tree, root, annotation::ORIGIN)?);
         Some(Self {
             path: String::new(),
-            configured_in: own.path,
+            configured_in: own.path.clone(),
             configured_by: Configuration {
                 api_version: resource::api_version(tree, root).to_owned(),
                 kind: resource::kind(tree, root).to_owned(),
                 name: resource::name(tree, root).to_owned(),
                 namespace: resource::namespace(tree, root).to_owned(),
             },
+            ..own
         })
     }
 
     fn node(&self) -> Node {
         let by = &self.configured_by;
-        let mut fields = entries([("path", &self.path), ("configuredIn", &self.configured_in)]);
+        let mut fields = entries([
+            ("path", &self.path),
+            ("repo", &self.repo),
+            ("ref", &self.reference),
+            ("configuredIn", &self.configured_in),
+        ]);
         let by = entries([
             ("apiVersion", &by.api_version),
             ("kind", &by.kind),
@@ -96,6 +119,8 @@ fn of_value(value: &Value) -> Origin {
     let text = |path: &[&str]| value.at(path).and_then(Value::as_str).unwrap_or_default().to_owned();
     Origin {
         path: text(&["path"]),
+        repo: text(&["repo"]),
+        reference: text(&["ref"]),
         configured_in: text(&["configuredIn"]),
         configured_by: Configuration {
             api_version: text(&["configuredBy", "apiVersion"]),

@@ -1,26 +1,10 @@
 //! What Kustomize would take from elsewhere: looked up among the inputs that the dry tree keeps.
 
 use super::error::{Error, Result};
-use crate::go::url::Url;
+pub(super) use crate::inputs::is_url;
 use crate::inputs::{Kept, Key, KeyError, Remote, Unusable};
 use crate::path::RepoPath;
 use crate::view::View;
-
-/// Whether Kustomize fetches this over HTTP when a file is wanted (kustomize `HasRemoteFileScheme`).
-pub(crate) fn is_url(path: &str) -> bool {
-    Url::parse(path.as_bytes()).is_ok_and(|url| url.scheme == b"http" || url.scheme == b"https")
-}
-
-/// Whether the path of a URL ends as a file of YAML or JSON does.
-pub(crate) fn names_yaml(url: &str) -> bool {
-    let path = url.split(['?', '#']).next().unwrap_or_default();
-    [".yaml", ".yml", ".json"].iter().any(|extension| path.ends_with(extension))
-}
-
-/// Whether Kustomize clones this when a directory is wanted (kustomize `NewRepoSpecFromURL`).
-pub(crate) fn is_repository(path: &str) -> bool {
-    Remote::parse(path).is_some()
-}
 
 /// The file that is kept of a URL.
 ///
@@ -53,5 +37,5 @@ pub(super) fn unusable(error: &Unusable) -> Error {
 }
 
 fn wrong(text: &str, error: &KeyError) -> Error {
-    Error::unsupported(format!("'{text}': {error}"), "copy it into the repository and name that copy")
+    Error::unsupported(format!("'{text}': {error}"), "copy it into the repository and name the copy")
 }

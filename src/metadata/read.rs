@@ -1,9 +1,10 @@
-//! What stands in hydrated branches already, whoever wrote it.
+//! What is in hydrated branches already, whoever wrote it.
 
 use crate::application::BranchName;
 use crate::git::{ObjectId, object_id};
 use crate::path::RepoPath;
 
+use super::behind::{self, Behind};
 use super::json::Fields;
 
 /// The ref of the notes that name the dry commit of a hydrated commit.
@@ -20,6 +21,8 @@ pub struct Provenance {
     pub repo_url: String,
     /// The names of the Applications, in a destination path of the profile `proposal`.
     pub applications: Vec<String>,
+    /// The paths that are behind, at the root of a branch of ours: in their order, each once.
+    pub behind: Vec<Behind>,
 }
 
 /// Why a `hydrator.metadata` can't be read.
@@ -43,6 +46,7 @@ impl Provenance {
             dry_branch: BranchName::new(text("dryBranch")?).ok(),
             repo_url: text("repoURL")?.to_owned(),
             applications: applications(&fields),
+            behind: behind::read(&fields),
         })
     }
 }

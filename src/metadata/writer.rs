@@ -7,6 +7,7 @@ use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Signature};
 use crate::manifest::{self, Manifest};
 
+use super::behind::{self, Behind};
 use super::dry::DryCommit;
 use super::json::Json;
 use super::message::{self, Trailers};
@@ -111,8 +112,16 @@ impl Writer {
     }
 
     /// The files at the root of a branch that is promoted as a whole: `hydrator.metadata`, `.gitattributes`.
-    pub fn files_for_root(&self, origin: &Origin<'_>) -> Files {
+    ///
+    /// `behind` are the paths that do not show the dry commit. Both profiles list them, though Argo CD's own hydrator knows
+    /// no such list: who reads the file passes over keys that it does not know.
+    pub fn files_for_root(&self, origin: &Origin<'_>, behind: &[Behind]) -> Files {
         let mut files = self.files_for_active_path(origin);
+        if !behind.is_empty() {
+            let mut metadata = values::commit_metadata(origin, self.settings.profile);
+            metadata.push((behind::KEY, behind::written(behind)));
+            files.insert("hydrator.metadata".to_owned(), Json::Object(metadata).without_empty().pretty());
+        }
         files.insert(".gitattributes".to_owned(), GITATTRIBUTES.to_vec());
         files
     }
@@ -141,10 +150,13 @@ impl Writer {
         let text = message::clean(&text);
         if text.is_empty() {
             let file = self.settings.commit_message_template.as_ref().map_or(COMMIT_MESSAGE_TEMPLATE, |file| file.name);
-            let error = format!("the template {file} of the settings: it makes an empty message");
+            let error = format!("the template {file} of the settings: its message is empty");
             return Err(Diagnostic::error(error).hint(match &self.message {
-                Template::Jinja(_) => "`{{ dryShortSHA }}: {{ metadata.subject }}` is what Argo CD has",
-                Template::Go(_) => "`{{ .metadata.drySha | trunc 7 }}: {{ .metadata.subject }}` is what Argo CD has",
+                Template::Jinja(_) => "the default of Argo CD is `{{ dryShortSHA }}: {{ metadata.subject }}`",
+                Template::Go(_) => {
+                    "the default of Argo CD is `{{ .metadata.drySha | trunc 7 }}: {{ \
+                .metadata.subject }}`"
+                }
             }));
         }
         Ok(message::with_trailers(&text, &trailers(origin, branch, settings_commit)))

@@ -3,6 +3,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::make::{Expanded, Expansions, FoundSet, Makers, Renders, Unanswered};
 use super::reader::{Found, ReadError, Reader, too_many_applications};
+use crate::application::parent::Makes;
 use crate::application::{self, Application, BranchName, Document, Misspelt, Patterns, RuleSet};
 use crate::diag::Diagnostic;
 use crate::inputs;
@@ -126,6 +127,13 @@ impl Discovered {
         self.rules.extend(rule);
         self.applications.extend(application.clone());
         self.mistakes.extend(diagnostics.iter().map(|mistake| (environment_branch.clone(), mistake.clone())));
+    }
+
+    /// Takes in what is odd in what a maker makes.
+    pub(super) fn take_odd(&mut self, makes: &Makes) {
+        self.mistakes.extend(makes.warnings.iter().map(|warning| (None, warning.clone())));
+        self.misspelt.extend(makes.misspelt.iter().cloned());
+        self.rules.extend(&makes.rules);
     }
 
     /// Forgets what these files hold.

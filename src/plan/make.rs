@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 use super::Discovered;
 use crate::application::parent::{Makes, Reach, Root};
-use crate::application::set::{ApplicationSet, Cluster, Clusters, Home, Limits};
+use crate::application::set::{Answer, ApplicationSet, Cluster, Clusters, Home, Limits, Question};
 use crate::application::{Application, By, RuleSet};
 use crate::diag::Diagnostic;
 use crate::path::RepoPath;
-use crate::view::{ContentId, Files, Reads, Stop, View};
+use crate::view::{ContentId, Files, Reads, View};
 use crate::yaml::Value;
 
 pub use again::expand_again;
@@ -64,14 +64,24 @@ pub struct MadeLimits {
     pub makers: usize,
 }
 
-/// Renders Applications for what they make, and keeps the time.
+/// Renders Applications and expands sets for what they make, within the limits of this machine.
 pub trait Renders {
     /// What Applications render of a tree, in their order.
     fn render(&self, parents: &[&Application], files: &dyn Files) -> Vec<Rendered>;
 
-    /// Does `work` for a set, which is told to stop when it takes longer than one render may. Errors: that limit, with its
-    /// key.
-    fn within_time(&self, set: &By, work: &mut dyn FnMut(Stop)) -> Result<(), String>;
+    /// What a set makes of a tree, whose clusters are these.
+    fn expand(&self, found: &FoundSet, question: &Question, clusters: &Arc<Clusters>, files: &dyn Files) -> Answered;
+}
+
+/// What expanding a set came to.
+#[derive(Debug)]
+pub struct Answered {
+    /// What it makes, or the limit of this machine that it reached, with its key.
+    pub answer: Result<Answer, String>,
+    /// Everything of the dry tree that was looked at until then.
+    pub reads: Reads,
+    /// Whether it comes to the same wherever `reads` are confirmed.
+    pub repeats: bool,
 }
 
 /// What rendering a parent came to.

@@ -28,7 +28,7 @@ pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
         Ok(done) => return done,
         Err(complaint) => complaint,
     };
-    // Nobody is left to tell when this fails.
+    // No one is left to tell when this fails.
     let _ = writeln!(std::io::stderr(), "{COMPLAINT}{complaint}");
     ExitCode::from(COMPLAINT_STATUS as u8)
 }
@@ -80,9 +80,12 @@ fn set(resource: Resource, value: u64) -> Result<(), String> {
 }
 
 /// Restricts this process and all that it starts to reading what programs, certificates and names of hosts need, and to
-/// writing below one directory; the network stays open. Called before any thread is started. Tells what cannot be
-/// restricted here.
+/// writing below one directory; the network stays open. No file may have more than 1 GiB, no process more than 4 GiB of
+/// memory. Called before any thread is started. Tells what cannot be restricted here.
 pub fn fetcher(scratch: &Path, readable: &[PathBuf]) -> Result<Vec<Restriction>, String> {
+    for (resource, value) in [(Resource::As, 4 << 30), (Resource::Fsize, 1 << 30), (Resource::Core, 0)] {
+        set(resource, value)?;
+    }
     let enforced = system::enforce_fetcher(scratch, readable)?;
     Ok([Restriction::Files, Restriction::Calls].into_iter().filter(|part| !enforced.contains(part)).collect())
 }
@@ -128,7 +131,7 @@ mod system {
 
     pub fn end_with_parent(policy: &Policy) -> Result<(), String> {
         set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| format!("PR_SET_PDEATHSIG: {error}"))?;
-        if parent_is_alive(policy) { Ok(()) } else { Err("whoever started it is gone".to_owned()) }
+        if parent_is_alive(policy) { Ok(()) } else { Err("its parent process has ended".to_owned()) }
     }
 
     /// Processes and threads of our user, which is what the kernel counts against the limit.
@@ -213,7 +216,7 @@ mod system {
     pub fn close_descriptors() {}
 
     pub fn end_with_parent(policy: &Policy) -> Result<(), String> {
-        if parent_is_alive(policy) { Ok(()) } else { Err("whoever started it is gone".to_owned()) }
+        if parent_is_alive(policy) { Ok(()) } else { Err("its parent process has ended".to_owned()) }
     }
 
     pub fn tasks_of_user() -> u64 {

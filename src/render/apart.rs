@@ -9,9 +9,13 @@
 //! Application is rendered once more in a new process, and only if that dies too it is the one. Of an Application that dies we
 //! know what it read until then, for each read is told before it is done.
 //!
+//! ApplicationSets are expanded so as well, each in a process of its own.
+//!
 //! Leaves to others: when to render so, which is decided by whoever notices that rendering in one process ended it.
 
+mod asked;
 mod child;
+mod documents;
 mod frame;
 mod rendered;
 
@@ -28,15 +32,18 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::{Deserialize, Serialize};
 
 use super::exec::Tools;
+use super::expand::{Set, Unexpanded};
 use super::failure::{APPLICATION_MEMORY, Error, Failure, Unrendered};
 use super::machine::Limits;
 use super::{Application, Commit, Rendered, bug};
+use crate::application::set::{self, ApplicationSet};
 use crate::application::{Profile, RuleSet};
 use crate::git::regular::Scratch;
 use crate::plugin;
 use crate::settings::{self, RendererName};
 use crate::view::{Files, Reads};
 
+use asked::{Asked, AskedApplication, AskedSet};
 use frame::{Connection, Said};
 use rendered::Answer;
 
@@ -85,13 +92,72 @@ enum Silence {
     Broken(std::io::Error),
 }
 
+/// What a process is at, as it is told.
+struct Subject {
+    name: String,
+    does: &'static str,
+    did: &'static str,
+}
+
+impl Subject {
+    fn application(application: &Application) -> Self {
+        Self { name: format!("`{}`", application.name), does: "render", did: "rendered" }
+    }
+
+    fn set(set: &ApplicationSet) -> Self {
+        Self { name: set.by().to_string(), does: "expand", did: "expanded" }
+    }
+}
+
+/// Expands a set in a process of its own.
+pub(super) fn expand(commit: &Commit<'_>, set: &Set<'_>) -> Result<set::Answer, Unexpanded> {
+    let mut reads = Reads::new();
+    let (time, setting) = commit.renderers.time_of_set();
+    let begun = Process::start(commit).map_err(Silence::Broken);
+    let answer =
+        begun.and_then(|mut process| process.answer(commit, &Asked::Expand(AskedSet::new(set)), time, &mut reads));
+    let subject = Subject::set(set.set);
+    let failed = |error| Err(Unexpanded::new(error, reads));
+    match answer {
+        Ok(Answer::Expanded(answer)) => Ok(answer),
+        Ok(Answer::Unrendered(Unrendered { failure: Failure::World(error), reads, .. })) => {
+            Err(Unexpanded::new(error, reads))
+        }
+        Ok(Answer::Panic(text)) => failed(Error::Panic(text)),
+        Ok(Answer::Rendered(_) | Answer::Unrendered(_) | Answer::NotFound) => {
+            failed(Error::Apart(format!("{} is not where it was", subject.name)))
+        }
+        Err(Silence::Late) => failed(commit.renderers.set_too_slow(set.set, setting)),
+        Err(silence) => failed(silence.error(commit, &subject)),
+    }
+}
+
 impl Processes {
     /// Renders an Application in the process of this thread.
     pub fn render(&self, commit: &Commit<'_>, application: &Application) -> Result<Rendered, Unrendered> {
+        match self.answer(commit, application, false)? {
+            Answer::Rendered(rendered) => Ok(rendered),
+            Answer::Unrendered(unrendered) => Err(unrendered),
+            Answer::Panic(text) => Err(bug(application, &text).into()),
+            // It stands in no file of the dry tree: a root of the settings.
+            Answer::NotFound => match self.answer(commit, application, true)? {
+                Answer::Rendered(rendered) => Ok(rendered),
+                Answer::Unrendered(unrendered) => Err(unrendered),
+                Answer::Panic(text) => Err(bug(application, &text).into()),
+                Answer::NotFound | Answer::Expanded(_) => Err(lost(application)),
+            },
+            Answer::Expanded(_) => Err(lost(application)),
+        }
+    }
+
+    /// What a process says of an Application.
+    fn answer(&self, commit: &Commit<'_>, application: &Application, brings_text: bool) -> Result<Answer, Unrendered> {
         let mut reads = Reads::new();
+        let asked = Asked::Render(AskedApplication::new(application, brings_text));
+        let time = commit.limits().time;
         let mut silence = match self.idle() {
-            Some(mut process) => match process.render(commit, application, &mut reads) {
-                Ok(answer) => return self.answered(commit, process, answer, application),
+            Some(mut process) => match process.answer(commit, &asked, time, &mut reads) {
+                Ok(answer) => return Ok(self.answered(process, answer)),
                 Err(silence) => Some(silence),
             },
             None => None,
@@ -101,34 +167,27 @@ impl Processes {
             reads.clear();
             let begun = Process::start(commit).map_err(Silence::Broken);
             let rendered = begun.and_then(|mut process| {
-                let answer = process.render(commit, application, &mut reads)?;
+                let answer = process.answer(commit, &asked, time, &mut reads)?;
                 Ok((process, answer))
             });
             match rendered {
-                Ok((process, answer)) => return self.answered(commit, process, answer, application),
+                Ok((process, answer)) => return Ok(self.answered(process, answer)),
                 Err(again) => silence = Some(again),
             }
         }
-        let failure = silence.map_or(Error::Cancelled, |silence| silence.error(commit, application));
+        let failure = match silence {
+            None => Error::Cancelled,
+            Some(Silence::Late) => commit.too_slow(application),
+            Some(silence) => silence.error(commit, &Subject::application(application)),
+        };
         let repeats = failure.is_limit() && !failure.is_limit_of_commit();
-        Err(Unrendered { failure: Failure::World(failure), reads, repeats })
+        Err(Unrendered { failure: Failure::World(failure), reads, repeats, follows: false })
     }
 
-    fn answered(
-        &self,
-        commit: &Commit<'_>,
-        process: Process,
-        answer: Answer,
-        application: &Application,
-    ) -> Result<Rendered, Unrendered> {
+    /// Keeps the process for the next Application of this thread.
+    fn answered(&self, process: Process, answer: Answer) -> Answer {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(thread::current().id(), process);
-        match answer {
-            Answer::Rendered(rendered) => Ok(rendered),
-            Answer::Unrendered(unrendered) => Err(unrendered),
-            Answer::Panic(text) => Err(bug(application, &text).into()),
-            // What is not written down in a file can only be rendered where it is known.
-            Answer::NotFound => commit.render_here(application),
-        }
+        answer
     }
 
     fn idle(&self) -> Option<Process> {
@@ -136,39 +195,39 @@ impl Processes {
     }
 }
 
+/// A process knows less of an Application than whoever asked it.
+fn lost(application: &Application) -> Unrendered {
+    Failure::from(Error::Apart(format!("`{}` is not where it was", application.name))).into()
+}
+
 impl Silence {
-    fn error(self, commit: &Commit<'_>, application: &Application) -> Error {
-        let name = &application.name;
+    fn error(self, commit: &Commit<'_>, subject: &Subject) -> Error {
+        let Subject { name, does, did } = subject;
         match self {
-            Silence::Broken(source) => {
-                Error::Io { doing: format!("rendering `{name}` in a process of its own"), source }
-            }
-            Silence::Late => commit.too_slow(application),
+            Silence::Broken(source) => Error::Io { doing: format!("starting a process to {does} {name}"), source },
             Silence::Large => {
-                let what = format!("`{name}` renders more than {} bytes", commit.limits().output_bytes_max);
+                let what = format!("what {name} makes has more than {} bytes", commit.limits().output_bytes_max);
                 Error::TooMuch { what, setting: "hydrate.outputLimit" }
             }
-            Silence::Dropped => commit.dropped(),
+            Silence::Late | Silence::Dropped => commit.dropped(),
             Silence::Died { status, last_words } => {
                 let bytes = commit.limits().application_memory;
                 // The words are those of Rust's own runtime, which says nothing else on these two ways to die.
                 if last_words.contains("memory allocation of ") {
-                    let what = format!("`{name}` takes more than {bytes} bytes of memory to render");
+                    let what = format!("{name} takes more than {bytes} bytes of memory to {does}");
                     return Error::TooMuch { what, setting: APPLICATION_MEMORY };
                 }
                 if last_words.contains("has overflowed its stack") {
-                    return Error::Limit(format!("`{name}` nests deeper than can be rendered: the stack overflowed"));
+                    return Error::Limit(format!("{name} nests deeper than can be {did}: the stack overflowed"));
                 }
                 match status.signal() {
                     // Nobody but the system, or an admin, ends it so.
                     Some(9) => {
-                        let what = format!("the system ended the process that rendered `{name}` (signal 9)");
+                        let what = format!("the system ended the process that {did} {name} (signal 9)");
                         Error::TooMuch { what, setting: APPLICATION_MEMORY }
                     }
-                    Some(signal) => {
-                        Error::Limit(format!("the process that rendered `{name}` ended by signal {signal}"))
-                    }
-                    None => Error::Apart(format!("the process that rendered `{name}` ended: {status}")),
+                    Some(signal) => Error::Limit(format!("the process that {did} {name} ended by signal {signal}")),
+                    None => Error::Apart(format!("the process that {did} {name} ended: {status}")),
                 }
             }
         }
@@ -234,10 +293,16 @@ impl Process {
         Ok(Self { connection, stderr, child, _scratch: scratch })
     }
 
-    /// Has the process render an Application; `reads` gets what it reads.
-    fn render(&mut self, commit: &Commit<'_>, application: &Application, reads: &mut Reads) -> Result<Answer, Silence> {
-        let deadline = Instant::now() + commit.limits().time + GRACE;
-        match self.listen(commit, application, reads, deadline) {
+    /// Has the process do what is asked in so much time; `reads` gets what it reads.
+    fn answer(
+        &mut self,
+        commit: &Commit<'_>,
+        asked: &Asked,
+        time: Duration,
+        reads: &mut Reads,
+    ) -> Result<Answer, Silence> {
+        let deadline = Instant::now() + time + GRACE;
+        match self.listen(commit, asked, reads, deadline) {
             Ok(Some(answer)) => Ok(answer),
             Ok(None) if Instant::now() >= deadline => Err(Silence::Late),
             Ok(None) => Err(Silence::Dropped),
@@ -251,12 +316,12 @@ impl Process {
     fn listen(
         &mut self,
         commit: &Commit<'_>,
-        application: &Application,
+        asked: &Asked,
         reads: &mut Reads,
         deadline: Instant,
     ) -> std::io::Result<Option<Answer>> {
         let files: &dyn Files = commit.context.files;
-        self.connection.ask(application)?;
+        self.connection.ask(asked)?;
         loop {
             while !self.connection.has_more()? && !self.wait()? {
                 if commit.is_dropped() || Instant::now() >= deadline {

@@ -1,14 +1,15 @@
 //! Files of a dry commit on disk, for programs that cannot read from git.
 //!
-//! Two shapes. [`Checkout::part`] writes only what is asked for, links replaced by what they lead to: for Helm, which
+//! Three shapes. [`Checkout::part`] writes only what is asked for, links replaced by what they lead to: for Helm, which
 //! follows links and says what it reads. [`Checkout::whole`] writes the whole tree with its links: for Kustomize and
-//! plugins, whose reads nobody knows before. Both are made at most once a run, are shared by all programs, and are
-//! nothing that a confined program can write to.
+//! plugins, whose reads nobody knows before. [`Checkout::replaced`] is that with some files in place of others, for a
+//! Kustomize that would fetch what they name. All are made at most once a run, are shared by all programs, and are nothing
+//! that a confined program can write to.
 //!
 //! Never: a link that leads out of the tree, a submodule's files, a Git LFS pointer instead of its content. In the whole tree
 //! a dangling link stands in their place, so that who needs them fails.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
@@ -18,6 +19,7 @@ use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
 
 use super::failure::{Error, Failure};
+use super::outside::Replaced;
 use crate::diag::Span;
 use crate::git::regular::Scratch;
 use crate::path::RepoPath;
@@ -28,6 +30,15 @@ const ENTRIES_MAX: usize = 500_000;
 
 /// Directories inside each other.
 const DEPTH_MAX: usize = 256;
+
+/// The directory of the whole tree.
+const WHOLE: &str = "tree";
+
+/// That of the tree with other files.
+const REPLACED: &str = "replaced";
+
+/// What the names of our own files begin with, which are there for a moment only.
+const OURS: &str = ".git-hydrate-";
 
 /// The files of one dry commit on disk. Removed when it is dropped.
 pub(super) struct Checkout<'a> {
@@ -42,6 +53,9 @@ struct Written {
     /// The parts, each with the links in it, whose targets belong to what was read.
     parts: BTreeMap<RepoPath, Vec<RepoPath>>,
     entries: usize,
+    /// Whether the tree with other files is there, and which those are.
+    is_repeated: bool,
+    replaced: BTreeSet<RepoPath>,
 }
 
 impl<'a> Checkout<'a> {
@@ -58,8 +72,11 @@ impl<'a> Checkout<'a> {
     /// A text of a program, with paths as they are in the repository.
     pub fn in_repository(&self, text: &str) -> String {
         let dir = self.dir.path().to_string_lossy();
-        let text = text.replace(&format!("{dir}/parts/"), "").replace(&format!("{dir}/tree/"), "");
-        text.replace(&format!("{dir}/tree"), ".").replace(&*dir, ".")
+        let mut text = text.replace(&format!("{dir}/parts/"), "");
+        for top in [WHOLE, REPLACED] {
+            text = text.replace(&format!("{dir}/{top}/"), "").replace(&format!("{dir}/{top}"), ".");
+        }
+        text.replace(&*dir, ".")
     }
 
     /// Where a part stands once it is written.
@@ -67,7 +84,7 @@ impl<'a> Checkout<'a> {
         on_disk(&self.dir.path().join("parts"), path)
     }
 
-    /// A file, or a directory with all below it, and where it stands. `view` notes it as read.
+    /// A file, or a directory with all below it, and where it is. `view` notes it as read.
     pub fn part(&self, view: &View<'_>, path: &RepoPath) -> Result<PathBuf, Failure> {
         let top = self.dir.path().join("parts");
         let place = self.place(path);
@@ -75,7 +92,7 @@ impl<'a> Checkout<'a> {
         view.content_id(path).map_err(unreadable)?;
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(links) = written.parts.get(path) {
-            // Nobody has read them through this view yet.
+            // No one has read them through this view yet.
             for link in links {
                 view.content_id(link).map_err(unreadable)?;
             }
@@ -93,7 +110,7 @@ impl<'a> Checkout<'a> {
     pub fn whole(&self, view: &View<'_>) -> Result<PathBuf, Failure> {
         let root = RepoPath::root();
         view.content_id(&root).map_err(|error| Failure::unreadable(error, Span::file(root.clone())))?;
-        let top = self.dir.path().join("tree");
+        let top = self.dir.path().join(WHOLE);
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         if !written.whole {
             make_dir(&top)?;
@@ -105,13 +122,41 @@ impl<'a> Checkout<'a> {
         Ok(top)
     }
 
-    /// A directory of [`Checkout::whole`] under another name beside it, with one file of it replaced. Paths from there
-    /// to anywhere else lead to the same files. Removed when it is dropped.
-    pub fn copy_with(&self, dir: &RepoPath, file: &RepoPath, content: &str) -> Result<Copy, Failure> {
-        let from = on_disk(&self.dir.path().join("tree"), dir);
+    /// The root of the whole tree in which some files are others. They are a function of the tree: whoever asks for one
+    /// asks for the same content.
+    pub fn replaced(&self, view: &View<'_>, replaced: &Replaced) -> Result<PathBuf, Failure> {
+        let whole = self.whole(view)?;
+        let top = self.dir.path().join(REPLACED);
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if !written.is_repeated {
+            make_dir(&top)?;
+            link_all(&whole, &top, 0)?;
+            written.is_repeated = true;
+        }
+        for (path, content) in &replaced.contents {
+            if written.replaced.insert(path.clone()) {
+                put(&on_disk(&top, path), &|place| Ok(write(place, content.as_bytes())?))?;
+            }
+        }
+        for (path, kept) in &replaced.names {
+            if written.replaced.insert(path.clone()) {
+                let from = on_disk(&whole, kept);
+                let link = |place: &Path| {
+                    fs::hard_link(&from, place).map_err(io_error(format!("writing {}", place.display())))
+                };
+                put(&on_disk(&top, path), &|place| Ok(link(place)?))?;
+            }
+        }
+        Ok(top)
+    }
+
+    /// A directory of a whole tree under another name beside it, with one file of it replaced. Paths from there to anywhere
+    /// else lead to the same files. Removed when it is dropped.
+    pub fn copy_with(&self, top: &Path, dir: &RepoPath, file: &RepoPath, content: &str) -> Result<Copy, Failure> {
+        let from = on_disk(top, dir);
         let parent = from.parent().unwrap_or(self.dir.path());
-        let made = tempfile::Builder::new().prefix(".git-hydrate-").tempdir_in(parent);
-        let copy = made.map_err(io_error(format!("making a directory in {}", parent.display())))?;
+        let made = tempfile::Builder::new().prefix(OURS).tempdir_in(parent);
+        let copy = made.map_err(io_error(format!("creating a directory in {}", parent.display())))?;
         link_all(&from, copy.path(), 0)?;
         let name = file.file_name().unwrap_or_default();
         let place = copy.path().join(name);
@@ -236,8 +281,8 @@ fn link_all(from: &Path, to: &Path, depth: usize) -> Result<(), Failure> {
         let entry = entry.map_err(reading())?;
         let (from, to) = (entry.path(), to.join(entry.file_name()));
         let kind = entry.file_type().map_err(reading())?;
-        // Another Application's copy, which is there for a moment only.
-        if kind.is_dir() && entry.file_name().to_string_lossy().starts_with(".git-hydrate-") {
+        // Another Application's.
+        if entry.file_name().to_string_lossy().starts_with(OURS) {
             continue;
         }
         if kind.is_dir() {
@@ -251,6 +296,18 @@ fn link_all(from: &Path, to: &Path, depth: usize) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Puts a file where another one may be, at once: somebody else may read it.
+fn put(place: &Path, make: &dyn Fn(&Path) -> Result<(), Failure>) -> Result<(), Failure> {
+    let parent = place.parent().unwrap_or(place);
+    make_dir(parent)?;
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = parent.join(format!("{OURS}{name}"));
+    // What a run that failed has left.
+    drop(fs::remove_file(&temporary));
+    make(&temporary)?;
+    Ok(fs::rename(&temporary, place).map_err(io_error(format!("writing {}", place.display())))?)
 }
 
 fn make_dir(place: &Path) -> Result<(), Error> {
@@ -336,7 +393,7 @@ mod tests {
             assert!(fs::symlink_metadata(top.join(name)).expect("there").is_symlink(), "{name}");
             assert!(!top.join(name).exists(), "{name}");
         }
-        let copy = checkout.copy_with(&path("chart"), &path("chart/Chart.yaml"), "other").expect("copied");
+        let copy = checkout.copy_with(&top, &path("chart"), &path("chart/Chart.yaml"), "other").expect("copied");
         assert_eq!(fs::read_to_string(copy.path().join("Chart.yaml")).expect("there"), "other");
         assert_eq!(fs::read_to_string(top.join("chart/Chart.yaml")).expect("there"), "name: c\n");
         assert_eq!(fs::read_to_string(copy.path().join("../shared/values.yaml")).expect("there"), "a: 1\n");

@@ -85,6 +85,7 @@ impl Exec {
     /// What `helm template` prints.
     pub fn helm(&self, site: &Site<'_>, release: &Release) -> Result<Vec<u8>, Failure> {
         let Site { checkout, view, place, cancel } = *site;
+        outside::check_chart(view, &release.chart)?;
         let helm = checked(&self.helm, || self.check_helm(cancel))?;
         let chart = checkout.part(view, &release.chart)?;
         let mut args = Args(vec!["template".to_owned(), ".".to_owned()]);
@@ -125,16 +126,17 @@ impl Exec {
         inflates_charts: bool,
     ) -> Result<Vec<u8>, Failure> {
         let Site { checkout, view, place, cancel } = *site;
-        outside::check(view, dir, &edits.components)?;
-        let kustomize = checked(&self.kustomize, || self.check_kustomize(cancel))?;
         let dir = view.real_path(dir).map_err(|error| Failure::unreadable(error, place.clone()))?;
-        let top = checkout.whole(view)?;
-        let edited = match edits.is_empty() {
-            true => None,
-            false => {
-                let (file, content) = edits.apply(view, &dir)?;
-                Some(checkout.copy_with(&dir, &file, &content)?)
-            }
+        let edit = if edits.is_empty() { None } else { Some(edits.apply(view, &dir)?) };
+        let edit = edit.as_ref().map(|(file, content)| (file, content.as_str()));
+        let mut replaced = outside::replaced(view, &dir, edit)?;
+        // The file itself stays as it is for the others.
+        let content = edit.map(|(file, content)| replaced.contents.remove(file).unwrap_or_else(|| content.to_owned()));
+        let kustomize = checked(&self.kustomize, || self.check_kustomize(cancel))?;
+        let top = if replaced.is_empty() { checkout.whole(view)? } else { checkout.replaced(view, &replaced)? };
+        let edited = match edit.zip(content) {
+            None => None,
+            Some(((file, _), content)) => Some(checkout.copy_with(&top, &dir, file, &content)?),
         };
         let place_on_disk = match &edited {
             Some(copy) => copy.path().to_owned(),
@@ -175,8 +177,8 @@ impl Exec {
         let Site { checkout, view, place, cancel } = *site;
         let known = self.tools.plugins.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
         let hint = match known.is_empty() {
-            true => "an admin names its command: git config hydrate-plugin.NAME.command \"…\"".to_owned(),
-            false => format!("there are: {known}"),
+            true => "have an admin set its command: git config hydrate-plugin.NAME.command \"…\"".to_owned(),
+            false => format!("the plugins are: {known}"),
         };
         let mistake = |text: String| Failure::mistake(Diagnostic::error(text).at(place.clone()).hint(hint.clone()));
         let name = plugin.name.as_deref().unwrap_or_default();
@@ -300,11 +302,11 @@ impl Exec {
 /// No word of a program can hold a NUL: that is the mistake of who wrote it, not of this machine.
 fn check_words<'w>(words: impl IntoIterator<Item = &'w String>, place: &Span) -> Result<(), Failure> {
     let Some(word) = words.into_iter().find(|word| word.contains('\0')) else { return Ok(()) };
-    let text = format!("{word:?} has a NUL character, which no program can be given");
+    let text = format!("{word:?} contains a NUL character");
     Err(Failure::mistake(Diagnostic::error(text).at(place.clone())))
 }
 
-/// The tool, checked now if nobody has done it before.
+/// The tool, checked now if no one has done it before.
 fn checked(cell: &OnceLock<Checked>, check: impl FnOnce() -> Result<Checked, Error>) -> Result<Checked, Error> {
     if let Some(checked) = cell.get() {
         return Ok(checked.clone());
@@ -336,8 +338,8 @@ fn printed(
     if output.status.code() != Some(1) {
         let ran_out = ["memory allocation of", "out of memory", "cannot allocate memory"];
         let end = match ran_out.iter().any(|words| complaint.contains(words)) {
-            true => "needs more memory than git config hydrate.memoryLimit gives it",
-            false => "did not end well",
+            true => "needs more memory than git config hydrate.memoryLimit allows",
+            false => "failed",
         };
         return Err(Error::Limit(format!("{tool} {end}: {complaint}")).into());
     }

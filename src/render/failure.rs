@@ -31,10 +31,16 @@ pub struct Unrendered {
     /// whatever it would have read behind it. Not so where something else decided: the id of the dry commit, a program
     /// that is not ours, the other Applications of the commit, a panic, or a caller who cancelled.
     pub repeats: bool,
+    /// Whether it follows from the dry commit and the settings alone: no limit of this machine, no program and no panic
+    /// decided about it.
+    pub follows: bool,
 }
 
 /// The key of the limit for all Applications of one dry commit together.
 pub(super) const COMMIT_TIME_LIMIT: &str = "hydrate.commitTimeLimit";
+
+/// That of the limit for one Application or set.
+pub(super) const RENDER_TIME_LIMIT: &str = "hydrate.renderTimeLimit";
 
 /// That of the limit for all Applications of one run.
 pub(super) const RUN_TIME_LIMIT: &str = "hydrate.runTimeLimit";
@@ -58,7 +64,7 @@ pub enum Error {
     #[error(transparent)]
     Program(#[from] plugin::Error),
     /// An official tool of another version.
-    #[error("`{command}` is {found}, and renders are defined by {tool} {required}")]
+    #[error("`{command}` is {found}, but {tool} {required} is required")]
     Version {
         /// The command that was asked.
         command: String,
@@ -81,7 +87,7 @@ pub enum Error {
         setting: &'static str,
     },
     /// A bug of ours in one render, which must not take the others down.
-    #[error("rendering failed in a way that it never should: {0}")]
+    #[error("internal error: {0}")]
     Panic(String),
     /// A file or directory of the temporary checkout.
     #[error("{doing}: {source}")]
@@ -137,7 +143,7 @@ impl Failure {
         let hint = match error {
             ViewError::Backend { .. } => return Self::World(Error::View(error)),
             ViewError::Submodule(_) => Some("copy the files into this repository"),
-            ViewError::LfsPointer(_) => Some("keep files that are rendered out of Git LFS"),
+            ViewError::LfsPointer(_) => Some("commit the file itself instead of storing it with Git LFS"),
             _ => None,
         };
         let mistake = Diagnostic::error(error.to_string()).at(span).refused(error.refusal());
@@ -151,7 +157,7 @@ impl Failure {
 impl From<Failure> for Unrendered {
     /// A failure that nothing is known of.
     fn from(failure: Failure) -> Self {
-        Self { failure, reads: Reads::new(), repeats: false }
+        Self { failure, reads: Reads::new(), repeats: false, follows: false }
     }
 }
 

@@ -28,6 +28,8 @@ pub struct Machine {
     pub memory_bytes: u64,
     /// Who goes on when this process dies.
     pub isolation: Isolation,
+    /// How much of the time of this run another process took before it died.
+    pub used: Duration,
 }
 
 /// Where Applications are rendered, which depends on who goes on when that process dies.
@@ -66,6 +68,10 @@ pub struct Limits {
     pub application_memory: u64,
 }
 
+/// The part of a run that one Application may take without a setting: whoever does not stop takes it twice, and the others
+/// shall have as much.
+const TIME_SHARE: u32 = 4;
+
 /// The most memory that a run gets without a setting, in bytes, and the part of all memory.
 const RUN_MEMORY_MAX: u64 = 4 << 30;
 const RUN_MEMORY_SHARE: u64 = 4;
@@ -94,6 +100,11 @@ impl Limits {
         Self { jobs: machine.cores, run_memory, ..Self::default() }.with_room()
     }
 
+    /// The same where one Application leaves time for the others, also when it is rendered a second time.
+    fn with_time(self) -> Self {
+        Self { time: self.time.min(self.run_time / TIME_SHARE), ..self }
+    }
+
     /// The same where one Application gets no more memory than the run.
     fn with_room(self) -> Self {
         let room = if self.run_memory == 0 { u64::MAX } else { self.run_memory };
@@ -110,6 +121,11 @@ impl Renderers {
         format!("{limits:?} {of_programs:?} {:?} {allow_unconfined} {readable:?}", self.exec.tools())
     }
 
+    /// The same, rendering where the machine says, in the time that it has left.
+    fn on(self, machine: &Machine) -> Self {
+        Self { used: machine.used, ..self.isolated(machine.isolation) }
+    }
+
     /// Those of a machine that no git config says anything about.
     pub fn of_machine(machine: &Machine) -> Self {
         let runner = Runner::new(plugin::Settings {
@@ -121,7 +137,7 @@ impl Renderers {
             readable: Vec::new(),
             limits: plugin::Limits::default(),
         });
-        Self::new(runner, Tools::default(), Limits::of(machine)).isolated(machine.isolation)
+        Self::new(runner, Tools::default(), Limits::of(machine)).on(machine)
     }
 
     /// What git config `hydrate.*` says of this machine.
@@ -167,9 +183,12 @@ impl Renderers {
         for (key, limit) in [("hydrate.jobs", &mut limits.jobs), ("hydrate.objectLimit", &mut limits.objects_max)] {
             *limit = number(key).and_then(|number| usize::try_from(number).ok()).unwrap_or(*limit);
         }
-        limits.time = number("hydrate.renderTimeLimit").map_or(limits.time, Duration::from_secs);
         limits.commit_time = number("hydrate.commitTimeLimit").map_or(limits.commit_time, Duration::from_secs);
         limits.run_time = number(RUN_TIME_LIMIT).map_or(limits.run_time, Duration::from_secs);
+        limits = match number("hydrate.renderTimeLimit") {
+            Some(seconds) => Limits { time: Duration::from_secs(seconds), ..limits },
+            None => limits.with_time(),
+        };
         of_programs.output_bytes_max = limits.output_bytes_max;
         let runner = Runner::new(plugin::Settings {
             confiner: machine.program.clone(),
@@ -184,7 +203,7 @@ impl Renderers {
             // Of the process that died before this one.
             git::regular::sweep(&[&machine.temp_dir, repository.common_dir()]);
         }
-        let renderers = Self::new(runner, tools, limits).isolated(machine.isolation);
+        let renderers = Self::new(runner, tools, limits).on(machine);
         #[cfg(debug_assertions)]
         let renderers = Self { rehearsed: rehearsed(repository), ..renderers };
         Ok(renderers)

@@ -1,207 +1,219 @@
-//! What kustomizations would have the official tools fetch, or hand on to git and Helm as an option.
+//! What the official tools would fetch, or hand on to git and Helm as an option: for them it is the path of what is kept.
 //!
-//! Our own engine opens no connection and starts nothing, and refuses what is elsewhere where it meets it. The official
-//! Kustomize starts `git fetch` and `helm pull` with words of the tree: inside of the confinement, but nothing there needs
-//! to see them. So a tree with such words is refused before any tool runs.
+//! The official Kustomize starts `git fetch` and `helm pull` with words of the tree: inside of the confinement, but nothing
+//! there needs to see them. So it builds a tree in which each remote base and file is the path of what the lock file lists,
+//! and a tree with words that begin with `-` is refused before any tool runs. Charts are compared with the lock file as our
+//! own engines compare them.
 //!
 //! Reference: kustomize 5.8.1 api/internal/git/cloner.go `ClonerUsingGitExec`,
 //! api/internal/builtins/HelmChartInflationGenerator.go `pullCommand`, api/types/helmchartargs.go `AsHelmArgs`.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use super::charts::directory;
 use super::failure::Failure;
-use super::kustomization;
 use crate::diag::{Diagnostic, Span};
-use crate::inputs::ENTRIES;
-use crate::kustomize::{is_repository, is_url, names_yaml};
+use crate::inputs::{self, Kept, Key, Mention, Need, Place, Scan, Source, Step, Unusable, What};
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
 use crate::yaml::{self, Value};
 
-/// How many files are looked at; the build refuses what has more.
-const FILES_MAX: usize = 10_000;
+/// The directory beside a kustomization for the files that it names by a URL: Kustomize reads no file outside.
+const FILES: &str = ".hydrate-files";
 
-/// How deep values are looked into: deeper than any field that names something.
-const DEPTH_MAX: usize = 12;
+/// What is another file for a tool than in the dry tree.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Replaced {
+    /// The content of files.
+    pub contents: BTreeMap<RepoPath, String>,
+    /// Further names of files: the new one, and the one that is there.
+    pub names: BTreeMap<RepoPath, RepoPath>,
+}
 
-/// The fields below which every text ends up in a word of Helm's.
-const CHARTS: [&str; 3] = ["helmCharts", "helmChartInflationGenerator", "helmGlobals"];
+impl Replaced {
+    /// Whether it is all as in the dry tree.
+    pub fn is_empty(&self) -> bool {
+        self.contents.is_empty() && self.names.is_empty()
+    }
+}
 
-/// The kind of a generator that is such a field by itself.
-const CHART_KIND: &str = "HelmChartInflationGenerator";
-
-/// Refuses kustomizations that name something outside of the dry tree, or a text that a tool would read as an option.
+/// What the official Kustomize is to see of the kustomization of `dir`; `edited` is the content that stands for its file.
 ///
-/// Looked at is the kustomization of `dir`, those of `components`, and all files that they lead to. What cannot be read is
-/// passed over: the build says what is wrong with it.
-pub(super) fn check(view: &View<'_>, dir: &RepoPath, components: &[String]) -> Result<(), Failure> {
-    let mut walk = Walk { view, known: BTreeSet::new(), todo: Vec::new(), mistakes: Vec::new() };
-    walk.enter(dir.clone());
-    for component in components {
-        if let Some(path) = directory(view, dir, component) {
-            walk.enter(path);
+/// Errors: something that is not kept or not as the lock file says, or a text that a tool would read as an option. What
+/// cannot be read is passed over: the build says what is wrong with it.
+pub(super) fn replaced(
+    view: &View<'_>,
+    dir: &RepoPath,
+    edited: Option<(&RepoPath, &str)>,
+) -> Result<Replaced, Failure> {
+    let none = || Span::file(dir.clone());
+    let kept = Kept::read(view).map_err(|error| failure(&error, none()))?;
+    let walked = inputs::walk(view, &kept, (dir, None), &[], edited);
+    let mut all = Replacing { view, kept, edits: BTreeMap::new(), replaced: Replaced::default() };
+    let mut mistakes = Vec::new();
+    if walked.is_cut {
+        mistakes.push(Diagnostic::error("the kustomization leads to too many files").at(none()));
+    }
+    for mention in &walked.mentions {
+        match all.mention(mention) {
+            Ok(()) => {}
+            Err(Failure::Mistakes(found)) => mistakes.extend(found),
+            Err(world) => return Err(world),
         }
     }
-    while let Some(dir) = walk.todo.pop() {
-        if let Ok(file) = kustomization::file(view, &dir) {
-            walk.file(&dir, file);
-        }
+    if !mistakes.is_empty() {
+        return Err(Failure::Mistakes(mistakes));
     }
-    if walk.mistakes.is_empty() { Ok(()) } else { Err(Failure::Mistakes(walk.mistakes)) }
+    all.finish(edited)
 }
 
-struct Walk<'v> {
+/// An error unless the charts that a chart of the tree depends on are those that the lock file says.
+pub(super) fn check_chart(view: &View<'_>, chart: &RepoPath) -> Result<(), Failure> {
+    let none = || Span::file(chart.clone());
+    let kept = || Kept::read(view).map_err(|error| failure(&error, none()));
+    let mut scan = Scan::new(view, kept()?);
+    scan.add("", &Source::Chart(chart.clone()), &none());
+    let (found, kept) = (scan.finish(), kept()?);
+    for (need, uses) in &found.needs {
+        let place = || uses.first().map_or_else(none, |used| used.span.clone());
+        if let Need::Chart(key, at) = need {
+            kept.judge(at, key).map_err(|error| failure(&error, place()))?;
+        }
+    }
+    Ok(())
+}
+
+fn failure(error: &Unusable, place: Span) -> Failure {
+    match error.world() {
+        Some(world) => Failure::unreadable(world.clone(), place),
+        None => {
+            let mistake = error.diagnostic();
+            Failure::mistake(if mistake.span.is_some() { mistake } else { mistake.at(place) })
+        }
+    }
+}
+
+struct Replacing<'v> {
     view: &'v View<'v>,
-    known: BTreeSet<RepoPath>,
-    todo: Vec<RepoPath>,
-    mistakes: Vec<Diagnostic>,
+    kept: Kept<'v>,
+    /// What texts of files become.
+    edits: BTreeMap<RepoPath, Vec<(Place, String)>>,
+    replaced: Replaced,
 }
 
-/// A document, and where paths in it start.
-struct Site<'s> {
-    dir: &'s RepoPath,
-    file: &'s RepoPath,
-    text: &'s str,
-}
-
-impl Walk<'_> {
-    fn enter(&mut self, dir: RepoPath) {
-        if self.known.len() < FILES_MAX && self.known.insert(dir.clone()) {
-            self.todo.push(dir);
-        }
-    }
-
-    fn config(&mut self, dir: &RepoPath, file: RepoPath) {
-        if self.known.len() < FILES_MAX && self.known.insert(file.clone()) {
-            self.file(dir, file);
-        }
-    }
-
-    /// A kustomization, or the configuration of a generator, transformer or validator.
-    fn file(&mut self, dir: &RepoPath, file: RepoPath) {
-        let Ok(blob) = self.view.read(&file) else { return };
-        let text = String::from_utf8_lossy(&blob.data);
-        self.documents(&Site { dir, file: &file, text: &text }, &text);
-    }
-
-    fn documents(&mut self, site: &Site<'_>, text: &str) {
-        for document in text.split("\n---") {
-            if let Ok(content) = yaml::sigs::unmarshal(document.as_bytes(), &yaml::Limits::default()) {
-                self.document(site, &content);
+impl Replacing<'_> {
+    fn mention(&mut self, mention: &Mention) -> Result<(), Failure> {
+        let Mention { span, what, .. } = mention;
+        let wrong =
+            |error: &dyn std::fmt::Display| Failure::mistake(Diagnostic::error(error.to_string()).at(span.clone()));
+        match what {
+            What::Word(text) => Err(word(text, span)),
+            What::File(url) => self.file(mention, &Key::file(url).map_err(|error| wrong(&error))?),
+            What::Base { text, remote, or_file } => {
+                if let Some(file) = Key::file(text).ok().filter(|file| *or_file && self.kept.lists(file)) {
+                    return self.file(mention, &file);
+                }
+                let key = Key::git(remote).map_err(|error| wrong(&error))?;
+                let directory = RepoPath::clean(&remote.directory).map_err(|error| wrong(&error))?;
+                let (path, _) = self.kept.directory(&key, &directory).map_err(|error| failure(&error, span.clone()))?;
+                self.replace(mention, path.relative_to(&mention.dir))
+            }
+            What::Directory(directory) => match &mention.repository {
+                Some((key, _)) => {
+                    let kept = self.kept.directory(key, directory);
+                    kept.map(drop).map_err(|error| failure(&error, span.clone()))
+                }
+                None => Ok(()),
+            },
+            What::Chart { repo, at, .. } if repo.is_empty() => check_chart(self.view, at),
+            What::Chart { name, version, repo, at } => {
+                if self.view.kind(at).ok().flatten() != Some(Kind::Directory) {
+                    let text = format!("helm chart '{name}' of '{repo}' is not in this repository");
+                    let mistake = Diagnostic::error(text).at(span.clone());
+                    return Err(Failure::mistake(mistake.hint(inputs::VENDOR)));
+                }
+                let Ok(key) = Key::chart(repo, name, version) else { return Ok(()) };
+                self.kept.judge(at, &key).map_err(|error| failure(&error, span.clone()))?;
+                check_chart(self.view, at)
             }
         }
     }
 
-    fn document(&mut self, site: &Site<'_>, content: &Value) {
-        if kustomization::field(content, "kind").and_then(Value::as_str) == Some(CHART_KIND) {
-            self.words(site, content, DEPTH_MAX);
-        }
-        for field in CHARTS {
-            if let Some(charts) = kustomization::field(content, field) {
-                self.words(site, charts, DEPTH_MAX);
-            }
-        }
-        for field in ENTRIES {
-            let entries = kustomization::field(content, field).and_then(Value::as_sequence).unwrap_or_default();
-            for entry in entries.iter().filter_map(Value::as_str) {
-                self.entry(site, field, entry);
-            }
-        }
-        self.paths(site, content, DEPTH_MAX);
+    /// A file gets a second name beside the kustomization.
+    fn file(&mut self, mention: &Mention, key: &Key) -> Result<(), Failure> {
+        let span = || mention.span.clone();
+        let kept = self.kept.find(key).map_err(|error| failure(&error, span()))?;
+        let below = kept.strip_prefix(&RepoPath::clean(inputs::DIR).unwrap_or_default()).unwrap_or_default();
+        let name = format!("{FILES}/{below}");
+        let Ok(path) = mention.dir.resolve(&name) else { return Ok(()) };
+        self.replaced.names.insert(path, kept);
+        self.replace(mention, name)
     }
 
-    /// A file, a directory, a document itself, or something elsewhere.
-    fn entry(&mut self, site: &Site<'_>, field: &str, entry: &str) {
-        let is_config = matches!(field, "generators" | "transformers" | "validators");
-        if entry.trim().contains('\n') {
-            if is_config {
-                self.documents(site, entry);
-            }
-            return;
-        }
-        self.word(site, entry);
-        let path = site.dir.resolve(entry).ok();
-        let kind = path.as_ref().and_then(|path| self.view.kind(path).ok().flatten());
-        match (path, kind) {
-            _ if is_url(entry) && is_repository(entry) && !names_yaml(entry) => {
-                self.refuse(site, entry, "remote base");
-            }
-            _ if is_url(entry) => self.refuse(site, entry, "remote file"),
-            (Some(path), Some(Kind::File)) if is_config => self.config(site.dir, path),
-            (Some(_), Some(Kind::File)) => {}
-            // Kustomize clones what looks like a repository, also where a directory of that name stands.
-            _ if is_repository(entry) || entry.contains("://") => self.refuse(site, entry, "remote base"),
-            (Some(path), Some(Kind::Directory)) => self.enter(path),
-            _ => {}
-        }
+    fn replace(&mut self, mention: &Mention, path: String) -> Result<(), Failure> {
+        let Some(place) = &mention.place else {
+            let text = "this is named in a text of a kustomization, where the official Kustomize would fetch it";
+            let mistake = Diagnostic::error(text).at(mention.span.clone());
+            return Err(Failure::mistake(
+                mistake.hint("put the text into a file and name that, or render it without `renderer: exec`"),
+            ));
+        };
+        self.edits.entry(mention.file.clone()).or_default().push((place.clone(), path));
+        Ok(())
     }
 
-    /// Every `path`, wherever it stands: of patches, replacements, schemas.
-    fn paths(&mut self, site: &Site<'_>, value: &Value, depth: usize) {
-        match value {
-            _ if depth == 0 => {}
-            Value::Sequence(items) => items.iter().for_each(|item| self.paths(site, item, depth - 1)),
-            Value::Mapping(entries) => {
-                for (key, value) in entries {
-                    match value.as_str() {
-                        Some(text) if key.eq_ignore_ascii_case("path") && is_url(text) => {
-                            self.refuse(site, text, "remote file");
-                        }
-                        _ => self.paths(site, value, depth - 1),
-                    }
+    fn finish(mut self, edited: Option<(&RepoPath, &str)>) -> Result<Replaced, Failure> {
+        for (file, edits) in std::mem::take(&mut self.edits) {
+            let unreadable = |error| Failure::unreadable(error, Span::file(file.clone()));
+            let text = match edited.filter(|(edited, _)| **edited == file) {
+                Some((_, text)) => text.to_owned(),
+                None => String::from_utf8_lossy(&self.view.read(&file).map_err(unreadable)?.data).into_owned(),
+            };
+            let documents = yaml::decode(text.as_bytes(), yaml::Dialect::V2, &yaml::Limits::default());
+            let mut documents = documents
+                .map_err(|error| Failure::mistake(Diagnostic::error(error.to_string()).at(Span::file(file.clone()))))?;
+            refuse_origins(&documents, &file)?;
+            for (place, path) in edits {
+                if let Some(text) = documents.get_mut(place.document).and_then(|document| at(document, &place.steps)) {
+                    *text = Value::from(format!("{}{path}", place.before));
                 }
             }
-            Value::Null | Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Float(_) | Value::String(_) => {}
+            let json = |document: &Value| yaml::json::encode(document, yaml::json::Options::default());
+            let content = documents.iter().map(json).collect::<Vec<_>>().join("\n---\n");
+            self.replaced.contents.insert(file, content + "\n");
         }
-    }
-
-    /// The texts that become words of Helm's. Values that stand there are written to a file.
-    fn words(&mut self, site: &Site<'_>, value: &Value, depth: usize) {
-        match value {
-            _ if depth == 0 => {}
-            Value::String(text) => self.word(site, text),
-            Value::Sequence(items) => items.iter().for_each(|item| self.words(site, item, depth - 1)),
-            Value::Mapping(entries) => {
-                let of_values =
-                    |key: &str| ["valuesInline", "values"].iter().any(|name| key.eq_ignore_ascii_case(name));
-                let others = entries.iter().filter(|(key, _)| !of_values(key));
-                others.for_each(|(_, value)| self.words(site, value, depth - 1));
-            }
-            Value::Null | Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Float(_) => {}
-        }
-    }
-
-    fn word(&mut self, site: &Site<'_>, text: &str) {
-        let mistake = if text.starts_with('-') {
-            format!("`{text}` begins with `-`: a tool would read it as an option")
-        } else if text.contains(char::is_control) {
-            format!("{text:?} has a control character")
-        } else {
-            return;
-        };
-        let hint = "write a name or path without it; a path can begin with `./`";
-        self.mistakes.push(Diagnostic::error(mistake).at(place(site, text)).hint(hint));
-    }
-
-    fn refuse(&mut self, site: &Site<'_>, text: &str, what: &str) {
-        let mistake = Diagnostic::error(format!("{what} '{text}': rendering never opens a connection"));
-        let hint = "copy it into the repository and name that copy";
-        self.mistakes.push(mistake.at(place(site, text)).hint(hint));
+        Ok(self.replaced)
     }
 }
 
-/// The first line that has the text as it is, else the file.
-fn place(site: &Site<'_>, text: &str) -> Span {
-    let found = site.text.lines().zip(1..).find_map(|(line, number)| Some((line, number, line.find(text)?)));
-    match found.filter(|_| !text.is_empty()) {
-        Some((line, number, at)) => {
-            let column = u32::try_from(line[..at].chars().count() + 1).unwrap_or_default();
-            let width = u32::try_from(text.chars().count()).unwrap_or(1);
-            Span { width, ..Span::at(site.file.clone(), number, column) }.quoting(site.text)
-        }
-        None => Span::file(site.file.clone()),
+/// With these the official tool writes where things are, which is another place here.
+fn refuse_origins(documents: &[Value], file: &RepoPath) -> Result<(), Failure> {
+    let has_origins = |document: &Value| {
+        document.get("buildMetadata").is_some_and(|list| {
+            list.as_sequence().unwrap_or_default().iter().any(|option| option.as_str() != Some("managedByLabel"))
+        })
+    };
+    if !documents.iter().any(has_origins) {
+        return Ok(());
     }
+    let text = "`buildMetadata` asks for the origins of resources, which `renderer: exec` cannot tell of what is kept";
+    Err(Failure::mistake(Diagnostic::error(text).at(Span::file(file.clone()))))
+}
+
+fn at<'v>(document: &'v mut Value, steps: &[Step]) -> Option<&'v mut Value> {
+    steps.iter().try_fold(document, |value, step| match (value, step) {
+        (Value::Mapping(entries), Step::Key(key)) => entries.get_mut(key),
+        (Value::Sequence(items), Step::Index(index)) => items.get_mut(*index),
+        _ => None,
+    })
+}
+
+fn word(text: &str, span: &Span) -> Failure {
+    let mistake = match text.starts_with('-') {
+        true => format!("`{text}` begins with `-`: a tool would read it as an option"),
+        false => format!("{text:?} has a control character"),
+    };
+    let hint = "write a name or path without it; a path can begin with `./`";
+    Failure::mistake(Diagnostic::error(mistake).at(span.clone()).hint(hint))
 }
 
 #[cfg(test)]
@@ -215,20 +227,27 @@ mod tests {
             ("what is here", "resources: [a.yaml, ../base, './-odd']\npatches: [{path: a.yaml}]\n", ""),
             ("a local file of an odd name", "resources: [github.com/a/b]\n", ""),
             ("a ref", "resources:\n- https://example.com/a//b?ref=--upload-pack=x\n", "k/kustomization.yaml:2:3"),
-            ("a ref of ssh", "bases: ['git@example.com:a/b.git?ref=-x']\n", "remote base"),
-            ("a component", "components: ['github.com/c/d?ref=v1']\n", "remote base"),
-            ("a file", "crds: ['HTTPS://example.com/crd.yaml']\n", "remote file"),
-            ("a patch", "patches: [{path: 'https://example.com/p.yaml'}]\n", "remote file"),
+            (
+                "a ref of ssh",
+                "bases: ['git@example.com:a/b.git?ref=-x']\n",
+                "cannot be the name of a branch, tag or commit",
+            ),
+            ("an alias", "a: &a ['git@example.com:a/b.git?ref=-x']\nresources: *a\n", "cannot be the name of a branch"),
+            ("a merge", "a: &a {resources: [-x]}\n<<: *a\n", "`-x` begins with `-`"),
+            ("behind what is no YAML", "resources: [-x]\n---\na: [\n", "`-x` begins with `-`"),
+            ("a component", "components: ['github.com/c/d?ref=v1']\n", "is not in this repository"),
+            ("a file", "crds: ['HTTPS://example.com/crd.yaml']\n", "is not in this repository"),
+            ("a patch", "patches: [{path: 'https://example.com/p.yaml'}]\n", "is not in this repository"),
             ("an option", "resources: [-x]\n", "`-x` begins with `-`"),
             ("a chart", "helmCharts: [{name: --post-renderer=x, releaseName: a}]\n", "begins with `-`"),
             ("a version", "helmCharts:\n- {name: c, version: -x}\n", "k/kustomization.yaml:2:22"),
             ("a release", "HelmCharts: [{name: c, releaseName: '-x'}]\n", "begins with `-`"),
             ("an API version", "helmCharts: [{name: c, apiVersions: [\"a\\nb\"]}]\n", "control character"),
             ("values", "helmCharts: [{name: c, valuesInline: {a: -x, b: \"c\\nd\"}}]\n", ""),
-            ("another kustomization", "resources: [../outside]\n", "outside/kustomization.yaml:1:14"),
+            ("another kustomization", "resources: [../outside]\n", "outside/kustomization.yaml:1:13"),
             ("a generator", "generators: [generator.yaml]\n", "k/generator.yaml:3:7"),
             ("an inline one", "generators:\n- |\n  kind: HelmChartInflationGenerator\n  name: -x\n", "begins with `-`"),
-            ("a transformer", "transformers: ['git::https://example.com/a']\n", "remote base"),
+            ("a transformer", "transformers: ['git::https://example.com/a/b']\n", "is not in this repository"),
             ("a loop", "resources: [../k]\n", ""),
             ("nothing that can be read", "resources: [\n", ""),
         ];
@@ -241,8 +260,9 @@ mod tests {
                 .file("base/kustomization.yaml", "resources: []\n")
                 .file("outside/kustomization.yaml", "resources: ['https://example.com/a']\n");
             let dir = RepoPath::new("k").expect("plain");
-            let found = match check(&View::new(&files), &dir, &[]) {
-                Ok(()) => String::new(),
+            let found = match replaced(&View::new(&files), &dir, None) {
+                Ok(found) if found.is_empty() => String::new(),
+                Ok(found) => format!("{found:?}"),
                 Err(Failure::Mistakes(mistakes)) => mistakes.iter().map(ToString::to_string).collect(),
                 Err(other) => panic!("{name}: {other}"),
             };

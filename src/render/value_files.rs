@@ -7,12 +7,12 @@ use super::pattern::{expand, is_pattern};
 use crate::application::{Application, Helm, Referenced};
 use crate::diag::{Diagnostic, Span};
 use crate::go::url::Url;
-use crate::inputs::Kept;
+use crate::inputs::{Kept, Key};
 use crate::manifest::encrypted;
 use crate::path::{PathError, RepoPath};
-use crate::view::{Kind, View};
+use crate::view::{Kind, View, ViewError};
 
-/// Where an option of the source stands: keys and indexes from the option object down.
+/// Where an option of the source is: keys and indexes from the option object down.
 pub(super) type Place<'a> = &'a dyn Fn(&[&str]) -> Span;
 
 /// How many files all patterns together may name.
@@ -32,7 +32,9 @@ impl ValueFiles<'_> {
     /// directory before those of its subdirectories, each in the order of their names' bytes, without the files that are
     /// named elsewhere in the list.
     ///
-    /// Errors: a URL, a path out of the repository, a pattern or name without a file (unless `ignoreMissingValueFiles`).
+    /// A URL names the file that is kept of it.
+    ///
+    /// Errors: a URL of which nothing is kept, a path out of the repository, a pattern or name without a file (unless `ignoreMissingValueFiles`).
     ///
     /// Reference: Argo CD 3 reposerver/repository `getResolvedValueFiles`; where one file is named twice, it drops the second,
     /// and so do we in what a rule hydrates.
@@ -77,7 +79,7 @@ impl ValueFiles<'_> {
     /// The path that `text` names: of another source when it begins with `$`.
     fn resolve(&self, text: &str, span: &Span) -> Result<RepoPath, Failure> {
         let Some(referenced) = self.application.referenced(text, span) else {
-            return resolve(self.chart, self.top(), text).map_err(|mistake| Failure::mistake(mistake.at(span.clone())));
+            return resolve(self.view, self.chart, &self.top(), text).map_err(|mistake| mistake.failure(span.clone()));
         };
         let Referenced { path, input, .. } = referenced.map_err(Failure::mistake)?;
         if let Some(key) = input {
@@ -106,27 +108,56 @@ pub fn directory_of(pattern: &RepoPath) -> RepoPath {
 const MISSING_HINT: &str = "paths are relative to the chart, or start with `/` at the root of the repository; \
                             `ignoreMissingValueFiles: true` allows for missing ones";
 
+/// Why a text names no file.
+enum NoPath {
+    Mistake(Diagnostic),
+    World(ViewError),
+}
+
+impl NoPath {
+    fn failure(self, span: Span) -> Failure {
+        match self {
+            Self::Mistake(mistake) if mistake.span.is_some() => Failure::mistake(mistake),
+            Self::Mistake(mistake) => Failure::mistake(mistake.at(span)),
+            Self::World(error) => Failure::unreadable(error, span),
+        }
+    }
+}
+
 /// The path that `text` names for a chart of the repository at `top`.
-fn resolve(chart: &RepoPath, top: RepoPath, text: &str) -> Result<RepoPath, Diagnostic> {
+fn resolve(view: &View<'_>, chart: &RepoPath, top: &RepoPath, text: &str) -> Result<RepoPath, NoPath> {
     if let Some(scheme) = scheme(text) {
+        if matches!(scheme.as_str(), "http" | "https") {
+            return kept(view, text);
+        }
         if scheme == "secrets" || scheme.starts_with("secrets+") {
             let mistake = format!("`{text}` asks helm-secrets to decrypt a file");
-            return Err(Diagnostic::error(mistake).hint(encrypted::INSTEAD));
+            return Err(NoPath::Mistake(Diagnostic::error(mistake).hint(encrypted::INSTEAD)));
         }
         let mistake =
             Diagnostic::error(format!("`{text}` is a URL of scheme `{scheme}`: rendering opens no connection"));
-        return Err(mistake.hint("copy the file into this repository"));
+        return Err(NoPath::Mistake(mistake.hint("copy the file into this repository")));
     }
     let path = match text.strip_prefix('/') {
         Some(from_root) => RepoPath::clean(from_root.trim_start_matches('/')).map(|path| top.join(&path)),
         None => chart.resolve(text),
     };
     // A chart from elsewhere names no file of this repository.
-    let is_inside = |path: RepoPath| match path != top && path.starts_with(&top) {
+    let is_inside = |path: RepoPath| match path != *top && path.starts_with(top) {
         true => Ok(path),
         false => Err(PathError::Escapes),
     };
-    path.and_then(is_inside).map_err(|reason| Diagnostic::error(format!("`{text}` can't be a values file: {reason}")))
+    path.and_then(is_inside)
+        .map_err(|reason| NoPath::Mistake(Diagnostic::error(format!("`{text}` can't be a values file: {reason}"))))
+}
+
+/// The file that is kept of a URL.
+fn kept(view: &View<'_>, url: &str) -> Result<RepoPath, NoPath> {
+    let key = Key::file(url).map_err(|error| NoPath::Mistake(Diagnostic::error(format!("`{url}`: {error}"))))?;
+    Kept::read(view).and_then(|kept| kept.find(&key)).map_err(|error| match error.world() {
+        Some(world) => NoPath::World(world.clone()),
+        None => NoPath::Mistake(error.diagnostic()),
+    })
 }
 
 /// The scheme of a text that Go takes for a URL.
@@ -147,14 +178,14 @@ fn existing(
         Some(Kind::File) => {
             let content = view.read(path).map_err(|error| Failure::unreadable(error, span.clone()))?;
             if encrypted::is_sops_file(&content.data) {
-                let mistake = Diagnostic::error(format!("`{text}` is encrypted by SOPS"));
+                let mistake = Diagnostic::error(format!("`{text}` is encrypted with SOPS"));
                 return Err(Failure::mistake(mistake.at(span).hint(encrypted::INSTEAD)));
             }
             Ok(Some(path.clone()))
         }
         None if may_miss => Ok(None),
         None => {
-            let mistake = Diagnostic::error(format!("`{text}` is not there: no file `{path}`"));
+            let mistake = Diagnostic::error(format!("`{text}` does not exist: no file `{path}`"));
             Err(Failure::mistake(mistake.at(span).hint(MISSING_HINT)))
         }
         Some(Kind::Directory | Kind::Link | Kind::Submodule) => {
@@ -248,21 +279,27 @@ mod tests {
     #[test]
     fn what_cannot_be_a_values_file() {
         let rows = [
+            ("https://example.com/values.yaml", "https://example.com/values.yaml is not in this repository"),
             (
-                "https://example.com/values.yaml",
-                "`https://example.com/values.yaml` is a URL of scheme `https`: rendering opens no connection",
+                "https://user:word@example.com/values.yaml",
+                "`https://user:word@example.com/values.yaml`: the URL contains a user name or password: remove it and set up \
+                 a git credential helper",
+            ),
+            (
+                "ftp://example.com/values.yaml",
+                "`ftp://example.com/values.yaml` is a URL of scheme `ftp`: rendering opens no connection",
             ),
             (
                 "../../../etc/passwd",
-                "`../../../etc/passwd` can't be a values file: the path leads out of the repository",
+                "`../../../etc/passwd` cannot be a values file: the path leads out of the repository",
             ),
-            ("/", "`/` can't be a values file: the path leads out of the repository"),
+            ("/", "`/` cannot be a values file: the path leads out of the repository"),
             ("out.yaml", "apps/web/out.yaml: the symbolic link to `/etc/passwd` leads out of the repository"),
             ("env", "`env` is not a file"),
             ("secrets://secrets.yaml", "`secrets://secrets.yaml` asks helm-secrets to decrypt a file"),
             ("secrets+age-import://k?s.yaml", "`secrets+age-import://k?s.yaml` asks helm-secrets to decrypt a file"),
-            ("sops.yaml", "`sops.yaml` is encrypted by SOPS"),
-            ("none.yaml", "`none.yaml` is not there: no file `apps/web/none.yaml`"),
+            ("sops.yaml", "`sops.yaml` is encrypted with SOPS"),
+            ("none.yaml", "`none.yaml` does not exist: no file `apps/web/none.yaml`"),
             ("none*.yaml", "`none*.yaml` matches no values file"),
             ("[.yaml", "`apps/web/[.yaml` is not a valid pattern"),
         ];

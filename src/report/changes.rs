@@ -51,9 +51,9 @@ pub struct EnvironmentDiff {
 pub struct ApplicationDiff {
     /// The path; where it was, for one that goes.
     pub path: RepoPath,
-    /// The Application that writes to it, or wrote to it, if that can be told.
+    /// The Application that writes to it, or wrote to it, if that is known.
     pub name: Option<AppName>,
-    /// What makes, or made, the Application, and from what; none for one that stands in a file.
+    /// What makes, or made, the Application, and from what; none for one that is in a file.
     pub made_by: Option<String>,
     /// The rule that hydrates it, from 1; none with `spec.sourceHydrator`.
     pub rule: Option<usize>,
@@ -63,7 +63,7 @@ pub struct ApplicationDiff {
     pub moved_from: Option<RepoPath>,
     /// The objects that differ, by namespace, name and kind. None when only the way they are written does.
     pub objects: Vec<ObjectDiff>,
-    /// Why the objects cannot be compared: what stands on the branch is no list of objects.
+    /// Why the objects cannot be compared: what is on the branch is no list of objects.
     pub unreadable: Option<String>,
 }
 
@@ -93,7 +93,8 @@ impl Changes {
 
     /// Everything that is wrong or odd, as often as it was found.
     pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
-        let mistakes = self.environments.iter().flat_map(|environment| &environment.branch.mistakes);
+        let branches = self.environments.iter().map(|environment| &environment.branch);
+        let mistakes = branches.flat_map(|branch| branch.mistakes.iter().chain(&branch.failures));
         mistakes.chain(&self.problems).chain(&self.warnings)
     }
 }
@@ -104,9 +105,14 @@ impl EnvironmentDiff {
         self.branch.mistakes.is_empty()
     }
 
-    /// Whether it hydrates and nothing of it would change.
+    /// Whether it hydrates, and with all of its Applications that are not paused.
+    pub fn is_whole(&self) -> bool {
+        self.renders() && self.branch.failures.is_empty() && self.branch.behind.iter().all(|behind| behind.paused)
+    }
+
+    /// Whether it hydrates as a whole and nothing of it would change.
     pub fn is_same(&self) -> bool {
-        self.applications.is_empty() && self.renders()
+        self.applications.is_empty() && self.is_whole()
     }
 
     /// The objects that differ, of all Applications.

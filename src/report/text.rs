@@ -36,7 +36,9 @@ pub enum Wording {
 /// once. Of very many branches those that failed come first.
 pub fn summary(report: &Report, wording: Wording) -> String {
     let mut text = String::new();
-    let is_same = |branch: &&BranchReport| branch.outcome == Outcome::Unchanged && branch.skipped.is_empty();
+    let is_same = |branch: &&BranchReport| {
+        branch.outcome == Outcome::Unchanged && branch.skipped.is_empty() && branch.behind.is_empty()
+    };
     let (mut same, mut branches): (Vec<&BranchReport>, Vec<_>) = report.branches.iter().partition(is_same);
     if same.len() == 1 {
         same.clear();
@@ -53,6 +55,7 @@ pub fn summary(report: &Report, wording: Wording) -> String {
             break;
         }
         let _ = writeln!(text, "{:width$}  {}", printable(&branch.branch), outcome(branch));
+        behind(branch, &mut text);
         skipped(branch, &mut text);
         removed(branch, &mut text);
     }
@@ -61,13 +64,13 @@ pub fn summary(report: &Report, wording: Wording) -> String {
         Outcome::Failed { diagnostics, .. } => Some(diagnostics),
         Outcome::Moved | Outcome::Unchanged => None,
     });
-    text.push_str(&diagnostics(failed.flatten().chain(&report.problems).chain(&report.warnings)));
+    let left = report.branches.iter().flat_map(|branch| &branch.mistakes);
+    text.push_str(&diagnostics(failed.flatten().chain(left).chain(&report.problems).chain(&report.warnings)));
     for note in &report.notes {
         let _ = writeln!(text, "note: {}", shown(note));
     }
     if report.unfinished {
-        let _ =
-            writeln!(text, "hint: older commits are still being hydrated; `git hydrate status` shows how far it is");
+        let _ = writeln!(text, "hint: older commits are still being hydrated; `git hydrate status` shows the progress");
     }
     let moved = report.branches.iter().any(|branch| branch.outcome == Outcome::Moved);
     if moved && wording == Wording::Pusher {
@@ -156,6 +159,14 @@ fn outcome(branch: &BranchReport) -> String {
     }
 }
 
+/// A line for each path that stays at an earlier dry commit.
+fn behind(branch: &BranchReport, text: &mut String) {
+    for behind in branch.behind.iter().take(SHOWN_MAX) {
+        let _ = writeln!(text, "  {}", shown(&behind.to_string()));
+    }
+    more(branch.behind.len(), text);
+}
+
 fn skipped(branch: &BranchReport, text: &mut String) {
     let is_current = |dry: &str| matches!(&branch.outcome, Outcome::Failed { dry_sha, .. } if dry_sha == dry);
     let skipped: Vec<_> = branch.skipped.iter().filter(|skipped| !is_current(&skipped.dry_sha)).collect();
@@ -205,6 +216,8 @@ mod tests {
                 applications: 1,
                 commits: Vec::new(),
                 skipped: Vec::new(),
+                behind: Vec::new(),
+                mistakes: Vec::new(),
                 outcome: if number >= 280 { failed } else { Outcome::Moved },
             }
         };

@@ -3,7 +3,7 @@
 use super::error::{Failure, Limit};
 
 /// What one render may use up, over all templates that it executes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, serde::Serialize, serde::Deserialize)]
 pub struct Limits {
     /// Nodes executed, iterations, and for work inside functions a step for every few dozen bytes.
     pub steps: u64,

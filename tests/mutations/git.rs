@@ -77,6 +77,7 @@ fn hook_lines(bytes: &[u8]) {
         cores: 1,
         memory_bytes: u64::MAX,
         isolation: Isolation::Alone,
+        used: std::time::Duration::ZERO,
     };
     assert!(post_receive(repository().common_dir(), bytes, &machine), "there is nothing to hydrate");
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::super::read::{MARK, may_be_plain};
 use super::super::search::{KUSTOMIZATIONS, is_kustomization};
 use super::super::{Application, field};
+use crate::inputs::{self, Remote};
 use crate::path::RepoPath;
 use crate::view::{ContentId, Entry, Files, Kind, View};
 
@@ -187,12 +188,24 @@ fn names(files: &dyn Files, path: &RepoPath, id: ContentId) -> impl Iterator<Ite
 }
 
 fn leads_out(word: &str) -> bool {
+    if is_elsewhere(word) {
+        return true;
+    }
     let word = word.strip_prefix("file://").unwrap_or(word);
     !word.contains("://") && (word == ".." || word.contains("../") || word.ends_with("/..") || word.starts_with('/'))
 }
 
-/// The places of the tree that a name may mean: counted from `dir`, or from the root when it begins with a `/`.
+/// Whether a word names something of another host, of which the tree may keep a copy.
+fn is_elsewhere(word: &str) -> bool {
+    !word.starts_with("file://") && (word.contains("://") || Remote::parse(word).is_some())
+}
+
+/// The places of the tree that a name may mean: counted from `dir`, or from the root when it begins with a `/`. What is kept
+/// of other hosts is one place.
 fn places(dir: &RepoPath, name: &str) -> Option<RepoPath> {
+    if is_elsewhere(name) {
+        return RepoPath::clean(inputs::DIR).ok();
+    }
     let name = name.strip_prefix("file://").unwrap_or(name);
     match name.strip_prefix('/') {
         Some(rest) => RepoPath::clean(rest).ok(),

@@ -11,28 +11,48 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
-/// The hosts that an admin or user named.
+/// The hosts that an admin or user named, each with how it may be asked.
 #[derive(Debug, Clone, Default)]
-pub struct Allowed(Vec<(String, bool)>);
+pub struct Allowed(Vec<(String, Way)>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Tls,
+    Plain,
+    Ssh,
+}
 
 impl Allowed {
-    /// Reads `HOST`, `HOST:PORT` and the same behind `http://`.
+    /// Reads `HOST`, `HOST:PORT` and the same behind `http://` or `ssh://`.
     pub fn new(list: &[String]) -> Self {
-        let entry = |text: &String| match text.strip_prefix("http://") {
-            Some(host) => (host.trim_end_matches('/').to_ascii_lowercase(), true),
-            None => (text.trim_start_matches("https://").trim_end_matches('/').to_ascii_lowercase(), false),
+        let entry = |text: &String| {
+            let text = text.trim_end_matches('/').to_ascii_lowercase();
+            let (scheme, host) = text.split_once("://").unwrap_or(("https", &text));
+            let way = match scheme {
+                "https" => Way::Tls,
+                "http" => Way::Plain,
+                "ssh" => Way::Ssh,
+                _ => return None,
+            };
+            Some((host.to_owned(), way))
         };
-        Self(list.iter().map(entry).collect())
+        Self(list.iter().filter_map(entry).collect())
     }
 
     /// Whether a host may have a private address.
     pub fn private(&self, host: &str, port: u16) -> bool {
-        self.0.iter().any(|(entry, _)| matches(entry, host, port))
+        self.0.iter().any(|(entry, way)| *way != Way::Ssh && matches(entry, host, port))
     }
 
     /// Whether it may be asked without TLS.
     pub fn plain(&self, host: &str, port: u16) -> bool {
-        self.0.iter().any(|(entry, plain)| *plain && matches(entry, host, port))
+        self.0.iter().any(|(entry, way)| *way == Way::Plain && matches(entry, host, port))
+    }
+
+    /// Whether it may be asked over ssh, by the name that the configuration of ssh has for it.
+    pub fn ssh(&self, host: &str) -> bool {
+        let name = host.split_once(':').map_or(host, |(name, _)| name);
+        self.0.iter().any(|(entry, way)| *way == Way::Ssh && (entry == host || entry == name))
     }
 }
 
@@ -97,12 +117,12 @@ pub fn refusal(allowed: &Allowed, host: &str, address: SocketAddr) -> Option<Str
 
 /// Looks names up and judges what comes of it.
 #[derive(Debug)]
-pub struct Guarded {
-    pub inner: DefaultResolver,
+pub struct Guarded<R = DefaultResolver> {
+    pub inner: R,
     pub allowed: Allowed,
 }
 
-impl Resolver for Guarded {
+impl<R: Resolver> Resolver for Guarded<R> {
     fn resolve(
         &self,
         uri: &Uri,
@@ -162,5 +182,57 @@ mod tests {
         assert!(allowed.private("charts.internal", 443) && !allowed.plain("charts.internal", 443));
         assert!(allowed.private("127.0.0.1", 8080) && allowed.plain("127.0.0.1", 8080));
         assert!(!allowed.private("127.0.0.1", 8081) && !allowed.private("other.internal", 443));
+        let allowed = Allowed::new(&["ssh://Git.example.com".to_owned(), "ssh://other:2222".to_owned()]);
+        assert!(allowed.ssh("git.example.com") && allowed.ssh("git.example.com:2222") && allowed.ssh("other:2222"));
+        assert!(!allowed.ssh("other") && !allowed.private("git.example.com", 443));
+    }
+
+    /// Answers what it is told to, one answer a question.
+    #[derive(Debug)]
+    struct Moving(std::sync::Mutex<Vec<Vec<SocketAddr>>>);
+
+    impl Resolver for Moving {
+        fn resolve(
+            &self,
+            _: &Uri,
+            _: &Config,
+            _: NextTimeout,
+        ) -> std::result::Result<ResolvedSocketAddrs, ureq::Error> {
+            let mut found = self.empty();
+            let mut answers = self.0.lock().expect("one thread");
+            let answer = if answers.is_empty() { Vec::new() } else { answers.remove(0) };
+            answer.into_iter().for_each(|address| found.push(address));
+            Ok(found)
+        }
+    }
+
+    /// A name that means one address when it is judged and another one when it is asked: it is asked where it was judged.
+    #[test]
+    fn a_name_that_moves_is_asked_where_it_was_judged() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let here = listener.local_addr().expect("a port");
+        let metadata: SocketAddr = "169.254.169.254:80".parse().expect("an address");
+        let public: SocketAddr = "93.184.216.34:80".parse().expect("an address");
+        std::thread::spawn(move || {
+            use std::io::Write as _;
+            let mut stream = listener.accept().expect("a connection").0;
+            drop(std::io::Read::read(&mut stream, &mut [0; 1000]));
+            drop(stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\ngood"));
+        });
+        let ask = |answers: Vec<Vec<SocketAddr>>, allowed: &[String]| {
+            let inner = Moving(std::sync::Mutex::new(answers));
+            let resolver = Guarded { inner, allowed: Allowed::new(allowed) };
+            let connector = ureq::unversioned::transport::DefaultConnector::default();
+            let agent = ureq::Agent::with_parts(Config::builder().proxy(None).build(), connector, resolver);
+            agent.get("http://moving.example.com").call().map_err(|error| error.to_string())
+        };
+        // The second answer would be refused: nobody asks for it.
+        let allowed = ["http://moving.example.com".to_owned()];
+        let mut answer = ask(vec![vec![here], vec![metadata]], &allowed).expect("the first address");
+        assert_eq!(answer.body_mut().read_to_string().expect("a body"), "good");
+        for addresses in [vec![metadata], vec![public, metadata]] {
+            let refused = ask(vec![addresses], &[]).expect_err("a link-local address");
+            assert!(refused.contains("has the link-local address 169.254.169.254: refused"), "{refused}");
+        }
     }
 }

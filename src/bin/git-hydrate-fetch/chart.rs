@@ -14,13 +14,23 @@ use super::{Failure, Fetched, Fetcher, Result};
 
 /// The index of each repository, fetched once.
 #[derive(Default)]
-pub struct Indexes(Mutex<HashMap<String, Arc<OnceLock<Result<Index>>>>>);
+pub struct Indexes {
+    known: Mutex<HashMap<String, Arc<OnceLock<Result<Index>>>>>,
+    /// One is read at a time: a large one takes much memory until it is.
+    reading: Mutex<()>,
+}
 
 impl Fetcher {
     /// The chart that a version or range of a repository means.
     pub fn chart(&self, key: &Key) -> Result<Fetched> {
-        let cell =
-            self.indexes.0.lock().unwrap_or_else(PoisonError::into_inner).entry(key.url.clone()).or_default().clone();
+        let cell = self
+            .indexes
+            .known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(key.url.clone())
+            .or_default()
+            .clone();
         let index = cell.get_or_init(|| self.index(&key.url)).as_ref().map_err(Failure::clone)?;
         let releases = index::releases(index, &key.name).map_err(|error| format!("{}: {error}", key.url))?;
         let release = index::choose(&releases, &key.want).map_err(|error| format!("{}: {error}", key.url))?;
@@ -49,6 +59,7 @@ impl Fetcher {
     fn index(&self, repository: &str) -> Result<Index> {
         let ask = Ask { accept: "*/*", bytes_max: index::BYTES_MAX as u64 };
         let received = self.web.get(&index::index_url(repository), ask)?;
+        let _turn = self.indexes.reading.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(index::parse(&received).map_err(|error| format!("{repository}: {error}"))?)
     }
 }
@@ -57,7 +68,7 @@ impl Fetcher {
 pub const PACKED_BYTES_MAX: u64 = 32 << 20;
 
 fn plain_warning(url: &str) -> Option<String> {
-    url.starts_with("http://").then(|| format!("{url} came without TLS: nobody knows from whom"))
+    url.starts_with("http://").then(|| format!("{url} was fetched without TLS, so its origin is unverified"))
 }
 
 /// The files of an archive.

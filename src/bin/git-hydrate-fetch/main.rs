@@ -2,8 +2,9 @@
 //!
 //! It is told what to fetch on standard input and answers on standard output (`inputs::wire`). Charts are taken out of their
 //! archives here, so that what came over the network is only ever read by a process that can write to one scratch directory
-//! (its only argument) and read what programs and certificates need. It knows no repository and no credential: it asks for
-//! those, by the name of a host.
+//! (its first argument) and read what programs and certificates need. It knows no repository and no credential: it asks for
+//! those, by the name of a host. What git fetches over ssh, another process of it fetches, which is told where the user's
+//! configuration of ssh is (its other arguments) and is asked for nothing else.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use git_hydrate::inputs::wire::{self, FromFetcher, ToFetcher, What};
 use git_hydrate::inputs::{InputFile, Key};
@@ -60,6 +62,8 @@ struct Fetcher {
     indexes: chart::Indexes,
     accept: Vec<String>,
     scratch: PathBuf,
+    /// How long one request may take.
+    timeout: Duration,
     /// Where the certificates are that are not the system's.
     certificates: Option<PathBuf>,
 }
@@ -75,9 +79,10 @@ fn main() -> ExitCode {
 }
 
 fn run() -> std::result::Result<(), Box<dyn std::error::Error>> {
-    let scratch = PathBuf::from(std::env::args_os().nth(1).ok_or("`git hydrate vendor` starts this program")?);
+    let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
+    let scratch = arguments.next().ok_or("`git hydrate vendor` starts this program")?;
     let certificates = ["SSL_CERT_FILE", "SSL_CERT_DIR"].map(|name| std::env::var_os(name).map(PathBuf::from));
-    let readable: Vec<PathBuf> = certificates.iter().flatten().cloned().collect();
+    let readable: Vec<PathBuf> = certificates.iter().flatten().cloned().chain(arguments).collect();
     let missing = confine::fetcher(&scratch, &readable)?;
     let mut input = BufReader::new(io::stdin());
     let Some(ToFetcher::Start(rules)) = wire::read(&mut input)? else {
@@ -88,6 +93,7 @@ fn run() -> std::result::Result<(), Box<dyn std::error::Error>> {
     talk.say(&FromFetcher::Ready { unconfined }, &[])?;
     let fetcher = Fetcher {
         web: Web::new(&rules, talk.clone()),
+        timeout: Duration::from_secs(rules.timeout_seconds.max(1)),
         indexes: chart::Indexes::default(),
         accept: rules.accept,
         scratch,
@@ -101,7 +107,7 @@ fn run() -> std::result::Result<(), Box<dyn std::error::Error>> {
                 loop {
                     let next = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
                     let Ok((id, what)) = next else { return };
-                    // Nobody is left to hear it when this fails.
+                    // No one is left to hear it when this fails.
                     let _ = answer(&talk, id, fetcher.fetch(&what));
                 }
             };

@@ -2,6 +2,8 @@
 //!
 //! Reference: the OCI distribution specification 1.1; helm 4.2.3 pkg/registry.
 
+use std::time::Instant;
+
 use data_encoding::HEXLOWER;
 use git_hydrate::go::url::{Part, escape};
 use git_hydrate::inputs::{Key, index, is_exact_version};
@@ -64,6 +66,8 @@ struct Registry<'f> {
     name: String,
     site: Site,
     authorization: Option<String>,
+    /// Whether that tells who asks.
+    is_named: bool,
 }
 
 impl Fetcher {
@@ -76,7 +80,7 @@ impl Fetcher {
         let name = if path.is_empty() { key.name.clone() } else { format!("{path}/{}", key.name) };
         let base = format!("{scheme}://{host}/v2/{name}");
         let site = Site::of(&base)?;
-        let mut registry = Registry { fetcher: self, base, name, site, authorization: None };
+        let mut registry = Registry { fetcher: self, base, name, site, authorization: None, is_named: false };
         let (tag, version) = match is_exact_version(&key.want) {
             true => (index::tag(&key.want), key.want.clone()),
             false => index::choose_tag(&registry.tags()?, &key.want)
@@ -96,7 +100,7 @@ impl Fetcher {
 fn content(manifest: &Manifest) -> Result<&Descriptor> {
     let config = manifest.config.as_ref().map(|config| config.media_type.as_str()).unwrap_or_default();
     if config != CONFIG {
-        return Err(format!("it is no chart: its config is `{config}`").into());
+        return Err(format!("it is not a chart: its config is `{config}`").into());
     }
     if manifest.layers.len() > LAYERS_MAX {
         return Err(format!("it has more than {LAYERS_MAX} layers").into());
@@ -111,25 +115,40 @@ fn content(manifest: &Manifest) -> Result<&Descriptor> {
 }
 
 impl Registry<'_> {
+    /// Asks as nobody first, then with the name and password that git knows of the registry.
     fn ask(&mut self, url: &str, ask: Ask) -> Result<Answer> {
-        let answer = self.fetcher.web.answer(url, ask, self.authorization.as_deref())?;
-        if answer.status != 401 {
-            return Ok(answer);
+        let mut answer = self.fetcher.web.answer(url, ask, self.authorization.as_deref())?;
+        for with_name in [false, true] {
+            // A token for nobody may be one for nothing.
+            let is_refused = answer.status == 401 || (answer.status == 403 && with_name);
+            let challenge = answer.header("www-authenticate").unwrap_or_default().to_owned();
+            if !is_refused || self.is_named || !self.authorize(&challenge, with_name)? {
+                continue;
+            }
+            answer = self.fetcher.web.answer(url, ask, self.authorization.as_deref())?;
+            if let (true, Some(credential)) = (is_basic(&challenge), self.fetcher.web.credential(&self.site)?) {
+                self.fetcher.web.judge(&self.site, credential, answer.status != 401)?;
+            }
         }
-        let challenge = answer.header("www-authenticate").unwrap_or_default().to_owned();
-        self.authorize(&challenge)?;
-        let again = self.fetcher.web.answer(url, ask, self.authorization.as_deref())?;
-        if let (true, Some(credential)) = (is_basic(&challenge), self.fetcher.web.credential(&self.site)?) {
-            self.fetcher.web.judge(&self.site, credential, again.status != 401)?;
-        }
-        Ok(again)
+        Ok(answer)
     }
 
-    /// Gets what the registry wants: a token, or a name and password.
-    fn authorize(&mut self, challenge: &str) -> Result<()> {
+    /// Gets what the registry wants: a token, or a name and password. False when there is none.
+    ///
+    /// Whatever place the registry names for tokens gets the name and password of the registry, never its own: a token that
+    /// it has for somebody else would go to the registry.
+    fn authorize(&mut self, challenge: &str, with_name: bool) -> Result<bool> {
+        if is_basic(challenge) && !with_name {
+            return Ok(false);
+        }
+        let credential = if with_name { self.fetcher.web.credential(&self.site)? } else { None };
+        if with_name && credential.is_none() {
+            return Ok(false);
+        }
+        self.is_named = with_name;
         if is_basic(challenge) {
-            self.authorization = self.fetcher.web.credential(&self.site)?.map(basic);
-            return Ok(());
+            self.authorization = credential.map(basic);
+            return Ok(true);
         }
         let realm =
             parameter(challenge, "realm").ok_or_else(|| format!("{}: 401 without a way to log in", self.base))?;
@@ -138,19 +157,32 @@ impl Registry<'_> {
         if let Some(service) = parameter(challenge, "service") {
             url += &format!("&service={}", query(&service));
         }
-        // The token's own server is asked for with its own name.
-        let body = self.fetcher.web.get(&url, Ask { accept: "application/json", bytes_max: TOKEN_BYTES_MAX })?;
-        let token: Token = serde_json::from_slice(&body).map_err(|error| format!("{realm}: {error}"))?;
+        if with_name && !Site::of(&realm)?.is_tls {
+            return Err(format!("{realm} wants a password, which is only sent over TLS").into());
+        }
+        let ask = Ask { accept: "application/json", bytes_max: TOKEN_BYTES_MAX };
+        let answer = self.fetcher.web.answer(&url, ask, credential.clone().map(basic).as_deref())?;
+        if let Some(credential) = credential {
+            self.fetcher.web.judge(&self.site, credential, answer.status == 200)?;
+        } else if matches!(answer.status, 401 | 403) {
+            return Ok(false);
+        }
+        let token: Token =
+            serde_json::from_slice(&answer.into_body(&realm)?).map_err(|error| format!("{realm}: {error}"))?;
         let token = token.token.or(token.access_token).filter(|token| token.chars().all(|c| c.is_ascii_graphic()));
         let token = token.ok_or_else(|| format!("{realm}: no token"))?;
         self.authorization = Some(format!("Bearer {token}"));
-        Ok(())
+        Ok(true)
     }
 
     fn tags(&mut self) -> Result<Vec<String>> {
         let mut url = format!("{}/tags/list", self.base);
         let mut all = Vec::new();
+        let started = Instant::now();
         for _ in 0..PAGES_MAX {
+            if started.elapsed() > self.fetcher.timeout {
+                return Err(format!("{url}: it takes too long").into());
+            }
             let answer = self.ask(&url, Ask { accept: "application/json", bytes_max: MANIFEST_BYTES_MAX })?;
             let next = answer.header("link").and_then(next_page).map(str::to_owned);
             let body = answer.into_body(&url)?;
@@ -189,7 +221,7 @@ impl Registry<'_> {
                 }
                 _ => Err(format!("{url}: an index of {} manifests", manifest.manifests.len()).into()),
             },
-            other => Err(format!("{url}: `{other}` is no manifest of a chart").into()),
+            other => Err(format!("{url}: `{other}` is not the manifest of a chart").into()),
         }
     }
 
@@ -264,7 +296,7 @@ mod tests {
             (manifest(CONFIG, &["application/vnd.cncf.helm.chart.provenance.v1.prov", CONTENT]), ""),
             (
                 manifest("application/vnd.oci.image.config.v1+json", &[CONTENT]),
-                "it is no chart: its config is `application/vnd.oci.image.config.v1+json`",
+                "it is not a chart: its config is `application/vnd.oci.image.config.v1+json`",
             ),
             (manifest(CONFIG, &["x"]), "it has no layer with a chart"),
             (manifest(CONFIG, &[CONTENT, CONTENT]), "it has several layers with a chart"),

@@ -1,15 +1,18 @@
 //! Directories of git repositories, by the git of this machine.
 //!
 //! git gets a scratch repository, no configuration of anybody, and no way to another host: the address of the one that is
-//! named is looked up and judged here, redirects are refused.
+//! named is looked up and judged here, redirects are refused. Over ssh it is the user's own `ssh` that finds the host, with
+//! the user's own configuration, keys and known hosts; so only hosts are asked that the user allows by name.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read, Write as _};
 use std::net::ToSocketAddrs as _;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, Instant};
 
-use git_hydrate::inputs::{InputFile, archive, is_reference};
+use git_hydrate::inputs::{InputFile, Key, archive};
 use git_hydrate::path::RepoPath;
 
 use super::address::refusal;
@@ -21,34 +24,57 @@ const FILES_MAX: usize = 20_000;
 const FILE_BYTES_MAX: u64 = 10 << 20;
 const BYTES_MAX: u64 = 100 << 20;
 
+/// How long the listing of a directory may be.
+const LISTING_BYTES_MAX: u64 = 64 << 20;
+
 /// One use of git.
 struct Git<'f> {
     fetcher: &'f Fetcher,
     dir: std::path::PathBuf,
-    site: Site,
-    /// Where the site is.
-    resolved: String,
+    way: Way,
 }
+
+/// How a repository is asked.
+enum Way {
+    /// A site, and where it is, as `HOST:PORT:ADDRESS`.
+    Web(Site, String),
+    Ssh,
+}
+
+/// What an ssh of nobody's own making is told: it asks nothing, and shares, forwards and starts nothing.
+const SSH: &str = "ssh -o BatchMode=yes -o ClearAllForwardings=yes -o ForwardAgent=no -o ForwardX11=no -o ControlMaster=no \
+                   -o ControlPath=none -o PermitLocalCommand=no";
 
 impl Fetcher {
     /// Directories of a repository as they are at a ref.
     pub fn repository(&self, url: &str, want: &str, directories: &[String]) -> Result<Fetched> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        if !want.is_empty() && !is_reference(want) {
-            return Err(format!("`{want}` cannot be the name of a branch, tag or commit").into());
+        let key = Key::repository(url, want)?;
+        let way = self.way(&key)?;
+        let dir = self.scratch.join(format!("git-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
+        fs::create_dir(&dir)?;
+        let git = Git { fetcher: self, dir, way };
+        let fetched = git.fetch(&key.url, want, directories);
+        // What is left goes with the scratch directory.
+        drop(fs::remove_dir_all(&git.dir));
+        fetched
+    }
+
+    fn way(&self, key: &Key) -> Result<Way> {
+        let url = &key.url;
+        if let (host, true) = key.host() {
+            return match self.web.allowed.ssh(host) {
+                true => Ok(Way::Ssh),
+                false => Err(format!("{url} is not asked over ssh (to allow it: --allow ssh://{host})").into()),
+            };
         }
         let site = Site::of(url)?;
         if !site.is_tls && !self.web.allowed.plain(&site.host, site.port) {
             let allow = format!("http://{}:{}", site.host, site.port);
-            return Err(format!("{url} is not asked without TLS (to allow it: --allow {allow})").into());
+            return Err(format!("{url} is not fetched without TLS (to allow it: --allow {allow})").into());
         }
-        let dir = self.scratch.join(format!("git-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
-        fs::create_dir(&dir)?;
-        let git = Git { fetcher: self, resolved: self.resolved(&site)?, dir, site };
-        let fetched = git.fetch(url, want, directories);
-        // What is left goes with the scratch directory.
-        drop(fs::remove_dir_all(&git.dir));
-        fetched
+        let resolved = self.resolved(&site)?;
+        Ok(Way::Web(site, resolved))
     }
 
     /// `HOST:PORT:ADDRESS`, for curl.
@@ -83,10 +109,11 @@ impl Git<'_> {
             let complaint = String::from_utf8_lossy(&first.stderr).into_owned();
             let wants_user =
                 ["could not read Username", "Authentication failed"].iter().any(|text| complaint.contains(text));
-            let credential = if wants_user { self.fetcher.web.credential(&self.site)? } else { None };
+            let Way::Web(site, _) = &self.way else { return Err(failure(url, &complaint)) };
+            let credential = if wants_user { self.fetcher.web.credential(site)? } else { None };
             let Some(credential) = credential else { return Err(failure(url, &complaint)) };
             let again = self.output(&arguments, Some(&credential))?;
-            self.fetcher.web.judge(&self.site, credential, again.status.success())?;
+            self.fetcher.web.judge(site, credential, again.status.success())?;
             if !again.status.success() {
                 return Err(failure(url, &String::from_utf8_lossy(&again.stderr)));
             }
@@ -127,7 +154,8 @@ impl Git<'_> {
         }
         let listing = self.run(&["ls-tree", "-r", "-z", "-l", &tree], None)?;
         for entry in listing.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
-            let entry = std::str::from_utf8(entry).map_err(|_| format!("`{dir}` has a name that is no UTF-8"))?;
+            let entry =
+                std::str::from_utf8(entry).map_err(|_| format!("`{dir}` has a name that is not valid UTF-8"))?;
             let (fields, name) = entry.split_once('\t').ok_or("git ls-tree: no name")?;
             let path = dir.join(&RepoPath::new(name)?);
             let mut fields = fields.split_ascii_whitespace();
@@ -135,10 +163,12 @@ impl Git<'_> {
             match mode {
                 Some("100644" | "100755") => {}
                 Some("120000") => {
-                    return Err(format!("symbolic link `{path}` is refused: name a directory without links").into());
+                    return Err(format!("symbolic link `{path}` is not allowed: name a directory without links").into());
                 }
                 Some("160000") => {
-                    return Err(format!("submodule `{path}` is refused: name a directory without submodules").into());
+                    return Err(
+                        format!("submodule `{path}` is not allowed: name a directory without submodules").into()
+                    );
                 }
                 _ => return Err(format!("`{path}` is no file").into()),
             }
@@ -200,18 +230,40 @@ impl Git<'_> {
     }
 
     fn output(&self, arguments: &[&str], credential: Option<&Credential>) -> Result<Output> {
-        let output = self.command(credential).args(arguments).stdin(Stdio::null()).output();
-        Ok(output.map_err(|error| format!("starting git: {error}"))?)
+        let mut command = self.command(credential);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| format!("starting git: {error}"))?;
+        let (Some(mut stdout), Some(mut stderr)) = (child.stdout.take(), child.stderr.take()) else {
+            return Err("no pipe to git".into());
+        };
+        let stdout = read_all(move || all(&mut stdout, LISTING_BYTES_MAX));
+        let stderr = read_all(move || all(&mut stderr, 64 << 10));
+        let too_long = || format!("git {}: it takes too long", arguments.first().unwrap_or(&""));
+        let started = Instant::now();
+        let status = loop {
+            match child.try_wait()? {
+                Some(status) => break status,
+                None if started.elapsed() > self.fetcher.timeout => {
+                    // What it started is ended with this program.
+                    drop(child.kill());
+                    drop(child.wait());
+                    return Err(too_long().into());
+                }
+                None => std::thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        let end = |read: Receiver<Vec<u8>>| {
+            read.recv_timeout(self.fetcher.timeout.saturating_sub(started.elapsed())).map_err(|_| too_long())
+        };
+        Ok(Output { status, stdout: end(stdout)?, stderr: end(stderr)? })
     }
 
-    /// A git that knows nothing but what it is told here. A credential travels in its environment, which nobody else reads.
+    /// A git that knows nothing but what it is told here. A credential travels in its environment, which no one else reads.
     fn command(&self, credential: Option<&Credential>) -> Command {
         let mut command = Command::new("git");
         command.current_dir(&self.dir).env_clear();
         for name in ["PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH"] {
-            if let Some(value) = std::env::var_os(name) {
-                command.env(name, value);
-            }
+            pass(&mut command, name);
         }
         command
             .env("HOME", &self.dir)
@@ -219,7 +271,6 @@ impl Git<'_> {
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_CONFIG_NOSYSTEM", "1");
         command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_PROTOCOL_FROM_USER", "0").env("GIT_ATTR_NOSYSTEM", "1");
-        command.env("GIT_ALLOW_PROTOCOL", if self.site.is_tls { "https" } else { "http" });
         let mut settings: Vec<(String, String)> = [
             ("credential.helper", ""),
             ("core.askPass", ""),
@@ -227,6 +278,8 @@ impl Git<'_> {
             ("http.proxy", ""),
             ("transfer.fsckObjects", "true"),
             ("transfer.bundleURI", "false"),
+            // One file for all of it, whose size is limited.
+            ("transfer.unpackLimit", "1"),
             ("fetch.uriProtocols", ""),
             ("core.hooksPath", "/dev/null"),
             ("gc.auto", "0"),
@@ -236,14 +289,31 @@ impl Git<'_> {
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .to_vec();
-        settings.push(("http.curloptResolve".to_owned(), self.resolved.clone()));
-        if let Some(file) = &self.fetcher.certificates {
-            settings.push(("http.sslCAInfo".to_owned(), file.display().to_string()));
-        }
-        if let Some((name, password)) = credential {
-            let helper = "!f() { printf 'username=%s\\npassword=%s\\n' \"$FETCH_NAME\" \"$FETCH_PASSWORD\"; }; f";
-            settings.push((format!("credential.https://{}.helper", self.site.name()), helper.to_owned()));
-            command.env("FETCH_NAME", name).env("FETCH_PASSWORD", password);
+        match &self.way {
+            Way::Ssh => {
+                command.env("GIT_ALLOW_PROTOCOL", "ssh");
+                for name in
+                    ["HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT"]
+                {
+                    pass(&mut command, name);
+                }
+                if ["GIT_SSH", "GIT_SSH_COMMAND"].iter().all(|name| std::env::var_os(name).is_none()) {
+                    command.env("GIT_SSH_COMMAND", SSH);
+                }
+            }
+            Way::Web(site, resolved) => {
+                command.env("GIT_ALLOW_PROTOCOL", if site.is_tls { "https" } else { "http" });
+                settings.push(("http.curloptResolve".to_owned(), resolved.clone()));
+                if let Some(file) = &self.fetcher.certificates {
+                    settings.push(("http.sslCAInfo".to_owned(), file.display().to_string()));
+                }
+                if let Some((name, password)) = credential {
+                    let helper =
+                        "!f() { printf 'username=%s\\npassword=%s\\n' \"$FETCH_NAME\" \"$FETCH_PASSWORD\"; }; f";
+                    settings.push((format!("credential.https://{}.helper", site.name()), helper.to_owned()));
+                    command.env("FETCH_NAME", name).env("FETCH_PASSWORD", password);
+                }
+            }
         }
         command.env("GIT_CONFIG_COUNT", settings.len().to_string());
         for (index, (name, value)) in settings.iter().enumerate() {
@@ -251,6 +321,29 @@ impl Git<'_> {
         }
         command
     }
+}
+
+fn pass(command: &mut Command, name: &str) {
+    if let Some(value) = std::env::var_os(name) {
+        command.env(name, value);
+    }
+}
+
+/// Does it beside, so that nobody waits for a pipe that is never closed.
+fn read_all(read: impl FnOnce() -> Vec<u8> + Send + 'static) -> Receiver<Vec<u8>> {
+    let (give, take) = mpsc::channel();
+    std::thread::spawn(move || drop(give.send(read())));
+    take
+}
+
+/// What a pipe gives, up to a limit; what is behind it is read and dropped, so that nobody waits.
+fn all(from: &mut dyn Read, bytes_max: u64) -> Vec<u8> {
+    let mut data = Vec::new();
+    let read =
+        (&mut *from).take(bytes_max).read_to_end(&mut data).and_then(|_| std::io::copy(from, &mut std::io::sink()));
+    // Cut off is cut off: whoever reads it finds that out.
+    drop(read);
+    data
 }
 
 fn failure(url: &str, complaint: &str) -> Failure {

@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufReader, IsTerminal as _, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context as _, bail};
+use rustix::process::{Pid, Signal, kill_process_group};
 
+use crate::diag::shown;
 use crate::git::Repository;
 use crate::git::regular::{self, Scratch};
-use crate::inputs::InputFile;
 use crate::inputs::wire::{self, FromFetcher, Rules, ToFetcher, What};
+use crate::inputs::{InputFile, Key};
 
 /// The name of the program.
 const PROGRAM: &str = "git-hydrate-fetch";
@@ -32,31 +35,81 @@ pub(super) struct Failed {
     pub refused: bool,
 }
 
+/// The fetchers of one run, each started when it is needed: one has the user's configuration of ssh, and nothing but git
+/// over ssh to do.
+pub(super) struct Fetchers<'r> {
+    repository: &'r Repository,
+    rules: Rules,
+    web: Option<Fetcher<'r>>,
+    ssh: Option<Fetcher<'r>>,
+}
+
+impl<'r> Fetchers<'r> {
+    pub fn new(repository: &'r Repository, rules: Rules) -> Self {
+        Self { repository, rules, web: None, ssh: None }
+    }
+
+    /// Fetches inputs; the results in their order. `done` hears how many there are.
+    pub fn fetch(&mut self, wanted: &[What], done: &dyn Fn(usize)) -> anyhow::Result<Vec<Result<Fetched, Failed>>> {
+        let mut results: Vec<Option<Result<Fetched, Failed>>> = Vec::new();
+        results.resize_with(wanted.len(), || None);
+        let mut before = 0;
+        for with_ssh in [false, true] {
+            let mine: Vec<usize> = (0..wanted.len()).filter(|index| is_ssh(&wanted[*index]) == with_ssh).collect();
+            if mine.is_empty() {
+                continue;
+            }
+            let slot = if with_ssh { &mut self.ssh } else { &mut self.web };
+            let fetcher = match slot {
+                Some(running) => running,
+                None => slot.insert(Fetcher::start(self.repository, self.rules.clone(), with_ssh)?),
+            };
+            let part: Vec<What> = mine.iter().map(|index| wanted[*index].clone()).collect();
+            let found = fetcher.fetch(&part, &|count| done(before + count))?;
+            before += mine.len();
+            for (index, result) in mine.into_iter().zip(found) {
+                results[index] = Some(result);
+            }
+        }
+        Ok(results.into_iter().flatten().collect())
+    }
+}
+
+fn is_ssh(what: &What) -> bool {
+    matches!(what, What::Git { url, want, .. } if Key::repository(url, want).is_ok_and(|key| key.host().1))
+}
+
 /// A running fetcher.
-pub(super) struct Fetcher<'r> {
+struct Fetcher<'r> {
     repository: &'r Repository,
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
+    /// The name and password of each host that it was given.
+    given: BTreeMap<String, (String, String)>,
     _scratch: Scratch,
 }
 
 impl<'r> Fetcher<'r> {
     /// Starts the program beside this one, else that of the PATH.
-    pub fn start(repository: &'r Repository, rules: Rules) -> anyhow::Result<Self> {
+    fn start(repository: &'r Repository, rules: Rules, with_ssh: bool) -> anyhow::Result<Self> {
         let dirs = [std::env::temp_dir(), repository.common_dir().to_owned()];
-        let scratch =
-            regular::scratch_dir("fetch", &[&dirs[0], &dirs[1]]).context("making a directory to fetch into")?;
+        let scratch = regular::scratch_dir("fetch", &[&dirs[0], &dirs[1]])
+            .context("creating a directory for the fetched files")?;
         let beside = std::env::current_exe().ok().map(|program| program.with_file_name(PROGRAM));
         let program = beside.filter(|program| program.exists()).unwrap_or_else(|| PathBuf::from(PROGRAM));
         let mut command = Command::new(&program);
         command.arg(canonical(scratch.path())).env_clear();
+        if with_ssh {
+            give_ssh(&mut command, repository);
+        }
         for name in ["PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH"] {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);
             }
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        // With all that it starts it is a group, by which it is ended.
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).process_group(0);
         let missing = || {
             format!(
                 "starting {}: what is kept already needs no such program, but to fetch more, install it beside git-hydrate",
@@ -67,8 +120,14 @@ impl<'r> Fetcher<'r> {
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             bail!("no pipe to {PROGRAM}")
         };
-        let mut fetcher =
-            Self { repository, child, input: Some(input), output: BufReader::new(output), _scratch: scratch };
+        let mut fetcher = Self {
+            repository,
+            child,
+            input: Some(input),
+            output: BufReader::new(output),
+            given: BTreeMap::new(),
+            _scratch: scratch,
+        };
         fetcher.tell(&ToFetcher::Start(rules))?;
         match fetcher.hear()? {
             FromFetcher::Ready { unconfined } => {
@@ -82,7 +141,7 @@ impl<'r> Fetcher<'r> {
     }
 
     /// Fetches inputs; the results in their order. `done` hears how many there are.
-    pub fn fetch(&mut self, wanted: &[What], done: &dyn Fn(usize)) -> anyhow::Result<Vec<Result<Fetched, Failed>>> {
+    fn fetch(&mut self, wanted: &[What], done: &dyn Fn(usize)) -> anyhow::Result<Vec<Result<Fetched, Failed>>> {
         for (id, what) in (0..).zip(wanted) {
             self.tell(&ToFetcher::Fetch { id, what: what.clone() })?;
         }
@@ -91,18 +150,23 @@ impl<'r> Fetcher<'r> {
             match self.hear()? {
                 FromFetcher::Fetched { id, version, origin, warnings, files } => {
                     let files = wire::read_files(&mut self.output, &files).context(PROGRAM)?;
+                    let warnings = warnings.iter().map(|warning| shown(warning)).collect();
                     results.insert(id, Ok(Fetched { version, origin, warnings, files }));
                 }
                 FromFetcher::Failed { id, reason, refused } => {
-                    results.insert(id, Err(Failed { reason, refused }));
+                    // It may quote what a server said.
+                    results.insert(id, Err(Failed { reason: shown(&reason), refused }));
                 }
                 FromFetcher::Ask { ask, host } => {
                     let found = self.credential("fill", &host, None);
+                    self.given.extend(found.clone().map(|found| (host, found)));
                     self.tell(&ToFetcher::Credential { ask, found })?;
                 }
-                FromFetcher::Judged { host, good, credential } => {
+                // Whatever it says, nothing is kept or forgotten but what it was given.
+                FromFetcher::Judged { host, good, credential } if self.given.get(&host) == Some(&credential) => {
                     self.credential(if good { "approve" } else { "reject" }, &host, Some(&credential));
                 }
+                FromFetcher::Judged { .. } => {}
                 FromFetcher::Ready { .. } => bail!("{PROGRAM} says twice that it is ready"),
             }
             done(results.len());
@@ -149,9 +213,30 @@ impl Drop for Fetcher<'_> {
     fn drop(&mut self) {
         // At the end of its input it ends.
         self.input = None;
-        drop(self.child.kill());
+        // It may have ended already.
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         drop(self.child.wait());
     }
+}
+
+/// Lets the program use the user's ssh: its configuration and keys, its agent, and the command that git would start.
+fn give_ssh(command: &mut Command, repository: &Repository) {
+    for name in ["HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    if let Some(home) = std::env::var_os("HOME") {
+        command.arg(Path::new(&home).join(".ssh"));
+    }
+    // As git chooses between them.
+    let own = std::env::var("GIT_SSH_COMMAND").ok().or_else(|| repository.config_list("core.sshCommand").pop());
+    if let Some(own) = &own {
+        command.env("GIT_SSH_COMMAND", own);
+    }
+    let program = own.or_else(|| std::env::var("GIT_SSH").ok());
+    let program = program.as_deref().and_then(|words| words.split(' ').next()).filter(|word| word.starts_with('/'));
+    command.args(program);
 }
 
 /// The directory as Landlock names it.

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, bail};
 
-use super::fetcher::{Failed, Fetched, Fetcher};
+use super::fetcher::{Failed, Fetched, Fetchers};
 use crate::application::BranchName;
+use crate::diag::Span;
 use crate::git::{Mode, ObjectBuffer, ObjectId, Repository, TreeChange, TreeEdit};
 use crate::helm;
-use crate::hydrate::{self, Inputs, Outputs, RefNames, Tree};
+use crate::hydrate::{self, Inputs, Outputs, RefNames, Rendering, Tree};
 use crate::inputs::wire::What;
 use crate::inputs::{self, Entry, InputFile, Kept, Key, Kind, LOCK, Lock, Need, TOP};
 use crate::kustomize;
@@ -32,6 +33,8 @@ pub(super) struct Session<'r> {
     commit: String,
     before: ObjectId,
     tree: ObjectId,
+    /// The files of that tree.
+    files: TreeFiles<'r>,
     lock: Lock,
     /// What the lock file said before an update.
     old: Lock,
@@ -71,6 +74,7 @@ impl<'r> Session<'r> {
             commit: commit.to_string(),
             before: tree,
             tree,
+            files: TreeFiles::new(repository, tree),
             lock: Lock::default(),
             old: Lock::default(),
             buffer: ObjectBuffer::new(repository),
@@ -87,8 +91,7 @@ impl<'r> Session<'r> {
     }
 
     fn with_view<T>(&self, work: impl FnOnce(&View<'_>) -> T) -> anyhow::Result<T> {
-        let files = TreeFiles::new(self.repository, self.tree);
-        Ok(work(&View::new(&files)))
+        Ok(work(&View::new(&self.files)))
     }
 
     fn with_tree<T>(&self, tree: ObjectId, work: impl FnOnce(&Tree<'_>) -> T) -> T {
@@ -107,7 +110,9 @@ impl<'r> Session<'r> {
         let is_meant = |entry: &&Entry| wanted.is_none_or(|wanted| is_meant(&entry.key, wanted));
         let keys: Vec<Key> = self.lock.entries().filter(is_meant).map(|entry| entry.key.clone()).collect();
         if let (Some(wanted), true) = (wanted, keys.is_empty()) {
-            bail!(super::super::WrongUse(format!("{LOCK} has no `{wanted}`: name a chart, or a URL as it is there")));
+            bail!(super::super::WrongUse(format!(
+                "{LOCK} has no `{wanted}`: name a chart or a URL that is listed there"
+            )));
         }
         let mut edits = BTreeMap::new();
         for key in keys {
@@ -135,7 +140,7 @@ impl<'r> Session<'r> {
     }
 
     fn judged(&self, entry: &Entry, place: &RepoPath) -> anyhow::Result<Result<(), inputs::Unusable>> {
-        self.with_view(|view| Kept::read(view).and_then(|kept| kept.check(entry, place)))
+        self.with_view(|view| inputs::check(view, entry, place))
     }
 
     /// Fetches until nothing is missing.
@@ -152,7 +157,7 @@ impl<'r> Session<'r> {
             self.round(&missing, fetch)?;
             self.write_lock()?;
         }
-        bail!("what was fetched names more and more: gave up after {ROUNDS_MAX} rounds")
+        bail!("fetched files keep naming further inputs: gave up after {ROUNDS_MAX} rounds")
     }
 
     /// What is needed and not kept as it should be.
@@ -353,9 +358,7 @@ impl<'r> Session<'r> {
     /// Takes away what nothing needs, and tells what it was.
     pub fn prune(&mut self, inputs: &Inputs) -> anyhow::Result<()> {
         if inputs.is_partial {
-            bail!(
-                "some Applications cannot be read, so nobody knows what they need: see `git hydrate check --worktree`"
-            );
+            bail!("some Applications cannot be read, so what they need is unknown: see `git hydrate check --worktree`");
         }
         let unused = self.unused(inputs);
         let mut edits = BTreeMap::new();
@@ -435,6 +438,7 @@ impl<'r> Session<'r> {
     fn edit(&mut self, edits: &BTreeMap<String, TreeEdit>) -> anyhow::Result<()> {
         self.tree = self.buffer.edit_tree(self.tree, edits)?;
         self.buffer.flush_loose()?;
+        self.files = TreeFiles::new(self.repository, self.tree);
         Ok(())
     }
 
@@ -460,43 +464,56 @@ impl<'r> Session<'r> {
 
     /// The Applications that render otherwise although none of the inputs that they name has changed.
     pub fn disturbed(&self, inputs: &Inputs) -> anyhow::Result<Vec<String>> {
-        let changed: BTreeSet<Key> =
-            self.deeds().into_iter().filter(|(deed, _)| *deed != Deed::Removed).map(|(_, entry)| entry.key).collect();
-        let updated = |key: &Key| changed.contains(key) && self.old.get(key).is_some();
-        let mut meant: BTreeSet<&str> = BTreeSet::new();
+        let deeds = self.deeds();
+        let changed: BTreeSet<&Key> =
+            deeds.iter().filter(|(deed, _)| *deed != Deed::Removed).map(|(_, entry)| &entry.key).collect();
+        // What is new changes nothing of what rendered without it, but what renders only now may make Applications.
+        let (mut meant, mut makers) = (BTreeSet::new(), BTreeSet::new());
         for (need, uses) in &inputs.found.needs {
             let keys = match need {
                 Need::Chart(key, _) | Need::Directory(key, _) | Need::File(key) => vec![key],
                 Need::Either(file, base, _) => vec![file, base],
             };
-            if keys.into_iter().any(updated) {
-                meant.extend(uses.iter().map(|used| used.application.as_str()));
+            let names = || uses.iter().map(|used| used.application.as_str());
+            if keys.iter().any(|key| changed.contains(key)) {
+                makers.extend(names());
+            }
+            if keys.iter().any(|key| changed.contains(key) && self.old.get(key).is_some()) {
+                meant.extend(names());
             }
         }
         let progress = Progress::new();
-        let outputs = |tree: ObjectId| -> anyhow::Result<Outputs> {
-            let outputs = self.with_tree(tree, |tree| hydrate::outputs(tree, self.renderers, &progress));
+        let outputs = |tree: ObjectId, is_asked: &dyn Fn(&(String, Span)) -> bool| -> anyhow::Result<Outputs> {
+            let outputs = self.with_tree(tree, |tree| hydrate::outputs(tree, self.renderers, is_asked, &progress));
             progress.clear();
             Ok(outputs?)
         };
-        let (before, after) = (outputs(self.before)?, outputs(self.tree)?);
-        let differs = |place: &(String, crate::diag::Span)| match (before.get(place), after.get(place)) {
-            (Some(Some(old)), new) => new.and_then(Option::as_ref) != Some(old) && !meant.contains(place.0.as_str()),
-            (Some(None), _) => false,
-            (None, _) => true,
+        let before = outputs(self.before, &|place| !meant.contains(place.0.as_str()))?;
+        // What did not render can only get better.
+        let rendered = |place: &(String, Span)| before.get(place).is_some_and(|before| before.digest.is_some());
+        let after = outputs(self.tree, &rendered)?;
+        let all: BTreeSet<&(String, Span)> = before.keys().chain(after.keys()).collect();
+        let differs = |place: &&(String, Span)| {
+            let (old, new) = (before.get(*place), after.get(*place));
+            let is_made = |rendering: &Rendering| rendering.makers.iter().any(|maker| makers.contains(maker.as_str()));
+            let is_meant = meant.contains(place.0.as_str()) || old.or(new).is_some_and(is_made);
+            match (old, new) {
+                (Some(Rendering { digest: None, .. }), _) => false,
+                (Some(old), new) => new.is_none_or(|new| new.digest != old.digest) && !is_meant,
+                (None, _) => !is_meant,
+            }
         };
-        let all: BTreeSet<&(String, crate::diag::Span)> = before.keys().chain(after.keys()).collect();
-        Ok(all.into_iter().filter(|place| differs(place)).map(|(name, span)| format!("{name} ({span})")).collect())
+        Ok(all.into_iter().filter(differs).map(|(name, span)| format!("{name} ({span})")).collect())
     }
 
     /// Fetches again what is kept, and tells what is another thing now.
-    pub fn verify(&self, fetcher: &mut Fetcher<'_>, done: &dyn Fn(usize)) -> anyhow::Result<Vec<(Key, String)>> {
+    pub fn verify(&self, fetchers: &mut Fetchers<'_>, done: &dyn Fn(usize)) -> anyhow::Result<Vec<(Key, String)>> {
         let entries: Vec<&Entry> = self.lock.entries().collect();
         let wanted: Vec<What> = entries
             .iter()
             .map(|entry| what(&entry.key, Some(entry), &entry.directories.iter().cloned().collect()))
             .collect();
-        let results = fetcher.fetch(&wanted, done)?;
+        let results = fetchers.fetch(&wanted, done)?;
         let told = |(entry, result): (&&Entry, Result<Fetched, Failed>)| {
             let reason = match result {
                 Ok(fetched) => {
@@ -588,8 +605,8 @@ fn pinned(key: &Key, version: &str) -> String {
 
 fn changed(known: &Entry, content: &str) -> String {
     format!(
-        "{}: {LOCK} says {}, received {content}: the publisher has replaced it, or somebody did on the way\nhint: look at \
-         both before you take the new one: git hydrate vendor --update {}",
+        "{}: {LOCK} says {}, received {content}: it was replaced by its publisher, or on the way\nhint: compare both \
+        before you accept the new one: git hydrate vendor --update {}",
         known.key,
         known.content,
         crate::diag::shell_word(if known.key.name.is_empty() { &known.key.url } else { &known.key.name })

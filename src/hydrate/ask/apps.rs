@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::check::{Tree, judged};
 use crate::application::set::ApplicationSet;
-use crate::application::{AppName, Application, By, Maker, Standing};
+use crate::application::{AppName, Application, By, Maker, PAUSED, Standing};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectBuffer, ObjectId, Repository};
 use crate::hydrate::error::HydrateError;
@@ -45,7 +45,7 @@ pub struct ListedApplication {
     pub sync_branch: Option<String>,
     /// The directory of its manifests there.
     pub path: String,
-    /// Whether it is hydrated from this tree.
+    /// Whether it is hydrated from this tree; one that is paused keeps what was hydrated before.
     pub hydrated: bool,
     /// Why it is not, or what is wrong with it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,11 +126,12 @@ pub fn list(tree: &Tree<'_>, renderers: &Renderers) -> Result<Listed, HydrateErr
         let about = |finding: &&crate::application::Finding| finding.applications.contains(&index);
         let finding = verdict.findings.iter().find(about).map(|finding| finding.diagnostic.message.clone());
         let reason = match standing {
+            Standing::Hydrated if application.paused => Some(format!("paused by the annotation `{PAUSED}`")),
             Standing::Hydrated => finding,
             Standing::OtherBranch => Some(format!("its `targetRevision` is `{}`", application.dry.target_revision)),
             Standing::Pinned | Standing::OtherRepository => finding,
         };
-        applications.push(listed(application, *standing == Standing::Hydrated, reason));
+        applications.push(listed(application, *standing == Standing::Hydrated && !application.paused, reason));
     }
     applications.sort_by(|a, b| (&a.branch, &a.path, &a.name).cmp(&(&b.branch, &b.path, &b.name)));
     Ok(Listed { format: 1, dry_branch: judged.dry_branch.to_string(), applications, problems })

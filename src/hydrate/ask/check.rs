@@ -99,7 +99,7 @@ impl Rule {
             Rule::Render => "The source of an Application must render; else its environment branch stays as it is.",
             Rule::Nondeterministic => {
                 "A render must give the same result each time. Random and clock functions of charts are refused when \
-                 they run; set the value that makes them needless, or have an admin allow them by name."
+                 they run; set the value that replaces them, or have an admin allow them by name."
             }
             Rule::MissingDependency => {
                 "Rendering opens no connection. Commit the charts that a chart depends on below its `charts/`, as `helm \

@@ -65,7 +65,7 @@ pub struct Explanation {
     /// The field that the line belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// What renders it; none when that cannot be told.
+    /// What renders it; none when that cannot be determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<DryOrigin>,
     /// The commit from which on it is what it is now.
@@ -90,7 +90,7 @@ pub struct DryOrigin {
     /// The rule of the settings that hydrates it, from 1; none with `spec.sourceHydrator`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<usize>,
-    /// Which engine renders it; none when that cannot be told.
+    /// Which engine renders it; none when that cannot be determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_type: Option<SourceType>,
     /// The directory that is rendered.
@@ -132,10 +132,10 @@ pub struct ChangedLine {
     pub line: u32,
 }
 
-/// An object of an environment branch, and where it stands.
+/// An object of an environment branch, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// The line of commits that it stands at the tip of.
+    /// The line of commits that it is at the tip of.
     pub line: Line,
     /// The file.
     pub path: RepoPath,

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::application::BranchName;
+use crate::application::{Application, BranchName};
 use crate::diag::Diagnostic;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::report::Outcome;
-use crate::hydrate::run::{Attempt, Plan, Run, Step, Task, Why, Work, planned};
+use crate::hydrate::run::{Attempt, Plan, Run, Step, Task, Unrendered, Why, WhyUnrendered, Work, planned};
 use crate::hydrate::setup::Setup;
 
 /// What hydrating would do.
@@ -53,6 +53,24 @@ pub struct PlannedBranch {
     /// Why the branch is known to stay where it is; empty when it is not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mistakes: Vec<Diagnostic>,
+    /// The Applications that are known to stay as they are while the others go on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stays: Vec<PlannedStay>,
+    /// What is wrong with those of them that are not paused.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Diagnostic>,
+}
+
+/// One Application that stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedStay {
+    /// Its name.
+    pub application: String,
+    /// The directory of its manifests on the branch.
+    pub path: String,
+    /// Whether somebody wants it so; else it fails.
+    pub paused: bool,
 }
 
 /// One Application that is rendered.
@@ -107,7 +125,7 @@ impl Planned {
     /// Whether no branch is known to stay where it is, and nothing else is wrong.
     pub fn is_success(&self) -> bool {
         let mut branches = self.commits.iter().flat_map(|commit| &commit.branches);
-        self.problems.is_empty() && branches.all(|branch| branch.mistakes.is_empty())
+        self.problems.is_empty() && branches.all(|branch| branch.mistakes.is_empty() && branch.failures.is_empty())
     }
 }
 
@@ -147,6 +165,8 @@ fn branch(name: &BranchName, step: &Step<Work>) -> PlannedBranch {
         render: Vec::new(),
         removes: Vec::new(),
         mistakes: Vec::new(),
+        stays: Vec::new(),
+        failures: Vec::new(),
     };
     let hydration = match step {
         Step::Hydrate(hydration) => hydration,
@@ -154,9 +174,18 @@ fn branch(name: &BranchName, step: &Step<Work>) -> PlannedBranch {
     };
     branch.known = hydration.untouched;
     branch.removes = hydration.removals.iter().map(|removal| removal.path.to_string()).collect();
+    let leaving = hydration.leaving();
+    for Unrendered { application, why } in &leaving.unrendered {
+        branch.stays.push(PlannedStay::new(application, *why == WhyUnrendered::Paused));
+    }
+    branch.failures.clone_from(&leaving.mistakes);
     for Work { application, task } in &hydration.work {
         match task {
             Task::Known(_) => branch.known += 1,
+            Task::Fails(failed) if leaving.leaves_failed && failed.is_of_dry_commit() => {
+                branch.stays.push(PlannedStay::new(application, false));
+                branch.failures.extend(failed.diagnostics.iter().cloned());
+            }
             Task::Fails(failed) => branch.mistakes.extend(failed.diagnostics.iter().cloned()),
             Task::Render(why) => branch.render.push(PlannedRender {
                 application: application.name.to_string(),
@@ -168,6 +197,13 @@ fn branch(name: &BranchName, step: &Step<Work>) -> PlannedBranch {
         }
     }
     branch
+}
+
+impl PlannedStay {
+    fn new(application: &Application, paused: bool) -> Self {
+        let (application, path) = (application.name.to_string(), application.sync_path.to_string());
+        Self { application, path, paused }
+    }
 }
 
 impl From<&Why> for PlannedWhy {
@@ -191,7 +227,7 @@ impl std::fmt::Display for PlannedWhy {
         match self {
             Self::New => f.write_str("new"),
             Self::Application => f.write_str("Application changed"),
-            Self::File { changed } if changed.is_empty() => f.write_str("top directory changed"),
+            Self::File { changed } if changed.is_empty() => f.write_str("root directory changed"),
             Self::File { changed } => write!(f, "{changed} changed"),
             Self::Commit => f.write_str("names the dry commit"),
             Self::Settings => f.write_str("settings changed"),

@@ -9,7 +9,7 @@ use crate::git::{Mode, ObjectBuffer, ObjectId};
 use crate::hydrate::dry_tree::DryTrees;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::MANIFEST;
-use crate::hydrate::report::Outcome;
+use crate::hydrate::report::{BehindPath, Outcome};
 use crate::hydrate::run::{Attempt, Branch, Run, Stopped};
 use crate::hydrate::setup::{RefNames, Setup, Wake};
 use crate::hydrate::standing::nearest;
@@ -49,7 +49,7 @@ pub struct PreviewedBranch {
     pub dry_branch: String,
     /// The dry commit.
     pub dry_sha: String,
-    /// The dry commit that the branch is hydrated from now, if that can be told.
+    /// The dry commit that the branch is hydrated from now, if that is known.
     pub dry_sha_before: Option<String>,
     /// The hydrated commit that it is compared with; none for a new branch, and when two dry commits are compared.
     pub against: Option<ObjectId>,
@@ -59,6 +59,10 @@ pub struct PreviewedBranch {
     pub paths: Vec<PreviewedPath>,
     /// Why it does not hydrate; empty when it does.
     pub mistakes: Vec<Diagnostic>,
+    /// The paths that stay at an earlier dry commit than the others, by path.
+    pub behind: Vec<BehindPath>,
+    /// What is wrong with the Applications of those that are not paused.
+    pub failures: Vec<Diagnostic>,
 }
 
 /// The manifests of one destination path before and after.
@@ -66,9 +70,9 @@ pub struct PreviewedBranch {
 pub struct PreviewedPath {
     /// The path.
     pub path: RepoPath,
-    /// The Application that writes to it, or wrote to it, if that can be told.
+    /// The Application that writes to it, or wrote to it, if that is known.
     pub application: Option<AppName>,
-    /// What makes, or made, the Application, and from what; none for one that stands in a file.
+    /// What makes, or made, the Application, and from what; none for one that is in a file.
     pub made_by: Option<String>,
     /// The rule that hydrates it, from 1; none with `spec.sourceHydrator`.
     pub rule: Option<usize>,
@@ -133,7 +137,7 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
 
 fn rehearse<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Run<'a>, HydrateError> {
     let mut run = Run::over(setup, buffer)?.recalling(&Attempt::default());
-    // Nothing is moved, so nobody can be in the way.
+    // Nothing is moved, so no one can be in the way.
     run.hydrate_tips().map_err(Stopped::into_error)?;
     Ok(run)
 }
@@ -168,6 +172,8 @@ fn compare(made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) ->
             applications: report.applications,
             paths,
             mistakes,
+            behind: report.behind,
+            failures: report.mistakes,
         });
     }
     Ok(Preview { environments, problems: report.problems, warnings: report.warnings, inputs: Vec::new() })

@@ -5,13 +5,15 @@ use crate::diag::Diagnostic;
 use crate::git::ObjectBuffer;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::failures::Failure;
+use crate::hydrate::files::METADATA;
 use crate::hydrate::ledger::Ledger;
-use crate::hydrate::report::Outcome;
+use crate::hydrate::report::{BehindPath, Outcome};
 use crate::hydrate::run::{Branch, Run, Stopped};
 use crate::hydrate::setup::Setup;
 use crate::hydrate::snapshot::Snapshot;
-use crate::hydrate::standing::{Origin, Standing};
+use crate::hydrate::standing::{Origin, Standing, provenance};
 use crate::hydrate::survey::{Named, named};
+use crate::metadata::Behind;
 
 /// What a branch that Applications name is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -41,7 +43,7 @@ pub struct BranchStatus {
     pub tip: String,
     /// The dry branch that it is hydrated from.
     pub dry_branch: String,
-    /// The dry commit that it is hydrated from, if that can be told.
+    /// The dry commit that it is hydrated from, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_sha: Option<String>,
     /// The tip of the dry branch; none when that is gone.
@@ -50,7 +52,10 @@ pub struct BranchStatus {
     /// How many commits the dry branch is ahead on its first-parent line; none when it was rewound, or is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behind: Option<usize>,
-    /// The dry commits after its own that did not hydrate, oldest first.
+    /// The paths that stay at an earlier dry commit than `dry_sha`, by path.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paths_behind: Vec<BehindPath>,
+    /// The dry commits that did not hydrate, oldest first: those after its own, and its own where paths are behind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
 }
@@ -59,7 +64,10 @@ impl BranchStatus {
     /// Whether the branch shows what the tip of its dry branch says; of a sync branch, whether it exists.
     pub fn is_current(&self) -> bool {
         match self.state {
-            BranchState::Hydrated => self.behind == Some(0) && self.failures.is_empty(),
+            BranchState::Hydrated => {
+                let is_whole = self.paths_behind.iter().all(|path| path.paused);
+                self.behind == Some(0) && self.failures.is_empty() && is_whole
+            }
             BranchState::Missing | BranchState::NotMade | BranchState::NotHydrated => false,
             BranchState::Promoted => true,
         }
@@ -138,7 +146,9 @@ fn one(
         Some(standing) if is_ours(standing) => BranchState::Hydrated,
         Some(_) => BranchState::NotHydrated,
     };
-    let dry = standing.filter(|_| state == BranchState::Hydrated).and_then(|standing| standing.dry);
+    let standing = standing.filter(|_| state == BranchState::Hydrated);
+    let paths_behind = paths_behind(found, standing.as_ref(), named)?;
+    let dry = standing.and_then(|standing| standing.dry);
     let repository = found.setup.repository;
     let line = match (dry.filter(|dry| repository.has(*dry)), dry_tip) {
         (Some(dry), Some(tip)) => repository.first_parents(dry, tip, BEHIND_MAX)?,
@@ -152,6 +162,25 @@ fn one(
         dry_sha: dry.map(|dry| dry.to_string()),
         dry_tip: dry_tip.map(|tip| tip.to_string()),
         behind: line.map(|line| line.len()),
+        paths_behind,
         failures: ledger.failures.of(branch).to_vec(),
     })
+}
+
+/// The paths that a branch lists as behind.
+fn paths_behind(
+    found: &Snapshot<'_>,
+    standing: Option<&Standing>,
+    named: &Named,
+) -> Result<Vec<BehindPath>, HydrateError> {
+    let Some(standing) = standing else { return Ok(Vec::new()) };
+    let told = provenance(&found.buffer, standing.tip.tree, METADATA)?;
+    let behind = told.map(|told| told.behind).unwrap_or_default();
+    let path = |Behind { path, dry_commit }: Behind| BehindPath {
+        application: named.applications.get(&path).map(|(name, _)| name.to_string()),
+        paused: named.applications.get(&path).is_some_and(|(_, is_paused)| *is_paused),
+        path,
+        dry_sha: dry_commit.map(|id| id.to_string()),
+    };
+    Ok(behind.into_iter().map(path).collect())
 }

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use sha2::{Digest, Sha256};
 
 use super::check::{Judged, Tree, judged};
-use crate::application::{self, Application, Environment, Referenced, Standing, Tool};
+use crate::application::{self, Application, Environment, Profile, Referenced, Standing, Tool};
 use crate::diag::{Diagnostic, Span};
 use crate::hydrate::rules::render_context;
 use crate::hydrate::{HydrateError, Observer};
-use crate::inputs::{DIR, Found, Kept, Kind, Scan, Source};
+use crate::inputs::{self, DIR, Found, Kept, Kind, Scan, Source};
 use crate::manifest;
 use crate::path::RepoPath;
 use crate::render::{Renderers, directory_of};
@@ -28,8 +28,17 @@ pub struct Inputs {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// What an Application renders to: a digest, none when it does not render.
-pub type Outputs = BTreeMap<(String, Span), Option<String>>;
+/// What each Application renders to.
+pub type Outputs = BTreeMap<(String, Span), Rendering>;
+
+/// What one Application renders to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendering {
+    /// A digest of it; none when it does not render, or was not asked for.
+    pub digest: Option<String>,
+    /// The names of what makes the Application, from the inside out.
+    pub makers: Vec<String>,
+}
 
 /// Finds what the Applications of a tree need from elsewhere. Only Applications that make others are rendered.
 ///
@@ -38,6 +47,8 @@ pub fn inputs(tree: &Tree<'_>, renderers: &Renderers) -> Result<Inputs, HydrateE
     let Judged { rules, discovered, verdict, .. } = judged(tree, renderers)?;
     let view = View::new(tree.files);
     let kept = Kept::read(&view)?;
+    // Charts where a tool looks for them are below their own Applications.
+    let is_beside = kept.lock().is_some_and(|lock| lock.entries().any(|entry| entry.at.is_empty()));
     let mut scan = Scan::new(&view, kept);
     let mut warnings = Vec::new();
     let profile = render_context(&rules.settings, tree.files, &tree.dry_commit).profile;
@@ -54,17 +65,21 @@ pub fn inputs(tree: &Tree<'_>, renderers: &Renderers) -> Result<Inputs, HydrateE
             if *standing != Standing::Hydrated {
                 is_partial |= source.is_err();
             }
-            let tool = source.as_ref().ok().map(|source| &source.tool);
-            is_counted |= tool.is_some() || part.dry.input.is_some();
-            if let Some(source) = needed(&part, tool) {
-                scan.add(part.name.as_str(), &source, &part.places.dry_path);
-            }
-            warnings.extend(tool.and_then(|tool| live_source(&part, tool)));
+            let source = source.ok();
+            is_counted |= source.is_some() || part.dry.input.is_some();
+            add(&mut scan, &part, source.as_ref(), (profile, &tree.dry_commit));
+            warnings.extend(source.and_then(|source| live_source(&part, &source.tool)).filter(|_| is_beside));
         }
         count += usize::from(is_counted);
     }
+    let url = rules.settings.repo_urls.first().map_or("", String::as_str);
+    for root in &rules.settings.roots {
+        let Some(root) = root.application(url, "HEAD") else { continue };
+        let source = application::source(&view, &root, profile).ok();
+        add(&mut scan, &root, source.as_ref(), (profile, &tree.dry_commit));
+    }
     let files: BTreeSet<RepoPath> = discovered.sets.iter().map(|set| set.file.0.clone()).collect();
-    warnings.extend(files.iter().filter_map(|file| live_set(&view, file)));
+    warnings.extend(files.iter().filter(|_| is_beside).filter_map(|file| live_set(&view, file)));
     Ok(Inputs { found: scan.finish(), applications: count, is_partial, warnings })
 }
 
@@ -105,6 +120,30 @@ fn referenced(application: &Application, environment: &Environment) -> Vec<(Sour
     found
 }
 
+/// Adds what the source of an Application of one source needs; `source` is none of what is not here yet.
+fn add(
+    scan: &mut Scan<'_>,
+    application: &Application,
+    source: Option<&application::Source>,
+    (profile, dry_commit): (Profile, &str),
+) {
+    let name = application.name.as_str();
+    if let Some(needed) = needed(application, source.map(|source| &source.tool)) {
+        scan.add(name, &needed, &application.places.dry_path);
+    }
+    let Some(source) = source.filter(|source| matches!(source.tool, Tool::Helm(_))) else { return };
+    // As they are when the Application is rendered.
+    let substituted = Environment::new(profile, application, dry_commit).substitute(source).ok();
+    let Some(Tool::Helm(helm)) = substituted.map(|substituted| substituted.source.tool) else { return };
+    let files = helm.value_files.iter().map(|file| ("valueFiles", file));
+    let parameters = helm.file_parameters.iter().map(|parameter| ("fileParameters", &parameter.path));
+    let numbered = (0..).zip(files).chain((0..).zip(parameters));
+    for (index, (field, url)) in numbered.filter(|(_, (_, text))| inputs::is_url(text)) {
+        let index: usize = index;
+        scan.add_file(name, url, source.span(&["helm", field, &index.to_string()]));
+    }
+}
+
 /// What Argo CD would do with inputs that stand below the source of an Application.
 fn live_source(application: &Application, tool: &Tool) -> Option<Diagnostic> {
     if !application.dry.path.is_root() {
@@ -130,21 +169,37 @@ fn live_set(view: &View<'_>, file: &RepoPath) -> Option<Diagnostic> {
     Some(Diagnostic::warning(warning).at(span).hint("begin the pattern with the directory that is meant"))
 }
 
-/// Renders all Applications of a tree.
-pub fn outputs(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) -> Result<Outputs, HydrateError> {
+/// Renders the Applications of a tree that are asked for by name and place; of the others it is told that they are there.
+pub fn outputs(
+    tree: &Tree<'_>,
+    renderers: &Renderers,
+    is_asked: &dyn Fn(&(String, Span)) -> bool,
+    observer: &dyn Observer,
+) -> Result<Outputs, HydrateError> {
     let Judged { rules, discovered, verdict, .. } = judged(tree, renderers)?;
     let standings = verdict.standings.iter().zip(&discovered.applications);
     let hydrated = standings.filter(|(standing, _)| **standing == Standing::Hydrated);
     let hydrated: Vec<&Application> = hydrated.map(|(_, application)| &**application).collect();
+    let place = |application: &Application| (application.name.to_string(), application.places.name.clone());
+    let asked: Vec<&Application> =
+        hydrated.iter().copied().filter(|application| is_asked(&place(application))).collect();
     let context = render_context(&rules.settings, tree.files, &tree.dry_commit);
-    observer.rendering("", hydrated.len());
-    let results = renderers.render(&hydrated, &context, &|done| observer.rendered(done));
-    let output = |(application, result): (&&Application, Result<crate::render::Rendered, _>)| {
-        let digest = |rendered: crate::render::Rendered| {
-            data_encoding::HEXLOWER.encode(&Sha256::digest(manifest::encode(&rendered.manifests)))
-        };
-        let place = (application.name.to_string(), application.places.name.clone());
-        (place, result.ok().map(digest))
+    observer.rendering("", asked.len());
+    let results = renderers.render(&asked, &context, &|done| observer.rendered(done));
+    let digest = |rendered: crate::render::Rendered| {
+        data_encoding::HEXLOWER.encode(&Sha256::digest(manifest::encode(&rendered.manifests)))
     };
-    Ok(hydrated.iter().zip(results).map(output).collect())
+    let digests: BTreeMap<(String, Span), String> = asked
+        .iter()
+        .zip(results)
+        .filter_map(|(application, result)| Some((place(application), digest(result.ok()?))))
+        .collect();
+    let rendering = |application: &&Application| {
+        let place = place(application);
+        let makers = application.maker.iter().flat_map(|maker| [&maker.by].into_iter().chain(&maker.above));
+        let makers = makers.map(|by| by.name().to_owned()).collect();
+        let digest = digests.get(&place).cloned();
+        (place, Rendering { digest, makers })
+    };
+    Ok(hydrated.iter().map(rendering).collect())
 }

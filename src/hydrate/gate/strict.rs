@@ -10,7 +10,9 @@ use crate::hydrate::error::HydrateError;
 use crate::hydrate::heads::BACKLOG_MAX;
 use crate::hydrate::report::Outcome;
 use crate::hydrate::rules::render_context;
-use crate::hydrate::run::{Attempt, Branch, FailedBranch, FailedRender, FailureKind, Run, Stopped, planned};
+use crate::hydrate::run::{
+    Attempt, Branch, FailedBranch, FailedRender, FailureKind, LeftBehind, Run, Stopped, planned,
+};
 use crate::hydrate::setup::{Setup, Wake};
 use crate::settings::SETTINGS_REF;
 use crate::view::{TreeFiles, View};
@@ -140,6 +142,9 @@ impl<'a> Judge<'a> {
                 }
                 (None, _) => {}
             }
+            if let Some(left) = branch.left_at(branch.dry_tip) {
+                self.by_left(branch, left)?;
+            }
         }
         self.by_diagnostics(None, &made.report.problems)?;
         // Of the warnings, only a field whose name is almost a known one decides.
@@ -179,11 +184,40 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        // Objects that two Applications render.
+        // Objects that two Applications render, and what makes Applications of the branch and cannot be answered.
         if failed.renders.is_empty() {
             self.by_diagnostics(Some(branch), &failed.mistakes)?;
+            self.by_limits(branch, &failed.limits)?;
         }
         Ok(())
+    }
+
+    /// Limits that keep from knowing which Applications a branch has.
+    fn by_limits(&mut self, branch: &Branch, limits: &[Diagnostic]) -> Result<(), HydrateError> {
+        for limit in limits {
+            let verdict = match self.push.strictness {
+                Strictness::All => Verdict::Theirs,
+                Strictness::Touched => self.verdict(Some(branch), limit)?,
+            };
+            match verdict {
+                Verdict::Theirs => self.found.refusals.push(as_warned(limit, true)),
+                Verdict::AsBefore => self.found.warnings.push(as_warned(limit, false)),
+                Verdict::Unknown => self.found.undecided.push(limit.clone()),
+            }
+        }
+        Ok(())
+    }
+
+    /// A branch that goes on without Applications that failed, each by itself.
+    fn by_left(&mut self, branch: &'a Branch, left: &'a LeftBehind) -> Result<(), HydrateError> {
+        for render in &left.renders {
+            if self.push.strictness == Strictness::All || self.touches(branch, render)? {
+                self.found.refusals.extend(render.diagnostics.iter().cloned());
+            } else if self.settings_differ()? {
+                self.by_diagnostics(Some(branch), &render.diagnostics)?;
+            }
+        }
+        self.by_diagnostics(Some(branch), &left.mistakes)
     }
 
     /// What is wrong although it is no render that failed.
@@ -269,6 +303,7 @@ impl<'a> Judge<'a> {
             if let Some(Outcome::Failed { diagnostics, .. }) = branch.failure() {
                 wrong.extend(diagnostics.iter().cloned());
             }
+            wrong.extend(branch.left.diagnostics());
         }
         Ok(wrong)
     }

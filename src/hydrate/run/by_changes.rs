@@ -37,7 +37,7 @@ use crate::hydrate::snapshot::Snapshot;
 use crate::metadata::DryCommit;
 use crate::path::RepoPath;
 use crate::plan::Changes;
-use crate::settings::History;
+use crate::settings::{Held, History};
 use crate::view::{Kind, TreeFiles, View};
 
 /// What was touched: an Application, and why it is to be rendered.
@@ -105,6 +105,9 @@ impl ByChanges {
         for cache::Branch { name, repo_url, applications, .. } in self.state.head.branches.iter().flatten() {
             let Ok(name) = BranchName::new(name) else { return Err(Stopped::Unknown) };
             let work = by_branch.remove(&name).unwrap_or_default();
+            if may_leave(&name, run) && work.iter().any(|work| matches!(work.task, Task::Fails(_))) {
+                return Err(Stopped::Unknown);
+            }
             let untouched = applications.saturating_sub(work.len());
             branches.insert(name, Step::Hydrate(Hydration::of(repo_url.clone(), work, untouched)));
         }
@@ -123,6 +126,9 @@ impl ByChanges {
     /// Whether what was rendered is plain too. Errors: it is not.
     pub fn check(&mut self, rendered: &Rendered, run: &Run<'_>) -> Result<(), Stopped> {
         self.failures = failures(rendered)?;
+        if rendered.hydrations().any(|(name, hydration)| may_leave(name, run) && hydration.failed().next().is_some()) {
+            return Err(Stopped::Unknown);
+        }
         let whole = || rendered.hydrations().filter(|(_, hydration)| hydration.failed().next().is_none());
         let again: BTreeSet<(&RepoPath, usize)> = rendered
             .hydrations()
@@ -453,6 +459,11 @@ fn application_of(record: &Record, view: &View<'_>, rules: &RuleSet) -> Result<A
     };
     let found = rendered.map(|made| (*made).clone()).or_else(read);
     found.filter(|found| found.placement() == record.placement).ok_or(Stopped::Unknown)
+}
+
+/// Whether an Application that fails is left behind on a branch, which is not plain.
+fn may_leave(name: &BranchName, run: &Run<'_>) -> bool {
+    run.found.rules.settings.on_failure.of(name) == Held::Application
 }
 
 /// Whether a branch stayed behind already.

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use super::branch::{Branch, written_from};
 use super::failed_render::FailedBranch;
 use super::known;
+use super::leaving::leaving;
+use super::left::{Left, LeftBehind};
 use super::memory::{Identity, Known, recalled_limit};
 use super::plan::{Failing, Hydration, Plan, Rendered, Stage, Step, Work};
 use super::state::Run;
@@ -18,13 +20,15 @@ use crate::application::{Application, BranchName};
 use crate::cache::{Encoded, State};
 use crate::diag::{Diagnostic, shell_word};
 use crate::git::ObjectId;
-use crate::hydrate::dry_tree::DryTree;
+use crate::hydrate::dry_tree::{DryTree, Mistaken};
+use crate::hydrate::former::{Former, destination};
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::setup::Wake;
 use crate::hydrate::snapshot::Snapshot;
-use crate::metadata::DryCommit;
+use crate::metadata::{Behind, DryCommit};
 use crate::path::RepoPath;
 use crate::plan::{self, Removal};
+use crate::settings::Held;
 
 /// A dry branch of which everything is looked at.
 #[derive(Debug)]
@@ -63,13 +67,15 @@ impl ByEverything {
             backlog.insert(name.clone(), commits);
             run.branches.insert(name, branch);
         }
+        let mut formers = Vec::new();
         if tree.is_open() {
             for name in backlog.keys() {
-                run.before(name, head, heads)?;
+                let dry = run.branches.get(name).and_then(|branch| branch.dry);
+                formers.push(run.former(name, dry, head, heads)?);
             }
         }
         note_silence(run, &tree, head);
-        let mut warnings = report_problems(run, &tree, &backlog);
+        let mut warnings = report_problems(run, &tree, &backlog, &formers);
         let unused = unused_active_paths(run, heads)?;
         run.report.warnings.extend(unused.iter().cloned());
         warnings.extend(unused);
@@ -155,10 +161,10 @@ pub fn plan(
     let mut hydrations: BTreeMap<BranchName, Hydration<Work>> = BTreeMap::new();
     let mut applications: Vec<Arc<Application>> = Vec::new();
     for name in untried {
-        let before = run.before(&name, head, heads)?;
-        match asked(&name, &tree, before, run)? {
+        match asked(&name, &tree, run, head, heads)? {
             Ok(hydration) => {
-                applications.extend(tree.applications(&name).cloned());
+                let is_rendered = |application: &&Arc<Application>| !hydration.leaving().has(application);
+                applications.extend(tree.applications(&name).filter(is_rendered).cloned());
                 hydrations.insert(name, hydration);
             }
             Err(why) => drop(failing.insert(name, why)),
@@ -190,24 +196,31 @@ fn tried(name: &BranchName, dry: ObjectId, earlier: Option<&State>, run: &Run<'_
 fn asked(
     name: &BranchName,
     tree: &DryTree,
-    before: Option<Rc<DryTree>>,
-    run: &Run<'_>,
+    run: &mut Run<'_>,
+    head: &DryHead,
+    heads: &[DryHead],
 ) -> Result<Result<Hydration<Work>, Failing>, Stopped> {
-    let mistakes = tree.mistakes(name, before.as_deref());
-    if !mistakes.is_empty() {
-        return Ok(Err(Failing::Mistakes(mistakes)));
-    }
-    let limits = tree.limits(name, before.as_deref());
+    let dry = run.branches.get(name).and_then(|branch| branch.dry);
+    let former = run.former(name, dry, head, heads)?;
+    let leaves_failed = run.found.rules.settings.on_failure.of(name) == Held::Application;
+    let mistakes = tree.mistakes(name, &former);
+    let mistaken = if leaves_failed { tree.mistaken(name, &former) } else { None };
+    let mistaken = match mistaken {
+        Some(mistaken) => mistaken,
+        None if mistakes.is_empty() => Mistaken::default(),
+        None => return Ok(Err(Failing::Mistakes(mistakes))),
+    };
+    let limits = tree.limits(&former);
     let unknown = match limits.is_empty() {
-        true => unproven(name, tree, before.as_deref(), run)?,
+        true => unproven(name, tree, &former, run)?,
         false => Some(FailedBranch { limits, ..FailedBranch::default() }),
     };
     if let Some(unknown) = unknown {
         return Ok(Err(Failing::Renders(unknown)));
     }
-    let removals = removals(name, tree, before.as_deref(), &run.found);
+    let removals = removals(name, tree, &former, &mistaken, &run.found);
     let is_nothing = removals.as_ref().is_ok_and(Vec::is_empty);
-    let unread = if is_nothing { Vec::new() } else { tree.unread(name, before.as_deref()) };
+    let unread = if is_nothing { Vec::new() } else { tree.unread(name, &former, &mistaken.files) };
     let removals = match removals {
         // What is wrong there may be the very Application that seems to have left.
         _ if !unread.is_empty() => return Ok(Err(Failing::Mistakes(unread))),
@@ -220,10 +233,16 @@ fn asked(
         Some(branch) => branch.holds_what_was_made() && !run.found.settings_changed(branch.settings)?,
         None => false,
     };
+    let before = former.tree.clone().filter(|_| is_as_made);
+    let leaving = match leaving(name, tree, (former, mistaken), leaves_failed, run, (head, heads))? {
+        Ok(leaving) => leaving,
+        Err(mistakes) => return Ok(Err(Failing::Mistakes(mistakes))),
+    };
     Ok(Ok(Hydration {
         removals,
         limits_losses: !tree.allows_removal(name),
-        before: before.filter(|_| is_as_made),
+        before,
+        leaving: Some(Rc::new(leaving)),
         ..Hydration::of(repo_url, Vec::new(), 0)
     }))
 }
@@ -231,13 +250,17 @@ fn asked(
 fn removals(
     name: &BranchName,
     tree: &DryTree,
-    before: Option<&DryTree>,
+    former: &Former,
+    mistaken: &Mistaken,
     found: &Snapshot<'_>,
 ) -> Result<Vec<Removal>, Diagnostic> {
-    let Some(before) = before else { return Ok(Vec::new()) };
+    if former.tree.is_none() {
+        return Ok(Vec::new());
+    }
     let limit = found.rules.settings.removal_limit;
     let allowed = tree.allows_removal(name);
-    let (mut before, now) = (before.destinations(name), tree.destinations(name));
+    let (mut before, mut now) = (former.destinations(), tree.destinations(name));
+    now.extend(mistaken.unread.iter().map(|application| destination(application)));
     let promoted: BTreeSet<&RepoPath> = tree.promoted(name).collect();
     before.retain(|destination| !promoted.contains(&destination.path));
     plan::removals(name, &before, &now, (limit.share, limit.at_least), allowed)
@@ -269,7 +292,24 @@ fn open(name: &BranchName, run: &mut Run<'_>, head: &DryHead, tree: &DryTree) ->
     let mut branch = run.open(name, sync, head)?;
     branch.applications = tree.applications(name).count();
     branch.judge(head, tree.applications(name).map(|application| &**application), &run.found);
+    branch.left = left_before(&branch, tree, run)?;
     Ok(branch)
+}
+
+/// What stayed behind when the branch was hydrated last.
+fn left_before(branch: &Branch, tree: &DryTree, run: &Run<'_>) -> Result<LeftBehind, Stopped> {
+    let (Some(dry), false) = (branch.dry, branch.unreadable()) else { return Ok(LeftBehind::default()) };
+    let left = |behind: &Behind| {
+        let application = tree.applications(&branch.name).find(|app| app.sync_path == behind.path);
+        Left {
+            path: behind.path.clone(),
+            dry_commit: behind.dry_commit,
+            application: application.map(|application| application.name.clone()),
+            is_paused: application.is_some_and(|application| application.paused),
+        }
+    };
+    let paths = branch.told(&run.found.buffer)?.behind.iter().map(left).collect();
+    Ok(LeftBehind { paths, mistakes: run.ledger.left_behind(&branch.name, dry), renders: Vec::new() })
 }
 
 /// The dry commits of a backlog that were tried in vain and are passed over without a word: the record of failures has
@@ -299,11 +339,9 @@ fn report_problems(
     run: &mut Run<'_>,
     tree: &DryTree,
     backlog: &BTreeMap<BranchName, Vec<ObjectId>>,
+    formers: &[Former],
 ) -> Vec<Diagnostic> {
-    let before = |name: &BranchName| run.trees.known(run.branches.get(name)?.dry?);
-    let fed = |feeds: &dyn Fn(&DryTree, &BranchName) -> bool| {
-        backlog.keys().any(|name| before(name).is_some_and(|before| feeds(before, name)))
-    };
+    let fed = |feeds: &dyn Fn(&Former) -> bool| formers.iter().any(feeds);
     let (mut problems, warnings) = tree.problems(|name| backlog.contains_key(name), fed);
     run.report.problems.append(&mut problems);
     run.report.warnings.extend(warnings.iter().cloned());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::branch::{Branch, Made};
-use super::failed_render::FailedBranch;
+use super::left::left_behind;
 use super::losses;
 use super::output::PathOutput;
 use super::plan::{Done, Failing, Hydration, Rendered, Step};
@@ -87,21 +87,24 @@ impl Commits {
         hydration: &Hydration<Done>,
         found: &Snapshot<'_>,
     ) -> Result<Becomes, HydrateError> {
-        if let Some(failed) = failed(hydration) {
-            return Ok(Becomes::Failed(Failing::Renders(failed)));
-        }
+        let (left, removals) = match left_behind(branch, hydration, found)? {
+            Ok(left) => left,
+            Err(failed) => return Ok(Becomes::Failed(Failing::Renders(failed))),
+        };
         let paths: Vec<PathOutput<'_>> =
             hydration.outputs().map(|(application, output)| output.at(application)).collect();
         let untouched = Untouched::since(hydration.before.as_deref(), &branch.name, found.setup.repository);
         let keeps = |path: &PathOutput<'_>| untouched.is(path);
-        let removals = &hydration.removals;
         if hydration.limits_losses
-            && let Some(lost) = losses::too_many(branch, &paths, removals, &keeps, found)?
+            && let Some(lost) = losses::too_many(branch, &paths, &removals, &keeps, found)?
         {
             return Ok(Becomes::Failed(Failing::Mistakes(vec![lost])));
         }
-        let made = match branch.make(found, &self.dry, &hydration.repo_url, &paths, removals, &keeps, sync)? {
-            Ok(made) => made,
+        let behind = left.listed();
+        let behind = hydration.leaving.is_some().then_some(&behind[..]);
+        let made = branch.make(found, &self.dry, &hydration.repo_url, &paths, &removals, &keeps, behind, sync)?;
+        let made = match made {
+            Ok(made) => Made { left, ..made },
             Err(mistake) => return Ok(Becomes::Failed(Failing::unfit(mistake))),
         };
         if let (true, Some(tip)) = (branch.is_taken_over(), made.tip(branch)) {
@@ -111,14 +114,6 @@ impl Commits {
         }
         Ok(Becomes::Hydrated(Box::new(made)))
     }
-}
-
-/// Why a branch fails by what its Applications render to; none when it does not.
-fn failed(hydration: &Hydration<Done>) -> Option<FailedBranch> {
-    FailedBranch::of(hydration.failed().cloned().collect()).or_else(|| {
-        let mistakes = conflicts(hydration);
-        (!mistakes.is_empty()).then(|| FailedBranch { mistakes, ..FailedBranch::default() })
-    })
 }
 
 /// The objects that two Applications of a branch render.

@@ -9,7 +9,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::output::about;
+use super::output::record_of;
 use crate::application::Application;
 use crate::cache::{self, Encoded, Record};
 use crate::diag::Diagnostic;
@@ -35,12 +35,14 @@ pub struct FailedRender {
     pub reads: Reads,
     /// Whether it fails again where `reads` are confirmed.
     pub repeats: bool,
+    /// Whether it follows from the dry commit and the settings alone.
+    pub follows: bool,
 }
 
 impl FailedRender {
     /// What became of rendering `application`; `view` shows the files that it was read from. Errors: the world failed.
     pub fn new(application: &Application, failed: Unrendered, view: &View<'_>) -> Result<Self, HydrateError> {
-        let Unrendered { failure, mut reads, mut repeats } = failed;
+        let Unrendered { failure, mut reads, mut repeats, follows } = failed;
         let name = &application.name;
         let (kind, diagnostics) = match failure {
             render::Failure::Mistakes(mistakes) => (
@@ -65,7 +67,7 @@ impl FailedRender {
             Ok(_) => reads.extend(file.reads()),
             Err(_) => repeats = false,
         }
-        Ok(Self { kind, diagnostics, reads, repeats })
+        Ok(Self { kind, diagnostics, reads, repeats, follows })
     }
 
     /// The same for the cache; none when it need not happen again, and was not the limit of a whole commit.
@@ -74,22 +76,7 @@ impl FailedRender {
             return None;
         }
         let failure = cache::Failure { kind: self.kind, diagnostics: self.diagnostics.clone() };
-        let record = Record {
-            about: about(application),
-            file: application.file.clone(),
-            index: application.index,
-            fingerprint: application.fingerprint(),
-            placement: application.placement(),
-            dry_path: application.dry.path.clone(),
-            branch: application.environment_branch().clone(),
-            cluster: application.destination_cluster.clone(),
-            reads: self.reads.clone(),
-            names_the_commit: false,
-            manifest: ContentId::new(&[]),
-            commands: Vec::new(),
-            objects: Vec::new(),
-            failure: Some(failure),
-        };
+        let record = Record { failure: Some(failure), ..record_of(application, self.reads.clone()) };
         Some(record.encode())
     }
 
@@ -97,8 +84,15 @@ impl FailedRender {
     pub fn recall(record: Record, view: &View<'_>) -> Option<Self> {
         let failure = record.failure.filter(|failure| failure.kind != FailureKind::LimitOfCommit)?;
         let cache::Failure { kind, diagnostics } = failure;
-        let failed = Self { kind, diagnostics, reads: record.reads, repeats: true };
+        // Of those that do not follow from the dry commit, only limits are kept.
+        let follows = kind == FailureKind::Mistakes;
+        let failed = Self { kind, diagnostics, reads: record.reads, repeats: true, follows };
         failed.holds(view).then_some(failed)
+    }
+
+    /// Whether it says something of the dry commit, and would be found anywhere.
+    pub fn is_of_dry_commit(&self) -> bool {
+        self.follows && self.kind == FailureKind::Mistakes
     }
 
     fn holds(&self, view: &View<'_>) -> bool {

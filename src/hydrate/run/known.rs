@@ -30,8 +30,7 @@ pub fn work(
     let recalled: Vec<Recalled> = match earlier {
         Some(state) => {
             let tips = branches.iter().filter_map(|(name, branch)| Some((name, branch.tip.as_ref()?.tree)));
-            let trees: Trees<'_, '_> =
-                tips.map(|(name, tree)| (name, HydratedTree::new(&found.buffer, tree))).collect();
+            let trees: Trees<'_, '_> = tips.map(|(name, tree)| (name, found.tree_of(tree))).collect();
             in_shares(&applications, |application| recall(application, state, &trees, files))
         }
         None => applications

@@ -25,7 +25,7 @@ pub fn losses(
 ) -> Result<Option<Losses>, Error> {
     let limit = found.rules.settings.removal_limit;
     let (Some(tip), Some(_), true) = (&branch.tip, branch.dry, limit.object_share < 1.0) else { return Ok(None) };
-    let tree = HydratedTree::new(&found.buffer, tip.tree);
+    let tree = found.tree_of(tip.tree);
     let mut counts = Vec::new();
     let mut has_new = false;
     let is_of = |path: &PathOutput<'_>, removal: &Removal| {
@@ -62,7 +62,7 @@ pub fn too_many(
     let (Some(losses), Some(tip)) = (losses(branch, paths, removals, keeps, found)?, &branch.tip) else {
         return Ok(None);
     };
-    let tree = HydratedTree::new(&found.buffer, tip.tree);
+    let tree = found.tree_of(tip.tree);
     let mut all = 0;
     for dir in paths.iter().map(|path| path.dir).chain(removals.iter().map(|removal| &removal.path)) {
         all += manifest_of(&tree, dir)?.map_or(0, |manifest| objects_in(&found.buffer, manifest).values().sum());

@@ -174,9 +174,9 @@ pub struct Known<'k> {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// A branch as a state has it; none when it is not just what hydration makes of the tip.
+/// A branch as a state has it; none when it is not just what hydration makes of the tip, or something of it stays behind.
 fn known_branch(branch: &Branch, head: &DryHead, tree: &DryTree, found: &Snapshot<'_>) -> Option<cache::Branch> {
-    let branch = Some(branch).filter(|branch| branch.has_reached(head.tip))?;
+    let branch = Some(branch).filter(|branch| branch.has_reached(head.tip) && branch.left.paths.is_empty())?;
     let first = tree.applications(&branch.name).find(|application| application.has_own_source());
     Some(cache::Branch {
         name: branch.name.to_string(),

@@ -27,9 +27,7 @@ pub fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Result<()
         if count > 0 {
             let who = if count == 1 { "1 Application".to_owned() } else { format!("{count} Applications") };
             let text = match (heads, &found.dry_branches[..]) {
-                ([], []) => format!(
-                    "nothing is hydrated: which branch is the dry one cannot be determined; `{branch}` has {who}"
-                ),
+                ([], []) => format!("nothing is hydrated: the dry branch cannot be determined; `{branch}` has {who}"),
                 ([], [dry_branch, ..]) => {
                     format!("nothing is hydrated: the dry branch `{dry_branch}` does not exist; `{branch}` has {who}")
                 }

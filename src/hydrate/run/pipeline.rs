@@ -6,7 +6,7 @@ use super::branch::Branch;
 use super::by_changes::ByChanges;
 use super::by_everything::{self, ByEverything};
 use super::commits::{Becomes, Commits};
-use super::failed_render::FailedBranch;
+use super::failed_render::{FailedBranch, FailedRender};
 use super::learn::learn;
 use super::moves::{Moves, Start};
 use super::other_branches::warn_of_other_branches;
@@ -241,7 +241,7 @@ impl Run<'_> {
         let older = found.records.iter().count();
         if starts_records && older > 0 && found.setup.refs.records {
             let what = if older == 1 { "1 branch".to_owned() } else { format!("{older} branches") };
-            let note = format!("{what} hydrated by an earlier version now recorded in {RECORDS_REF}");
+            let note = format!("{what} hydrated by an earlier version: now recorded in {RECORDS_REF}");
             self.report.notes.push(note);
         }
         let mut upgraded: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
@@ -277,5 +277,6 @@ fn known_to_fail(hydration: &Hydration<Work>) -> Option<FailedBranch> {
         Task::Fails(failed) => Some(failed.clone()),
         Task::Render(_) | Task::Known(_) => None,
     });
-    FailedBranch::of(failed.collect())
+    let leaves = |failed: &FailedRender| hydration.leaving().leaves_failed && failed.is_of_dry_commit();
+    FailedBranch::of(failed.filter(|failed| !leaves(failed)).collect())
 }

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::failed_render::{FailedBranch, FailedRender};
+use super::left::Leaving;
 use super::output::Output;
 use crate::application::{Application, BranchName};
 use crate::diag::Diagnostic;
@@ -64,6 +65,8 @@ pub struct Hydration<W> {
     /// The dry commit that the branch shows, when what is there is just what these settings make of it: an Application
     /// that is the same as there keeps its files.
     pub before: Option<Rc<DryTree>>,
+    /// What stays as it is; none where nothing does, and nothing did at the dry commit that the branch shows.
+    pub leaving: Option<Rc<Leaving>>,
 }
 
 /// Why a branch is not hydrated from a dry commit.
@@ -145,9 +148,10 @@ impl<W> Stage<W> {
         let Self { head, dry, tree, branches } = self;
         let branches = branches.into_iter().map(|(name, step)| {
             let step = match step {
-                Step::Hydrate(Hydration { repo_url, work, untouched, removals, limits_losses, before }) => {
+                Step::Hydrate(hydration) => {
+                    let Hydration { repo_url, work, untouched, removals, limits_losses, before, leaving } = hydration;
                     let work = work.into_iter().map(&mut become_other).collect();
-                    Step::Hydrate(Hydration { repo_url, work, untouched, removals, limits_losses, before })
+                    Step::Hydrate(Hydration { repo_url, work, untouched, removals, limits_losses, before, leaving })
                 }
                 Step::Fail(failing) => Step::Fail(failing),
             };
@@ -160,7 +164,15 @@ impl<W> Stage<W> {
 impl<W> Hydration<W> {
     /// One with nothing but work.
     pub fn of(repo_url: String, work: Vec<W>, untouched: usize) -> Self {
-        Self { repo_url, work, untouched, removals: Vec::new(), limits_losses: false, before: None }
+        Self { repo_url, work, untouched, removals: Vec::new(), limits_losses: false, before: None, leaving: None }
+    }
+}
+
+impl<W> Hydration<W> {
+    /// What stays as it is.
+    pub fn leaving(&self) -> &Leaving {
+        static NOTHING: Leaving = Leaving::NOTHING;
+        self.leaving.as_deref().unwrap_or(&NOTHING)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::branch::Branch;
 use super::commits::{Becomes, Commits};
@@ -9,17 +10,19 @@ use super::memory::{Attempt, Memory};
 use super::moves::Start;
 use super::plan::Failing;
 use super::stopped::Stopped;
-use crate::application::BranchName;
+use crate::application::{Application, BranchName};
 use crate::git::{ObjectBuffer, ObjectId};
 use crate::hydrate::dry_tree::{DryTree, DryTrees};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::failures::Failures;
+use crate::hydrate::former::Former;
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::ledger::Ledger;
 use crate::hydrate::report::Report;
 use crate::hydrate::rules::Rules;
 use crate::hydrate::setup::Setup;
 use crate::hydrate::snapshot::Snapshot;
+use crate::metadata::Behind;
 use crate::view::TreeFiles;
 
 /// How many dry trees a run without an end keeps: each is asked for again right after it was read.
@@ -90,22 +93,45 @@ impl<'a> Run<'a> {
         self.trees.files(tree, self.found.setup.repository)
     }
 
-    /// The dry commit that a branch was hydrated from last.
-    pub fn before(
+    /// What fed a branch when it was hydrated from `dry`; none when that is not here.
+    ///
+    /// What stayed behind since is told by the newest commit of the branch.
+    pub fn former(
         &mut self,
         name: &BranchName,
+        dry: Option<ObjectId>,
         head: &DryHead,
         heads: &[DryHead],
-    ) -> Result<Option<Rc<DryTree>>, HydrateError> {
-        let branch = self.branches.get(name);
-        let dry = branch.and_then(|branch| branch.dry).filter(|dry| self.found.setup.repository.has(*dry));
-        let Some(dry) = dry else { return Ok(None) };
-        // What rules led there is what left, when they lead elsewhere now.
-        let settings = branch.and_then(|branch| branch.settings);
+    ) -> Result<Former, HydrateError> {
+        let repository = self.found.setup.repository;
+        let dry = dry.filter(|dry| repository.has(*dry));
+        let tree = dry.map(|dry| self.tree_before(name, dry, head, heads)).transpose()?;
+        let told = self.branches.get(name).map(|branch| branch.told(&self.found.buffer)).transpose()?;
+        let behind = told.map(|told| told.behind.clone()).unwrap_or_default();
+        let is_there = |app: &&Arc<Application>| behind.iter().all(|behind| behind.path != app.sync_path);
+        let applications = tree.iter().flat_map(|tree| tree.applications(name)).filter(is_there);
+        let mut applications: Vec<Arc<Application>> = applications.cloned().collect();
+        for Behind { path, dry_commit } in &behind {
+            let Some(dry) = dry_commit.filter(|dry| repository.has(*dry)) else { continue };
+            let then = self.tree_before(name, dry, head, heads)?;
+            applications.extend(then.applications(name).find(|app| app.sync_path == *path).cloned());
+        }
+        Ok(Former { tree, applications })
+    }
+
+    /// The Applications of a dry commit by the rules that the branch was hydrated with: they decide what was on it.
+    fn tree_before(
+        &mut self,
+        name: &BranchName,
+        dry: ObjectId,
+        head: &DryHead,
+        heads: &[DryHead],
+    ) -> Result<Rc<DryTree>, HydrateError> {
+        let settings = self.branches.get(name).and_then(|branch| branch.settings);
         let former = Rules::at(settings, &self.found.buffer).ok().filter(|_| settings != self.found.rules.id);
         match former.filter(|former| former.plain != self.found.rules.plain) {
-            Some(former) => self.trees.read_by(&former.plain, dry, head, heads, &self.found).map(Some),
-            None => self.tree(dry, head, heads).map(Some),
+            Some(former) => self.trees.read_by(&former.plain, dry, head, heads, &self.found),
+            None => self.tree(dry, head, heads),
         }
     }
 
@@ -139,6 +165,11 @@ impl<'a> Run<'a> {
                 Becomes::Hydrated(made) => {
                     branch.take(*made, dry.id, self.found.rules.id);
                     self.ledger.reached(&name, branch.tip.as_ref().map(|tip| tip.id), &dry, &self.found.buffer);
+                    let behind = branch.left.failed();
+                    if !behind.is_empty() {
+                        let (settings, mistakes) = (self.found.rules.id, branch.left.diagnostics());
+                        self.ledger.record_failure(&name, &head, dry.id, settings, mistakes, behind);
+                    }
                 }
                 Becomes::Failed(failing) => self.fail(&name, &head, dry.id, failing),
             }
@@ -155,7 +186,7 @@ impl<'a> Run<'a> {
         let diagnostics = failing.diagnostics();
         match failing {
             Failing::Mistakes(mistakes) => {
-                self.ledger.record_failure(name, head, dry, settings, mistakes);
+                self.ledger.record_failure(name, head, dry, settings, mistakes, Vec::new());
                 branch.fail(dry, diagnostics, false);
             }
             Failing::Recorded(_) => branch.fail(dry, diagnostics, true),
@@ -165,7 +196,7 @@ impl<'a> Run<'a> {
             }
             Failing::Renders(failed) => {
                 if !failed.mistakes.is_empty() {
-                    self.ledger.record_failure(name, head, dry, settings, failed.mistakes.clone());
+                    self.ledger.record_failure(name, head, dry, settings, failed.mistakes.clone(), Vec::new());
                 }
                 self.memory.is_cut_off |= failed.is_cut_off();
                 branch.fail(dry, diagnostics, false);

@@ -14,34 +14,35 @@ use crate::application::{Application, BranchName};
 use crate::hydrate::dry_tree::DryTree;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::METADATA;
+use crate::hydrate::former::Former;
 use crate::hydrate::making::Making;
 use crate::plan::{Renders as _, Unanswered};
 use crate::view::TreeFiles;
 
-/// Why it is not known that what `before` has of such parents on a branch is made no more; none when it is.
+/// Why it is not known that what a branch has of such parents is made no more; none when it is.
 pub fn unproven(
     branch: &BranchName,
     tree: &DryTree,
-    before: Option<&DryTree>,
+    former: &Former,
     run: &Run<'_>,
 ) -> Result<Option<FailedBranch>, Stopped> {
-    let Some(before) = before else { return Ok(None) };
+    let Some(before) = &former.tree else { return Ok(None) };
     let mut failed = FailedBranch::default();
     let doubtful: Vec<&Unanswered> = tree.unanswered_as_in(before).collect();
-    if !doubtful.is_empty() && has_more_than(branch, before, run)? {
+    if !doubtful.is_empty() && has_more_than(branch, former, run)? {
         doubtful.into_iter().for_each(|unanswered| take(&mut failed, unanswered.clone()));
     }
-    for unanswered in unrendered(&tree.silent_parents(branch, before), tree, run)? {
+    for unanswered in unrendered(&tree.silent_parents(former), tree, run)? {
         take(&mut failed, unanswered);
     }
     let is_proven = failed.limits.is_empty() && failed.mistakes.is_empty();
     Ok((!is_proven).then_some(failed))
 }
 
-/// Whether a branch has paths that hydration wrote and that no Application of `before` writes.
-fn has_more_than(branch: &BranchName, before: &DryTree, run: &Run<'_>) -> Result<bool, Stopped> {
+/// Whether a branch has paths that hydration wrote and that no known Application of it writes.
+fn has_more_than(branch: &BranchName, former: &Former, run: &Run<'_>) -> Result<bool, Stopped> {
     let Some(tip) = run.branches.get(branch).and_then(|branch| branch.tip.as_ref()) else { return Ok(false) };
-    let paths = before.applications(branch).map(|application| &application.sync_path).collect();
+    let paths = former.applications.iter().map(|application| &application.sync_path).collect();
     let left = takeover::left_alone(tip.tree, &paths, &run.found.buffer)?;
     let is_of_path = |path: &String| path.rsplit_once('/').is_some_and(|(_, name)| name == METADATA);
     Ok(left.iter().any(is_of_path))

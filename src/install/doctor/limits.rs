@@ -10,7 +10,12 @@ impl Doctor<'_> {
     /// Whether the limits of a run that are set are numbers, and leave room to work.
     pub(super) fn limits(&mut self, renderers: &Renderers) {
         let dir = self.repository.common_dir().display().to_string();
-        let keys = [("hydrate.runMemory", "4g"), ("hydrate.applicationMemory", "1g"), ("hydrate.runTimeLimit", "3600")];
+        let keys = [
+            ("hydrate.runMemory", "4g"),
+            ("hydrate.applicationMemory", "1g"),
+            ("hydrate.runTimeLimit", "3600"),
+            ("hydrate.renderTimeLimit", "120"),
+        ];
         if keys.iter().all(|(key, _)| self.repository.config(key).is_none()) {
             return;
         }
@@ -30,9 +35,17 @@ impl Doctor<'_> {
             let what =
                 format!("hydrate.applicationMemory ({application} bytes) is more than hydrate.runMemory ({run} bytes)");
             self.advise(what, format!("git -C '{dir}' config hydrate.applicationMemory {run}"));
+        } else if limits.time > limits.run_time / 2 {
+            let (one, run) = (limits.time.as_secs(), limits.run_time.as_secs());
+            let what = format!(
+                "hydrate.renderTimeLimit ({one} s) is more than half of hydrate.runTimeLimit ({run} s): after a render that \
+                 does not stop, there is no time for the others"
+            );
+            self.advise(what, format!("git -C '{dir}' config hydrate.renderTimeLimit {}", run / 4));
         } else {
             let time = limits.run_time.as_secs();
-            let bytes = |bytes: u64| if bytes == 0 { "any memory".to_owned() } else { format!("{} MiB", bytes >> 20) };
+            let bytes =
+                |bytes: u64| if bytes == 0 { "unlimited memory".to_owned() } else { format!("{} MiB", bytes >> 20) };
             self.good(format!("a push may take {} and {time} s, one Application {}", bytes(run), bytes(application)));
         }
     }

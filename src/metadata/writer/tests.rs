@@ -1,7 +1,8 @@
 use super::*;
 use crate::application::AppName;
 use crate::git::{Commit, object_id};
-use crate::metadata::{DryCommit, Identity, contract};
+use crate::metadata::{DryCommit, Identity, Provenance, contract};
+use crate::path::RepoPath;
 
 const ID: &str = "3ff41cc5247197a6caf50216c4c76cc29d78a97c";
 const REPOSITORY: &str = "https://github.com/example/repo";
@@ -62,7 +63,7 @@ fn write(writer: &Writer, dry: &DryCommit, commands: &[&str], is_active_path: bo
     let name = AppName::new("dev-west").expect("a name");
     let applications = [(&name, None)];
     let content = PathContent { applications: &applications, commands: &commands, is_ours: true, is_active_path };
-    (writer.files_for_path(&content, &origin).expect("templates that render"), writer.files_for_root(&origin))
+    (writer.files_for_path(&content, &origin).expect("templates that render"), writer.files_for_root(&origin, &[]))
 }
 
 fn message(writer: &Writer, dry: &DryCommit) -> Result<String, Diagnostic> {
@@ -76,6 +77,33 @@ Hydrate-Dry: 3ff41cc5247197a6caf50216c4c76cc29d78a97c
 Hydrate-Dry-Branch: main
 Hydrate-Engine: 3
 ";
+
+#[test]
+fn paths_that_are_behind_are_listed_at_the_root_and_read_back() {
+    let main = branch("main");
+    let dry = argocd_dry();
+    let origin = Origin { repo_url: REPOSITORY, branch: &main, commit: &dry };
+    let path = |text: &str| RepoPath::new(text).expect("a path");
+    let behind =
+        [Behind { path: path("new"), dry_commit: None }, Behind { path: path("team/web"), dry_commit: object_id(ID) }];
+    for writer in [argocd(), proposal()] {
+        let files = writer.files_for_root(&origin, &behind);
+        let root = text(&files, "hydrator.metadata");
+        let expected = format!(
+            ",\n  \"behind\": [\n    {{\n      \"path\": \"new\"\n    }},\n    {{\n      \"path\": \"team/web\",\n      \
+             \"drySha\": \"{ID}\"\n    }}\n  ]\n}}\n"
+        );
+        assert!(root.ends_with(&expected), "{root}");
+        assert_eq!(contract::check_metadata(root.as_bytes()), []);
+        let read = Provenance::read(&path("hydrator.metadata"), root.as_bytes()).expect("readable");
+        assert_eq!((read.dry_commit, read.behind), (Some(dry.id), behind.to_vec()));
+        assert_eq!(root.replace(&expected, "\n}\n"), text(&writer.files_for_root(&origin, &[]), "hydrator.metadata"));
+    }
+    let odd = r#"{"behind":[{"path":"/"},{"path":"b","drySha":"x"},{"path":"a"},{"path":"a"},1,{"path":1}]}"#;
+    let read = Provenance::read(&path("hydrator.metadata"), odd.as_bytes()).expect("readable");
+    assert_eq!(read.behind.iter().map(|behind| behind.path.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    assert!(read.behind.iter().all(|behind| behind.dry_commit.is_none()));
+}
 
 #[test]
 fn argocd_metadata() {
@@ -420,7 +448,7 @@ fn templates_of_the_settings() {
     assert_eq!(message_of(all), Ok(expected));
     assert_eq!(
         message_of("{# nothing #}\n"),
-        Err("the template commit-message.j2 of the settings: it makes an empty message".to_owned())
+        Err("the template commit-message.j2 of the settings: its message is empty".to_owned())
     );
     assert!(message_of("{{ metadata.drySHA }}").is_err());
     assert!(message_of("{% if %}").is_err());

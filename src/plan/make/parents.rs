@@ -99,7 +99,7 @@ fn refused(parent: &Parent, application: &Application, unrendered: Unrendered) -
         Unrendered::Mistakes(mistakes) => {
             let count = mistakes.len();
             let first = mistakes.into_iter().find(Diagnostic::is_error);
-            let first = first.unwrap_or_else(|| Diagnostic::error("it does not render").at(parent.place.clone()));
+            let first = first.unwrap_or_else(|| Diagnostic::error("it fails to render").at(parent.place.clone()));
             let more = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
             let message = because(&(first.message.clone() + &more));
             Ok(Refused { diagnostic: Diagnostic { message, ..application.tells(first) }, is_limit: false })

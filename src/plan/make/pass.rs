@@ -56,12 +56,14 @@ impl Expansions {
             rendered += asked.len();
             let why = match depth == limits.depth {
                 true => Some(format!(
-                    "{depth} Applications make one another in a row; the setting limits.madeDepth sets the limit"
+                    "Applications that make each other are nested {depth} deep; the setting limits.madeDepth sets \
+                    the limit"
                 )),
                 false => (rendered > limits.makers).then(|| {
                     let makers = limits.makers;
                     format!(
-                        "a dry tree has more than {makers} that may make some; the setting limits.makers sets the limit"
+                        "a dry tree has more than {makers} Applications that may make others; the setting \
+                        limits.makers sets the limit"
                     )
                 }),
             };
@@ -148,8 +150,7 @@ impl Pass {
         match fitting(expansion, discovered, site, || Diagnostic::error("").at(found.set.span())) {
             Err(refused) => discovered.unanswered.push(unanswered(refused)),
             Ok(makes) => {
-                discovered.mistakes.extend(makes.warnings.iter().map(|warning| (None, warning.clone())));
-                discovered.rules.extend(&makes.rules);
+                discovered.take_odd(makes);
                 makes.documents.iter().for_each(|document| discovered.take(document));
             }
         }
@@ -171,8 +172,7 @@ impl Pass {
                 return discovered.unanswered.push(unanswered(refused, is_told));
             }
         };
-        discovered.mistakes.extend(makes.warnings.iter().map(|warning| (None, warning.clone())));
-        discovered.rules.extend(&makes.rules);
+        discovered.take_odd(makes);
         let read: BTreeSet<&RepoPath> = contents(&expansion.reads).collect();
         let directories: BTreeSet<&RepoPath> = asked.application.all_sources().map(|source| &source.path).collect();
         let is_top = |path: &RepoPath| path.parent().is_some_and(|parent| directories.contains(&parent));

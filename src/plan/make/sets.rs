@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::super::Discovered;
-use super::{Expansion, Expansions, FoundSet, Refused, Site};
+use super::{Answered, Expansion, Expansions, FoundSet, Refused, Site};
 use crate::application::parent::Makes;
-use crate::application::set::{Limits, Sources};
+use crate::application::set::{Answer, Limits, Question};
 use crate::diag::Diagnostic;
 use crate::template;
-use crate::view::{Reads, Stop, View};
+use crate::view::View;
 
 /// What all sets of a tree may use up together.
 pub(super) const LIMITS: Limits = Limits {
@@ -44,37 +44,23 @@ impl Expansions {
 }
 
 pub(super) fn expanded(found: &FoundSet, discovered: &Discovered, site: &Site<'_>, left: &Limits) -> Expansion {
+    let question = question(discovered, site, left);
+    let Answered { answer, reads, repeats } = site.renders.expand(found, &question, site.clusters, site.files);
     let by = found.set.by();
-    let of_set = Limits::default();
-    let mut limits = Limits {
-        applications: of_set.applications,
-        params: of_set.params.min(left.params),
-        bytes: of_set.bytes.min(left.bytes),
-        template: template::Limits { steps: of_set.template.steps.min(left.template.steps), ..of_set.template },
-    };
-    let before = limits;
-    let (mut made, mut reads, mut used_clusters) = (None, Reads::new(), false);
-    let mut work = |stop: Stop| {
-        let view = View::new(site.files).until(stop);
-        let sources = Sources::new(&view, site.home()).in_namespace(&site.makers.argocd_namespace);
-        let sources = sources.with_recorded_files(site.makers.parameters.clone()).with_clusters(site.clusters.clone());
-        made = Some(found.set.expand_within(&sources, &mut limits));
-        used_clusters = sources.used_clusters();
-        reads = view.reads();
-    };
-    let in_time = site.renders.within_time(&by, &mut work);
     let refused = |diagnostic: Diagnostic, is_limit| {
         let what = format!("{by} makes no Applications: {}", diagnostic.message);
         Refused { diagnostic: Diagnostic { message: what, ..diagnostic }, is_limit }
     };
-    let repeats = in_time.is_ok();
-    let made = match (in_time, made) {
-        (Err(limit), _) => Err(refused(Diagnostic::error(limit).at(found.set.span()), true)),
-        (Ok(()), None) => Err(refused(Diagnostic::error("it was not expanded").at(found.set.span()), true)),
-        (Ok(()), Some(Err(diagnostic))) => Err(refused(diagnostic, false)),
-        (Ok(()), Some(Ok(expanded))) => {
+    let (made, rest, used_clusters) = match answer {
+        // It is not known whether it asked for clusters.
+        Err(limit) => (Err(refused(Diagnostic::error(limit).at(found.set.span()), true)), question.limits, true),
+        Ok(Answer { made: Err(diagnostic), left, used_clusters, .. }) => {
+            (Err(refused(diagnostic, false)), left, used_clusters)
+        }
+        Ok(Answer { made: Ok(expanded), left, used_clusters, .. }) => {
             let (documents, rules) = found.set.documents(&expanded, &site.makers.rules);
-            Ok(Makes { documents, sets: Vec::new(), rules, warnings: expanded.warnings })
+            let makes = Makes { documents, rules, warnings: expanded.warnings, ..Makes::default() };
+            (Ok(makes), left, used_clusters)
         }
     };
     Expansion {
@@ -82,11 +68,37 @@ pub(super) fn expanded(found: &FoundSet, discovered: &Discovered, site: &Site<'_
         reads: Arc::new(reads),
         repeats,
         clusters: used_clusters.then(|| discovered.clusters.clone()),
-        used: Limits {
-            applications: 0,
-            params: before.params - limits.params,
-            bytes: before.bytes - limits.bytes,
-            template: template::Limits { steps: before.template.steps - limits.template.steps, ..before.template },
+        used: used(&question.limits, &rest),
+    }
+}
+
+/// What one set is asked of a tree. `left` is what all sets have left.
+fn question(discovered: &Discovered, site: &Site<'_>, left: &Limits) -> Question {
+    let of_set = Limits::default();
+    Question {
+        home: site.home(),
+        argocd_namespace: site.makers.argocd_namespace.clone(),
+        recorded_files: site.makers.parameters.clone(),
+        secrets: discovered.clusters.iter().map(|(path, _)| path.clone()).collect(),
+        lists: site.makers.clusters.clone(),
+        limits: Limits {
+            applications: of_set.applications,
+            params: of_set.params.min(left.params),
+            bytes: of_set.bytes.min(left.bytes),
+            template: template::Limits { steps: of_set.template.steps.min(left.template.steps), ..of_set.template },
+        },
+    }
+}
+
+/// What was used up between `before` and `rest`, of all but Applications.
+fn used(before: &Limits, rest: &Limits) -> Limits {
+    Limits {
+        applications: 0,
+        params: before.params.saturating_sub(rest.params),
+        bytes: before.bytes.saturating_sub(rest.bytes),
+        template: template::Limits {
+            steps: before.template.steps.saturating_sub(rest.template.steps),
+            ..before.template
         },
     }
 }

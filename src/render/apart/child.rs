@@ -1,6 +1,5 @@
 //! The process that renders: reads what to do on standard input, and says on standard output what comes of it.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::File;
@@ -14,16 +13,17 @@ use rustix::process::getppid;
 
 use super::super::machine::Isolation;
 use super::super::pool::text_of;
-use super::super::{Commit, Context, Failure, Renderers, fence};
-use super::frame::{self, Asked, Said};
+use super::super::{Commit, Context, Renderers, fence};
+use super::Instructions;
+use super::asked::Asked;
+use super::documents::Documents;
+use super::frame::{self, Said};
 use super::rendered::Answer;
-use super::{Error, Instructions};
-use crate::application::{self, Application};
 use crate::cache::Decoder;
 use crate::path::RepoPath;
 use crate::plugin::Runner;
 use crate::stack;
-use crate::view::{ContentId, Entry, Files, Seen, View};
+use crate::view::{ContentId, Entry, Files, Seen};
 
 /// The first argument that `main` looks for, like that of the confining process.
 pub const ARGUMENT: &str = "__render";
@@ -87,56 +87,9 @@ fn serve() -> io::Result<()> {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             asked => Asked::decode(&asked?).ok_or(io::ErrorKind::InvalidData)?,
         };
-        let answer = catch_unwind(AssertUnwindSafe(|| documents.render(&commit, &asked)));
+        let answer = catch_unwind(AssertUnwindSafe(|| documents.answer(&commit, &asked)));
         let answer = answer.unwrap_or_else(|panic| Answer::Panic(text_of(&*panic)));
         frame::write(&mut &files.pipes().to, &Said::done(&answer))?;
-    }
-}
-
-/// The file that was read last: it may hold thousands of Applications.
-#[derive(Default)]
-struct Documents(RefCell<Option<(RepoPath, ContentId, Arc<application::File>)>>);
-
-impl Documents {
-    fn render(&self, commit: &Commit<'_>, asked: &Asked) -> Answer {
-        let is_asked = |application: &&Application| application.fingerprint() == asked.fingerprint;
-        let remade = |file: Option<&application::File>, made: &String| {
-            Application::remade(file, made).filter(|made| is_asked(&&**made)).map(|made| (*made).clone())
-        };
-        // What was rendered stands in no file.
-        let rendered = asked.made.as_ref().and_then(|made| remade(None, made));
-        let found = rendered.map_or_else(
-            || {
-                self.find(commit, asked).map(|file| match &asked.made {
-                    Some(made) => remade(Some(&file), made),
-                    None => {
-                        let mut found = file.applications().filter(|application| application.index == asked.index);
-                        found.find(is_asked).cloned()
-                    }
-                })
-            },
-            |made| Ok(Some(made)),
-        );
-        let rendered = |application: Application| commit.render(&application);
-        match found.map(|application| application.map(rendered)) {
-            Ok(Some(Ok(rendered))) => Answer::Rendered(rendered),
-            Ok(Some(Err(unrendered))) => Answer::Unrendered(unrendered),
-            Ok(None) => Answer::NotFound,
-            Err(error) => Answer::Unrendered(Failure::World(error).into()),
-        }
-    }
-
-    fn find(&self, commit: &Commit<'_>, asked: &Asked) -> Result<Arc<application::File>, Error> {
-        let view = View::with_limit(commit.context.files, u64::MAX);
-        let blob = view.read(&asked.file).map_err(Error::View)?;
-        let mut last = self.0.borrow_mut();
-        let known = last.as_ref().filter(|(path, id, _)| *path == asked.file && *id == blob.id);
-        if let Some((_, _, file)) = known {
-            return Ok(file.clone());
-        }
-        let file = Arc::new(application::read_by(&asked.file, &blob.data, &commit.context.rules));
-        *last = Some((asked.file.clone(), blob.id, file.clone()));
-        Ok(file)
     }
 }
 

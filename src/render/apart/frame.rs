@@ -5,8 +5,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::Arc;
 
+use super::asked::Asked;
 use super::rendered::Answer;
-use crate::application::Application;
 use crate::cache::{Decoder, Encoder};
 use crate::path::RepoPath;
 use crate::view::{ContentId, Entry, Kind, Seen};
@@ -26,15 +26,6 @@ pub(super) enum Said {
     Noted((RepoPath, u8), Seen),
     /// It is done.
     Done(Box<Answer>),
-}
-
-/// The Application that is to be rendered.
-pub(super) struct Asked {
-    pub file: RepoPath,
-    pub index: usize,
-    pub fingerprint: ContentId,
-    /// What [`Application::remade`] reads; none for one that stands in its file.
-    pub made: Option<String>,
 }
 
 /// The end of whoever wants something rendered.
@@ -88,13 +79,8 @@ impl Connection {
         write(&mut self.to, root.as_bytes())
     }
 
-    pub fn ask(&mut self, application: &Application) -> io::Result<()> {
-        let mut frame = Encoder::default();
-        frame.text(application.file.as_str());
-        frame.number(application.index as u64);
-        frame.bytes(application.fingerprint().as_bytes());
-        frame.text(application.made().unwrap_or_default());
-        write(&mut self.to, &frame.0)
+    pub fn ask(&mut self, asked: &Asked) -> io::Result<()> {
+        write(&mut self.to, &asked.encode())
     }
 
     /// Whether something was read already that is not heard yet.
@@ -136,18 +122,6 @@ impl Connection {
             Err(why) => frame.text(why),
         }
         write(&mut self.to, &frame.0)
-    }
-}
-
-impl Asked {
-    pub fn decode(frame: &[u8]) -> Option<Self> {
-        let mut frame = Decoder(frame);
-        Some(Self {
-            file: frame.path()?,
-            index: usize::try_from(frame.number()?).ok()?,
-            fingerprint: frame.id()?,
-            made: frame.text().map(|text| (!text.is_empty()).then_some(text))?,
-        })
     }
 }
 

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::super::Rendered;
 use super::super::failure::{Error, Failure, Unrendered};
-use crate::application::Variable;
+use crate::application::{Variable, set};
 use crate::cache::{Decoder, Encoder};
 use crate::diag::Diagnostic;
 use crate::manifest::Manifest;
@@ -15,10 +18,11 @@ use crate::yaml::Value;
 #[derive(Debug)]
 pub(super) enum Answer {
     Rendered(Rendered),
+    Expanded(set::Answer),
     Unrendered(Unrendered),
     /// A bug of ours.
     Panic(String),
-    /// The Application is not in its file: something else made it.
+    /// The Application or set is not in its file: something else made it.
     NotFound,
 }
 
@@ -33,7 +37,24 @@ impl Answer {
                 reads(frame, seen);
                 frame.list(variables.iter(), |frame, variable| frame.text(variable.name()));
             }
-            Self::Unrendered(Unrendered { failure, reads: seen, repeats }) => {
+            Self::Expanded(set::Answer { made, left, reads: seen, used_clusters }) => {
+                frame.number(7);
+                match made {
+                    Ok(set::Expanded { applications, warnings }) => {
+                        frame.number(1);
+                        frame.list(applications.iter(), made_application);
+                        diagnostics(frame, warnings);
+                    }
+                    Err(mistake) => {
+                        frame.number(0);
+                        diagnostics(frame, std::slice::from_ref(mistake));
+                    }
+                }
+                json(frame, left);
+                reads(frame, seen);
+                frame.number(u64::from(*used_clusters));
+            }
+            Self::Unrendered(Unrendered { failure, reads: seen, repeats, follows }) => {
                 match failure {
                     Failure::Mistakes(mistakes) => {
                         frame.number(1);
@@ -47,6 +68,7 @@ impl Answer {
                 }
                 reads(frame, seen);
                 frame.number(u64::from(*repeats));
+                frame.number(u64::from(*follows));
             }
             Self::Panic(text) => {
                 frame.number(5);
@@ -72,19 +94,49 @@ impl Answer {
             4 => Failure::World(Error::Apart(frame.text()?)),
             5 => return Some(Self::Panic(frame.text()?)),
             6 => return Some(Self::NotFound),
+            7 => {
+                let made = match frame.number()? {
+                    1 => {
+                        let applications = frame.list(read_made_application)?;
+                        Ok(set::Expanded { applications, warnings: read_diagnostics(frame)? })
+                    }
+                    _ => Err(read_diagnostics(frame)?.pop()?),
+                };
+                let (left, reads) = (read_json(frame)?, read_reads(frame)?);
+                return Some(Self::Expanded(set::Answer { made, left, reads, used_clusters: frame.number()? == 1 }));
+            }
             _ => return None,
         };
-        let (reads, repeats) = (read_reads(frame)?, frame.number()? == 1);
-        Some(Self::Unrendered(Unrendered { failure, reads, repeats }))
+        let (reads, repeats, follows) = (read_reads(frame)?, frame.number()? == 1, frame.number()? == 1);
+        Some(Self::Unrendered(Unrendered { failure, reads, repeats, follows }))
     }
 }
 
+fn json<T: Serialize + ?Sized>(frame: &mut Encoder, of: &T) {
+    frame.bytes(&serde_json::to_vec(of).expect("texts and numbers are JSON"));
+}
+
+fn read_json<T: DeserializeOwned>(frame: &mut Decoder<'_>) -> Option<T> {
+    serde_json::from_slice(frame.bytes()?).ok()
+}
+
+fn made_application(frame: &mut Encoder, made: &set::Made) {
+    value(frame, &made.object);
+    json(frame, &(&made.element, &made.generator));
+}
+
+fn read_made_application(frame: &mut Decoder<'_>) -> Option<set::Made> {
+    let object = read_value(frame)?;
+    let (element, generator) = read_json(frame)?;
+    Some(set::Made { object, element, generator })
+}
+
 fn diagnostics(frame: &mut Encoder, diagnostics: &[Diagnostic]) {
-    frame.bytes(&serde_json::to_vec(diagnostics).expect("texts and numbers are JSON"));
+    json(frame, diagnostics);
 }
 
 fn read_diagnostics(frame: &mut Decoder<'_>) -> Option<Vec<Diagnostic>> {
-    serde_json::from_slice(frame.bytes()?).ok()
+    read_json(frame)
 }
 
 fn reads(frame: &mut Encoder, reads: &Reads) {

@@ -92,7 +92,7 @@ struct Object {
     runs: Vec<Run>,
 }
 
-/// Lines that stand together: those that go and those that come in their place, or one of another sort.
+/// Lines that are together: those that go and those that come in their place, or one of another sort.
 #[derive(Default, Serialize)]
 struct Run {
     differs: bool,
@@ -177,7 +177,7 @@ fn environment(index: usize, environment: &EnvironmentDiff) -> Environment {
     Environment {
         branch: printable(branch.branch.as_str()),
         state: match environment.applications.is_empty() {
-            _ if !environment.renders() => "failed",
+            _ if !environment.is_whole() => "failed",
             true => "same",
             false => "changed",
         },
@@ -212,7 +212,7 @@ fn application(id: String, application: &ApplicationDiff) -> Application {
         origin: application.origin().as_deref().map(printable).unwrap_or_default(),
         note: match &application.unreadable {
             Some(why) => format!("What is on the branch cannot be compared: {}", printable(why)),
-            None if application.objects.is_empty() => "The same objects in another notation.".to_owned(),
+            None if application.objects.is_empty() => "The same objects, written differently.".to_owned(),
             None => String::new(),
         },
         danger_count: overview.dangers.len(),

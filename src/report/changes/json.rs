@@ -1,4 +1,4 @@
-//! Changes for programs. What a field means is told in `git hydrate diff --help`.
+//! Changes for programs. What a field means is described in `git hydrate diff --help`.
 
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use super::{ApplicationDiff, Changes, EnvironmentDiff, Overview};
 use crate::diag::Diagnostic;
 use crate::diff::{Change, Leaf, ObjectDiff, Place};
-use crate::hydrate::InputChange;
+use crate::hydrate::{BehindPath, InputChange};
 use crate::yaml::Value;
 
 /// Raised when a field changes its meaning or goes; not when one comes.
@@ -46,6 +46,10 @@ struct Environment<'a> {
     application_count: usize,
     summary: Summary,
     mistakes: &'a [Diagnostic],
+    #[serde(skip_serializing_if = "is_empty")]
+    behind: &'a [BehindPath],
+    #[serde(skip_serializing_if = "is_empty")]
+    failures: &'a [Diagnostic],
     applications: Vec<Application<'a>>,
 }
 
@@ -127,6 +131,10 @@ struct Difference {
     noise: Option<String>,
 }
 
+fn is_empty<T>(list: &&[T]) -> bool {
+    list.is_empty()
+}
+
 fn environment(environment: &EnvironmentDiff) -> Environment<'_> {
     let branch = &environment.branch;
     let overview = Overview::of(environment);
@@ -147,6 +155,8 @@ fn environment(environment: &EnvironmentDiff) -> Environment<'_> {
             images: overview.images.into_iter().map(|(image, _)| image).collect(),
         },
         mistakes: &branch.mistakes,
+        behind: &branch.behind,
+        failures: &branch.failures,
         applications: environment.applications.iter().map(application).collect(),
     }
 }

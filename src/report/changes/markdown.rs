@@ -9,10 +9,10 @@ use crate::diag::printable;
 use crate::diff::{Change, ObjectDiff};
 use crate::report::text::merged;
 
-/// How many environments, images, dangers and mistakes are told; the rest is counted.
+/// How many environments, images, dangers and mistakes are shown; the rest is counted.
 const TOLD_MAX: usize = 30;
 
-/// How long one thing that is told may be.
+/// How long one thing that is shown may be.
 const TEXT_MAX: usize = 1000;
 
 /// What is kept free for the end: the sections to close, and what is said of what was cut.

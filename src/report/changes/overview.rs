@@ -72,8 +72,14 @@ pub(super) fn state(environment: &EnvironmentDiff, overview: &Overview<'_>) -> S
         return "fails to render".to_owned();
     }
     let count = environment.applications.len();
+    let failed = environment.branch.behind.iter().filter(|behind| !behind.paused).count();
+    let failed = match failed {
+        0 => String::new(),
+        1 => ", 1 Application fails".to_owned(),
+        count => format!(", {count} Applications fail"),
+    };
     if count == 0 {
-        return "no change".to_owned();
+        return format!("no change{failed}");
     }
     let counts = match overview.counts() {
         counts if !counts.is_empty() => counts,
@@ -82,7 +88,7 @@ pub(super) fn state(environment: &EnvironmentDiff, overview: &Overview<'_>) -> S
     };
     // One that goes is not among those that the branch has then.
     let removed = environment.applications.iter().filter(|app| app.change == Change::Removed).count();
-    format!("{counts} in {count} of {} Applications", environment.branch.applications + removed)
+    format!("{counts} in {count} of {} Applications{failed}", environment.branch.applications + removed)
 }
 
 /// `nginx 1.26 → 1.27`, with what changed of it only.

@@ -10,7 +10,7 @@ use crate::diff::{Change, ObjectDiff};
 use crate::report::text::merged;
 use crate::report::{Paint, Style, wrap};
 
-/// How much is told.
+/// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     /// A few lines for each environment that changes.
@@ -88,13 +88,18 @@ impl<'a> Text<'a> {
         let branch = &environment.branch;
         let overview = Overview::of(environment);
         let style = match environment.applications.is_empty() {
-            _ if !environment.renders() => Style::Error,
+            _ if !environment.is_whole() => Style::Error,
             true => Style::Dim,
             false => Style::Changed,
         };
         let state = state(environment, &overview);
         let name = self.paint.by(Style::Branch, branch.branch.as_str());
         let _ = writeln!(self.text, "{name:width$}  {}", self.paint.by(style, &state));
+        for behind in branch.behind.iter().take(NAMED_MAX) {
+            let style = if behind.paused { Style::Warning } else { Style::Error };
+            let _ = writeln!(self.text, "  {}", self.paint.by(style, &wrap(&printable(&behind.to_string()), "    ")));
+        }
+        self.more(branch.behind.len(), "paths behind");
         for (image, count) in overview.images.iter().take(NAMED_MAX) {
             let times = if *count > 1 { format!(" ({count} times)") } else { String::new() };
             let image = printable(&format!("{image}{times}"));
@@ -147,7 +152,7 @@ impl<'a> Text<'a> {
             let what = format!("what is on the branch cannot be compared: {}", printable(why));
             let _ = writeln!(self.text, "    {}", wrap(&what, "    "));
         } else if application.objects.is_empty() && application.moved_from.is_none() {
-            let _ = writeln!(self.text, "    the same objects in another notation");
+            let _ = writeln!(self.text, "    the same objects, written differently");
         }
         let with_noise = matches!(self.detail, Detail::Fields { with_noise: true });
         for object in application.objects.iter().filter(|object| with_noise || !object.is_noise()) {

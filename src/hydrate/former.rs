@@ -1,0 +1,66 @@
+//! What fed an environment branch when it was hydrated last.
+//!
+//! Those Applications are told by the dry commit that the branch shows, but for those that stayed behind: what it says of
+//! them may be a mistake, or not be true yet. They are as they were at the dry commit that their path shows.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::dry_tree::DryTree;
+use crate::application::{Application, By, Maker};
+use crate::path::RepoPath;
+use crate::plan::{Destination, Unanswered};
+
+/// What fed a branch when it was hydrated last.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Former {
+    /// The dry commit that the branch shows; none when that is not known.
+    pub tree: Option<Rc<DryTree>>,
+    /// The Applications whose files it holds.
+    pub applications: Vec<Arc<Application>>,
+}
+
+impl Former {
+    /// Whether a file, or one below the root, held one of the Applications.
+    pub fn feeds(&self, file: &RepoPath) -> bool {
+        self.applications.iter().any(|application| file.is_root() || application.file == *file)
+    }
+
+    /// Whether there are Applications of a maker that is not answered at `now`: see [`Former::made_by`].
+    pub fn is_fed_by(&self, unanswered: &Unanswered, now: &DryTree) -> bool {
+        self.made_by(unanswered, now).next().is_some()
+    }
+
+    /// The Applications that a maker which is not answered at `now` made, alone or by what it made; or, of a set, those that
+    /// its file holds; or, of a parent, those of another parent that its file held and that is gone.
+    pub fn made_by<'f>(
+        &'f self,
+        unanswered: &'f Unanswered,
+        now: &'f DryTree,
+    ) -> impl Iterator<Item = &'f Arc<Application>> {
+        let Unanswered { by, file, .. } = unanswered;
+        let is_set = matches!(by, By::ApplicationSet { .. });
+        let is_gone = move |maker: &Maker| maker.file == *file && maker.parents().all(|parent| !now.has_parent(parent));
+        let is_its = move |application: &&Arc<Application>| match &application.maker {
+            Some(maker) => maker.is_below(by) || if is_set { application.file == *file } else { is_gone(maker) },
+            None => is_set && application.file == *file,
+        };
+        self.applications.iter().filter(is_its)
+    }
+
+    /// What the Applications wrote.
+    pub fn destinations(&self) -> BTreeSet<Destination> {
+        self.applications.iter().map(|application| destination(application)).collect()
+    }
+}
+
+/// What an Application writes.
+pub(super) fn destination(application: &Application) -> Destination {
+    Destination {
+        path: application.sync_path.clone(),
+        application: (application.namespace.clone(), application.name.clone()),
+        file: application.file.clone(),
+        maker: application.maker.as_ref().map(|maker| (maker.by.clone(), maker.keeps)),
+    }
+}

@@ -1,0 +1,151 @@
+//! Whether hydration may write a branch at all.
+
+use std::collections::BTreeSet;
+
+use super::Branch;
+use crate::application::{Application, BranchName, destination_is_dry};
+use crate::diag::{Diagnostic, chain, shell_word};
+use crate::git::ObjectBuffer;
+use crate::hydrate::active::Active;
+use crate::hydrate::heads::DryHead;
+use crate::hydrate::snapshot::Snapshot;
+use crate::hydrate::standing::{self, Standing};
+use crate::settings::Held;
+
+impl Branch {
+    /// Decides whether hydration may write the branch at all.
+    ///
+    /// `applications` are those that write to it.
+    pub fn judge<'t>(
+        &mut self,
+        head: &DryHead,
+        mut applications: impl Iterator<Item = &'t Application>,
+        found: &Snapshot<'_>,
+    ) {
+        let name = &self.name;
+        let (settings, buffer, setup) = (&found.rules.settings, &found.buffer, found.setup);
+        let checked_out = setup.refs.records && setup.repository.checked_out(name.as_str());
+        let shared = settings.active_paths(name);
+        let other = self.standing.as_ref().and_then(Standing::dry_branch).filter(|dry| *dry != &head.branch);
+        // A dry branch that an admin took out of the settings, as one that was renamed, leaves its branches to the next.
+        let other = other.filter(|_| !self.dry_branch_is_gone);
+        let foreign = self.standing.as_ref().is_some_and(|standing| standing.origin == standing::Origin::Foreign);
+        let place = |diagnostic: Diagnostic, application: Option<&Application>| match application {
+            Some(application) => diagnostic.at(application.places.environment_branch().clone()),
+            None => diagnostic,
+        };
+        let mistake = if let Some(why) = &self.unreadable {
+            let hint = "`git hydrate doctor` on the server explains how to fix it";
+            place(Diagnostic::error(why).hint(hint), applications.next())
+        } else if (settings.dry_branches.contains(name) || *name == head.branch)
+            && let Some(application) = applications.next()
+        {
+            destination_is_dry(name, application.places.environment_branch())
+        } else if foreign {
+            let mistake = Diagnostic::error(format!("`{name}` was not made by hydration, so it is not overwritten"));
+            place(mistake.hint(to_hand_over(name)), applications.next())
+        } else if settings.on_failure.of(name) == Held::Application && (self.sync != *name || !shared.is_empty()) {
+            let text = format!("the setting `onFailure` is `application` for `{name}`, which is promoted");
+            let hint = "whoever promotes takes every Application to be at the dry commit; an admin names the branches that are \
+                        not promoted: git hydrate config set onFailure '{application: [BRANCH, …]}'";
+            place(Diagnostic::error(text).hint(hint), applications.next())
+        } else if self.active == Active::Foreign {
+            let text = format!("`{}`, which `{name}` is promoted to, was not made by hydration", self.sync);
+            let mistake = Diagnostic::error(text).hint(to_hand_over(&self.sync));
+            match applications.next() {
+                Some(application) => mistake.at(application.places.sync_branch.clone()),
+                None => mistake,
+            }
+        } else if let Some(fault) = self.fault_of_others(buffer) {
+            place(self.malformed(&fault), applications.next())
+        } else if let Some(other) = other.filter(|_| shared.is_empty()) {
+            place(written_from(name, other, &head.branch, found), applications.next())
+        } else if checked_out {
+            Diagnostic::error(format!("`{name}` is checked out in a worktree of this repository"))
+                .hint("hydrate into a bare repository, or check out something else there")
+        } else if self.sync != *name
+            && let (Some(staging), Some(sync)) = (self.old, self.sync_tip)
+            && !buffer.repository().are_related(staging, sync)
+        {
+            let mistake = Diagnostic::error(format!("`{name}` and `{}` have no common history", self.sync));
+            let hint = format!("delete `{name}`: it is created again from the tip of `{}`", self.sync);
+            place(mistake.hint(hint), applications.next())
+        } else if !shared.is_empty()
+            && let Some(outside) = applications.find(|app| !shared.iter().any(|dir| app.sync_path.starts_with(dir)))
+        {
+            let path = &outside.sync_path;
+            let mistake = Diagnostic::error(format!("`{path}` is not in any of the `activePaths` of `{name}`"));
+            mistake.at(outside.places.sync_path.clone()).hint("move it below one of them, or add one in the settings")
+        } else if shared.is_empty()
+            && let Some(active) = settings.active_paths.get(&self.sync)
+            && let Some(application) = applications.next()
+        {
+            let mistake = Diagnostic::error(format!(
+                "`{name}` is not a proposed branch of `{}`, which is promoted by directory",
+                self.sync
+            ));
+            let dir = active.iter().find(|dir| application.sync_path.starts_with(dir));
+            let hint = match dir {
+                Some(dir) => format!("use `{}-next/{dir}` for `hydrateTo.targetBranch`", self.sync),
+                None => format!(
+                    "have an admin add its directory first: git hydrate config add {} {}",
+                    shell_word(&format!("activePaths.{}", self.sync)),
+                    shell_word(application.sync_path.as_str())
+                ),
+            };
+            place(mistake.hint(hint), Some(application))
+        } else {
+            return;
+        };
+        self.close(mistake);
+    }
+
+    /// What is wrong in any directory of a branch that an admin handed over: all of it goes on into our commits.
+    fn fault_of_others(&self, buffer: &ObjectBuffer<'_>) -> Option<String> {
+        let base = self.base().filter(|_| self.is_taken_over())?;
+        let found = buffer.commit(base).and_then(|commit| buffer.first_tree_fault(commit.tree));
+        match found {
+            Ok(fault) => fault.map(|(dir, fault)| match dir.as_str() {
+                "" => format!("its root directory {fault}"),
+                dir => format!("`{dir}` {fault}"),
+            }),
+            Err(error) => Some(chain(&error)),
+        }
+    }
+
+    fn close(&mut self, mistake: Diagnostic) {
+        self.closed = true;
+        self.fail(self.dry_tip, vec![mistake], false);
+    }
+
+    /// The commit to build on has a directory that git would not write.
+    pub(super) fn malformed(&self, fault: &str) -> Diagnostic {
+        let base = if self.tip.is_some() { &self.name } else { &self.sync };
+        let hint = "`git fsck` names the tree: replace it with a commit on that branch, made on the server, or delete the \
+                    branch there";
+        Diagnostic::error(format!("`{base}` cannot be continued: {fault}")).hint(hint)
+    }
+}
+
+fn to_hand_over(branch: &BranchName) -> String {
+    format!("to hand it over, an admin runs on the server: git hydrate adopt {}", shell_word(branch.as_str()))
+}
+
+/// An Application of the dry branch `here` names a branch that is hydrated from another one.
+pub fn written_from(name: &BranchName, owner: &BranchName, here: &BranchName, found: &Snapshot<'_>) -> Diagnostic {
+    let hint = match found.tip(owner) {
+        Some(_) => "give each dry branch environment branches of its own, or let them share one by the setting \
+                    `activePaths`"
+            .to_owned(),
+        None => {
+            let left = found.dry_branches.iter().filter(|branch| *branch != owner).chain([here]);
+            let left: BTreeSet<String> = left.map(|branch| shell_word(branch.as_str()).to_string()).collect();
+            let left = left.into_iter().collect::<Vec<_>>().join(" ");
+            format!(
+                "`{owner}` does not exist; if `{here}` takes its place, an admin runs on the server: git hydrate config \
+                 set dryBranches {left}"
+            )
+        }
+    };
+    Diagnostic::error(format!("`{name}` is hydrated from `{owner}`, not from `{here}`")).hint(hint)
+}

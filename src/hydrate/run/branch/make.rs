@@ -1,0 +1,240 @@
+//! The commits that are made on a branch.
+
+use std::collections::BTreeSet;
+
+use super::{Branch, LeftBehind};
+use crate::application::BranchName;
+use crate::diag::Diagnostic;
+use crate::git::{Commit, Mode, NewCommit, ObjectBuffer, ObjectId};
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::files::{MANIFEST, METADATA, PATH_FILES, README};
+use crate::hydrate::rules::Rules;
+use crate::hydrate::run::output::PathOutput;
+use crate::hydrate::snapshot::Snapshot;
+use crate::hydrate::standing::metadata_dir;
+use crate::metadata::{Behind, DryCommit, Files, Origin, PathContent, Provenance};
+use crate::path::RepoPath;
+use crate::plan::Removal;
+use crate::publish::{Edits, HydratedTree};
+use crate::shares::in_shares;
+
+impl Branch {
+    /// Makes the hydrated commit of a dry commit, or finds that nothing changed. A path that `keeps` names stays as it
+    /// is. `behind` is what the root lists as
+    /// behind; none where it lists nothing and shall not. `sync` is the empty commit that another staging branch started the
+    /// sync branch with in this run.
+    ///
+    /// Errors: the repository, or a template of the settings; within, why it cannot be made on what is there.
+    #[expect(clippy::too_many_arguments, reason = "what a branch gets comes together here")]
+    pub fn make(
+        &self,
+        found: &Snapshot<'_>,
+        dry: &DryCommit,
+        repo_url: &str,
+        paths: &[PathOutput<'_>],
+        removals: &[Removal],
+        keeps: &(dyn Fn(&PathOutput<'_>) -> bool + Sync),
+        behind: Option<&[Behind]>,
+        sync: Option<ObjectId>,
+    ) -> Result<Result<Made, Diagnostic>, HydrateError> {
+        let (buffer, rules) = (&found.buffer, &found.rules);
+        let origin = Origin { repo_url, branch: &self.dry_branch, commit: dry };
+        let mut new_sync = self.new_sync.or(sync.filter(|_| self.sync_tip.is_none()));
+        let parent = self.parent(buffer, rules, &origin, &mut new_sync)?;
+        let base = parent.as_ref().map_or(buffer.empty_tree_id(), |parent| parent.tree);
+        let tree = found.tree_of(base);
+        let mut edits = Edits::default();
+        let mut changed = Vec::new();
+        let mut touched = BTreeSet::new();
+        let make = |path: &PathOutput<'_>| self.write_path(&tree, buffer, rules, &origin, path, keeps);
+        for (path, written) in paths.iter().zip(in_shares(paths, make)) {
+            let Some(Written { same, files }) = written? else { continue };
+            if !same {
+                changed.push(path.dir.clone());
+            }
+            touched.insert(metadata_dir(&rules.settings, &self.name, path.dir));
+            for (name, blob) in files {
+                edits.put(buffer, path.dir, &name, blob);
+            }
+        }
+        for removal in removals {
+            edits.remove(&removal.path, PATH_FILES);
+            touched.insert(metadata_dir(&rules.settings, &self.name, &removal.path));
+        }
+        let lists_others = match behind {
+            Some(behind) => self.told(buffer)?.behind != behind,
+            None => false,
+        };
+        if touched.is_empty() && !lists_others && self.tip.is_some() {
+            return Ok(Ok(Made { new_sync, ..Made::default() }));
+        }
+        if rules.settings.active_paths(&self.name).is_empty() {
+            edits.write(
+                buffer,
+                &RepoPath::root(),
+                &rules.writer.files_for_root(&origin, behind.unwrap_or_default()),
+            )?;
+        } else {
+            let destination = |dir: &RepoPath| paths.iter().any(|path| path.dir == dir);
+            for dir in touched.iter().filter(|dir| !destination(dir)) {
+                edits.write(buffer, dir, &rules.writer.files_for_active_path(&origin))?;
+            }
+        }
+        if let Some(fault) = edits.fault(&tree)? {
+            return Ok(Err(self.malformed(&fault)));
+        }
+        let tree = edits.apply(buffer, base)?;
+        let message = rules.writer.commit_message(&origin, &self.name, rules.id).map_err(HydrateError::Template)?;
+        let commit = write(buffer, rules, dry, tree, parent.as_ref(), message)?;
+        let removed = removals.iter().map(|removal| removal.path.clone()).collect();
+        Ok(Ok(Made { new_sync, commit: Some(commit), changed, removed, left: LeftBehind::default() }))
+    }
+
+    /// The files to write into a path; none when all of them stand there already.
+    fn write_path(
+        &self,
+        tree: &HydratedTree<'_>,
+        buffer: &ObjectBuffer<'_>,
+        rules: &Rules,
+        origin: &Origin<'_>,
+        path: &PathOutput<'_>,
+        keeps: &(dyn Fn(&PathOutput<'_>) -> bool + Sync),
+    ) -> Result<Option<Written>, HydrateError> {
+        let there = tree.entry(&below(path.dir, MANIFEST))?;
+        let same = there == Some((Mode::File, path.manifest));
+        if same && self.is_as_written(tree, buffer, rules, origin, path)? {
+            return Ok(None);
+        }
+        if there.is_some() && keeps(path) {
+            return Ok(None);
+        }
+        let mut files = vec![(MANIFEST.to_owned(), path.manifest)];
+        for (name, content) in self.files(rules, origin, path)? {
+            files.push((name, buffer.write_blob(&content)?));
+        }
+        Ok(Some(Written { same, files }))
+    }
+
+    /// The commit to build on: the tip, else that of the sync branch, which starts with an empty commit of its own.
+    fn parent(
+        &self,
+        buffer: &ObjectBuffer<'_>,
+        rules: &Rules,
+        origin: &Origin<'_>,
+        new_sync: &mut Option<ObjectId>,
+    ) -> Result<Option<Commit>, HydrateError> {
+        if self.tip.is_some() {
+            return Ok(self.tip.clone());
+        }
+        if let Some(sync_tip) = self.sync_tip.or(*new_sync) {
+            return Ok(Some(buffer.commit(sync_tip)?));
+        }
+        let commit = initial(buffer, rules, &self.sync, origin)?;
+        *new_sync = Some(commit.id);
+        Ok(Some(commit))
+    }
+
+    fn files(&self, rules: &Rules, origin: &Origin<'_>, path: &PathOutput<'_>) -> Result<Files, HydrateError> {
+        let content = PathContent {
+            applications: &path.applications,
+            commands: path.commands,
+            is_ours: path.application.is_some(),
+            is_active_path: rules.settings.active_paths(&self.name).contains(path.dir),
+        };
+        let mut files = rules.writer.files_for_path(&content, origin).map_err(HydrateError::Template)?;
+        if let Some(readme) = path.readme {
+            files.insert(README.to_owned(), readme.as_bytes().to_vec());
+        }
+        Ok(files)
+    }
+
+    /// Whether the files of a path whose manifest is unchanged would be the same if they were written again for the dry
+    /// commit that they name: neither the settings nor the Application changed what they say.
+    fn is_as_written(
+        &self,
+        tree: &HydratedTree<'_>,
+        buffer: &ObjectBuffer<'_>,
+        rules: &Rules,
+        origin: &Origin<'_>,
+        path: &PathOutput<'_>,
+    ) -> Result<bool, HydrateError> {
+        let dir = path.dir;
+        let metadata_path = below(dir, METADATA);
+        let Some(text) = tree.file(&metadata_path)? else { return Ok(false) };
+        let Ok(Provenance { dry_commit: Some(written_for), .. }) = Provenance::read(&metadata_path, &text) else {
+            return Ok(false);
+        };
+        let Ok(written_for) = buffer.commit(written_for) else { return Ok(false) };
+        let origin = Origin { commit: &DryCommit::new(&written_for), ..*origin };
+        for (name, content) in self.files(rules, &origin, path)? {
+            if !tree.holds(&below(dir, &name), Mode::File, &content)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Makes the empty commit that a missing sync branch starts with.
+pub fn initial(
+    buffer: &ObjectBuffer<'_>,
+    rules: &Rules,
+    sync: &BranchName,
+    origin: &Origin<'_>,
+) -> Result<Commit, HydrateError> {
+    let message = rules.writer.initial_message(origin, sync, rules.id);
+    write(buffer, rules, origin.commit, buffer.empty_tree_id(), None, message)
+}
+
+fn write(
+    buffer: &ObjectBuffer<'_>,
+    rules: &Rules,
+    dry: &DryCommit,
+    tree: ObjectId,
+    parent: Option<&Commit>,
+    message: String,
+) -> Result<Commit, HydrateError> {
+    let signature = rules.writer.signature(dry.date, parent.map(|parent| &parent.committer));
+    let commit = NewCommit {
+        tree,
+        parents: parent.iter().map(|parent| parent.id).collect(),
+        author: signature.clone(),
+        committer: signature,
+        message,
+    };
+    Ok(buffer.commit(buffer.write_commit(&commit)?)?)
+}
+
+/// What a branch becomes by a dry commit.
+#[derive(Debug, Default)]
+pub struct Made {
+    /// The empty commit that the sync branch starts with, when there was none.
+    pub new_sync: Option<ObjectId>,
+    /// The hydrated commit; none when what is on the branch is what would be made.
+    pub commit: Option<Commit>,
+    /// Destination paths whose manifests changed, new ones included.
+    pub changed: Vec<RepoPath>,
+    /// Destination paths that were removed.
+    pub removed: Vec<RepoPath>,
+    /// What stayed as it was.
+    pub left: LeftBehind,
+}
+
+impl Made {
+    /// What is the newest commit of the branch then.
+    pub fn tip<'t>(&'t self, branch: &'t Branch) -> Option<&'t Commit> {
+        self.commit.as_ref().or(branch.tip.as_ref())
+    }
+}
+
+/// The files of one destination path, ready to be written.
+struct Written {
+    /// Whether the manifest stands there already.
+    same: bool,
+    /// Their blobs by name.
+    files: Vec<(String, ObjectId)>,
+}
+
+fn below(dir: &RepoPath, name: &str) -> RepoPath {
+    dir.child(name).expect("the names of our files are single components")
+}

@@ -1,0 +1,101 @@
+//! What a run leaves of a branch in refs: its own, that of its sync branch, and the records of both.
+
+use std::collections::BTreeMap;
+
+use super::Branch;
+use crate::application::BranchName;
+use crate::git::{Expected, ObjectId, RefEdit, Refs, object_id};
+use crate::hydrate::active::Active;
+use crate::hydrate::branch_records::BranchRecord;
+use crate::hydrate::setup::RefNames;
+use crate::hydrate::standing::Standing;
+use crate::metadata::ENGINE_REVISION;
+use crate::settings::Settings;
+
+impl Branch {
+    /// The records to write for what the run did: of the sync branch that it started or found, and of the branch itself.
+    /// None when the recorded ones still say so.
+    pub fn records(&self, settings: &Settings) -> Vec<(BranchName, BranchRecord)> {
+        let before = self.standing.as_ref().and_then(Standing::record);
+        let made: Vec<ObjectId> = self.commits.iter().filter_map(|commit| object_id(&commit.id)).collect();
+        let last = self.commits.last().and_then(|commit| object_id(&commit.dry_sha));
+        let (Some(tip), false) = (&self.tip, self.closed) else { return Vec::new() };
+        let new = |tip: ObjectId, dry_commit: ObjectId, made: Vec<ObjectId>| BranchRecord {
+            tip,
+            dry_branch: self.dry_branch.clone(),
+            dry_commit,
+            others: BTreeMap::new(),
+            settings: self.settings,
+            engine: ENGINE_REVISION,
+            initial: false,
+            made,
+            older: before.and_then(|before| before.older),
+        };
+        let own = match (before, last, self.dry) {
+            (before, Some(dry_commit), _) => {
+                let mut record = new(tip.id, dry_commit, made);
+                if let Some(before) = before.filter(|_| !settings.active_paths(&self.name).is_empty()) {
+                    record.others.clone_from(&before.others);
+                    record.others.insert(before.dry_branch.clone(), before.dry_commit);
+                    record.others.remove(&self.dry_branch);
+                }
+                record
+            }
+            // What is there is what would be made.
+            (None, None, Some(dry_commit)) if self.reached => new(tip.id, dry_commit, made),
+            (Some(before), None, Some(dry_commit)) if self.reached && self.dry_branch_is_gone => BranchRecord {
+                dry_branch: self.dry_branch.clone(),
+                dry_commit,
+                settings: self.settings,
+                made,
+                ..before.clone()
+            },
+            // It was the active branch of a staging branch for a time.
+            (Some(before), None, Some(dry_commit)) if self.reached && before.initial => BranchRecord {
+                initial: false,
+                tip: tip.id,
+                dry_branch: self.dry_branch.clone(),
+                dry_commit,
+                settings: self.settings,
+                made,
+                ..before.clone()
+            },
+            (Some(before), None, _) if self.settings != before.settings => {
+                BranchRecord { settings: self.settings, made, ..before.clone() }
+            }
+            (Some(_) | None, None, _) => return Vec::new(),
+        };
+        let dry_commit = own.dry_commit;
+        let started = self.new_sync.filter(|_| self.sync != self.name).map(|id| (id, vec![id]));
+        let is_new = matches!(self.active, Active::Unrecorded { .. });
+        let sync = started.or_else(|| self.sync_tip.filter(|_| is_new).map(|id| (id, Vec::new())));
+        let sync = sync.map(|(id, made)| {
+            let record = BranchRecord { initial: true, older: None, ..new(id, dry_commit, made) };
+            (self.sync.clone(), record)
+        });
+        sync.into_iter().chain([(self.name.clone(), own)]).collect()
+    }
+
+    /// The revision of the engine that made the branch, when it is another one than ours and ours makes commits now.
+    pub fn engine_before(&self) -> Option<u32> {
+        let record = self.standing.as_ref().and_then(Standing::record)?;
+        (!self.commits.is_empty() && record.engine != ENGINE_REVISION).then_some(record.engine)
+    }
+
+    /// The revision of the engine that the record of the branch names.
+    pub fn recorded_engine(&self) -> Option<u32> {
+        self.standing.as_ref().and_then(Standing::record).map(|record| record.engine)
+    }
+
+    /// The refs that move, the sync branch first.
+    pub fn ref_edits(&self, names: &RefNames, refs: &Refs) -> Vec<RefEdit> {
+        let edit = |branch: &BranchName, new: ObjectId| {
+            let name = format!("{}{branch}", names.write);
+            let expected = Expected::from(refs.get(&name));
+            (expected != Expected::Is(new)).then_some(RefEdit { name, new: Some(new), expected })
+        };
+        let sync = self.new_sync.filter(|_| self.sync != self.name).and_then(|new| edit(&self.sync, new));
+        let own = self.tip.as_ref().and_then(|tip| edit(&self.name, tip.id));
+        sync.into_iter().chain(own).collect()
+    }
+}

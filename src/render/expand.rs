@@ -1,0 +1,95 @@
+//! Expands an ApplicationSet within the limits of one render: in this process, or in one of its own.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::failure::{RENDER_TIME_LIMIT, RUN_TIME_LIMIT};
+use super::machine::Isolation;
+use super::{Commit, Context, Error, Renderers, Watch, apart};
+use crate::application::set::{Answer, ApplicationSet, Clusters, Question};
+use crate::path::RepoPath;
+use crate::view::{Reads, Stop, View};
+
+/// A set, and what it is expanded by.
+pub struct Set<'a> {
+    /// The set.
+    pub set: &'a ApplicationSet,
+    /// The file that it stands in, or that holds what renders it.
+    pub file: &'a RepoPath,
+    /// Which set of the file it is, from 0, if it stands there itself.
+    pub ordinal: usize,
+    /// What it is asked.
+    pub question: &'a Question,
+    /// The clusters of the tree.
+    pub clusters: &'a Arc<Clusters>,
+}
+
+/// A set that reached a limit of this machine.
+#[derive(Debug)]
+pub struct Unexpanded {
+    /// Which limit, or why it was not expanded.
+    pub error: Error,
+    /// Everything of the dry tree that was looked at until then.
+    pub reads: Reads,
+    /// Whether it comes to the same wherever `reads` are confirmed.
+    pub repeats: bool,
+}
+
+impl Unexpanded {
+    pub(super) fn new(error: Error, reads: Reads) -> Self {
+        let repeats = error.is_limit() && !error.is_limit_of_commit();
+        Self { error, reads, repeats }
+    }
+}
+
+impl Renderers {
+    /// What a set makes. Errors: a limit of this machine.
+    pub fn expand(&self, asked: &Set<'_>, context: &Context<'_>) -> Result<Answer, Unexpanded> {
+        match self.isolation {
+            Isolation::Apart => apart::expand(&Commit::new(self, context), asked),
+            Isolation::Alone | Isolation::Together => self.expand_here(asked, context),
+        }
+    }
+
+    /// The same in this process.
+    pub(super) fn expand_here(&self, asked: &Set<'_>, context: &Context<'_>) -> Result<Answer, Unexpanded> {
+        let (time, setting) = self.time_of_set();
+        let over = Arc::new(AtomicBool::new(false));
+        let flags = [over.clone(), self.cancel.clone()];
+        let view =
+            View::new(context.files).until(Stop::when(move || flags.iter().any(|flag| flag.load(Ordering::Relaxed))));
+        let watch = self.watch.get_or_init(|| Watch::start(self.isolation));
+        let answer = watch.within(time, &over, || {
+            #[cfg(debug_assertions)]
+            super::rehearse(asked.set.name().and_then(|name| self.rehearsed.get(name)));
+            asked.question.answer(asked.set, &view, asked.clusters)
+        });
+        if self.cancel.load(Ordering::Relaxed) {
+            return Err(Unexpanded::new(Error::Cancelled, answer.reads));
+        }
+        match over.load(Ordering::Relaxed) {
+            false => Ok(answer),
+            true => Err(Unexpanded::new(self.set_too_slow(asked.set, setting), answer.reads)),
+        }
+    }
+
+    /// How long a set may take, and the limit that says so.
+    pub(super) fn time_of_set(&self) -> (Duration, &'static str) {
+        let left = self.time_left();
+        if left < self.limits.time { (left, RUN_TIME_LIMIT) } else { (self.limits.time, RENDER_TIME_LIMIT) }
+    }
+
+    /// What to say of a set that reached it.
+    pub(super) fn set_too_slow(&self, set: &ApplicationSet, setting: &'static str) -> Error {
+        let by = set.by();
+        let what = match setting {
+            RUN_TIME_LIMIT => {
+                let seconds = self.limits.run_time.as_secs();
+                format!("one run takes more than {seconds} seconds, and {by} was not expanded")
+            }
+            _ => format!("{by} takes more than {} seconds to expand", self.limits.time.as_secs()),
+        };
+        Error::TooMuch { what, setting }
+    }
+}

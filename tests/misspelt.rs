@@ -1,0 +1,112 @@
+//! What is misspelt so that an Application would no more be hydrated, or hydrated elsewhere: nothing is removed or deployed
+//! by it, and whoever pushes reads which key it is.
+
+use crate::made_applications::{both, config, dry, list};
+use crate::push::{application, config_map, tip};
+use crate::support::{Lab, Repo};
+
+const DEV: &str = "environments/dev";
+const SET: &str = "sets/shop.yaml";
+const WEB: &str = "applications/dev/web.yaml";
+
+/// A set of two Applications, hydrated.
+fn of_set(server: &Repo) -> (Repo, String) {
+    let set = list("shop", &["web@dev", "api@dev"], "");
+    let (web, api) = (config("web", "dev", "one"), config("api", "dev", "one"));
+    let clone = dry(server, &[(SET, &set), (&web.0, &web.1), (&api.0, &api.1)]);
+    clone.push().success();
+    (clone, set)
+}
+
+/// Commits `text` as `path`, pushes it, and answers what the pusher reads.
+fn told(clone: &Repo, path: &str, text: &str) -> String {
+    clone.commit("slip", &[(path, text)]);
+    clone.push().success().remote().join("\n")
+}
+
+#[test]
+fn a_misspelt_source_hydrator_in_a_template_of_a_set_removes_nothing() {
+    both(|_, server| {
+        let (clone, set) = of_set(server);
+        let before = tip(server, DEV);
+        let slip = set.replace("sourceHydrator", "sourceHydrater");
+        let read = told(&clone, SET, &slip);
+        let expected =
+            "error: unknown field `sourceHydrater` in `spec`, so what this ApplicationSet makes is not hydrated";
+        assert!(read.contains(expected) && read.contains("--> sets/shop.yaml:13:7"), "{read}");
+        assert_eq!(tip(server, DEV), before);
+        let patched = set.split_once("      sourceHydrator").expect("there").0.to_owned()
+            + "      project: default\n  templatePatch: |\n    spec:\n      sourceHydrater: {drySource: {}}\n";
+        let read = told(&clone, SET, &patched);
+        assert!(read.contains("unknown field `sourceHydrater` in the patch"), "{read}");
+        assert_eq!(tip(server, DEV), before);
+        assert!(told(&clone, SET, &set.replace("'{{app}}'}", "'{{app}}-x'}")).contains("2 removed"));
+    });
+}
+
+#[test]
+fn an_unknown_field_in_a_template_of_a_set_is_told_at_its_line() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let (clone, set) = of_set(&server);
+    let slip = set.replace("{{environment}}'}\n        sync", "{{environment}}', hlem: {}}\n        sync");
+    let read = told(&clone, SET, &slip);
+    let expected = "warning: unknown field `hlem` in `spec.sourceHydrator.drySource`\n--> sets/shop.yaml:14:";
+    assert!(read.replace("  -->", "-->").contains(expected), "{read}");
+    let check = clone.hydrate(&["check"]).success().stdout;
+    assert!(check.contains("unknown field `hlem`"), "{check}");
+    server.git(&["config", "hydrate.strict", "true"]);
+    clone.commit("again", &[(SET, &format!("{slip}# again\n"))]);
+    let refused = clone.push().exits(1);
+    assert!(refused.stderr.contains("unknown field `hlem`"), "{refused:?}");
+}
+
+#[test]
+fn hydrate_to_beside_source_hydrator_does_not_bypass_staging() {
+    let (path, web) = application("web", "dev");
+    let misplaced = format!("{web}  hydrateTo:\n    targetBranch: environments/dev-next\n");
+    for strict in ["false", "true"] {
+        let lab = Lab::new();
+        let server = lab.server();
+        server.git(&["config", "hydrate.strict", strict]);
+        let config = config("web", "dev", "one");
+        let clone = dry(&server, &[(path.as_str(), web.as_str()), (&config.0, &config.1)]);
+        clone.push().success();
+        let before = tip(&server, DEV);
+        clone.commit("stage it", &[(path.as_str(), &misplaced), (&config.0, &config_map("web", "two"))]);
+        let pushed = clone.push();
+        let expected = "error: `hydrateTo` is beside `sourceHydrator`, where Argo CD does not look at it";
+        assert!(pushed.stderr.contains(expected), "{pushed:?}");
+        assert!(pushed.stderr.contains("indent `hydrateTo` below `sourceHydrator`"), "{pushed:?}");
+        assert_eq!(tip(&server, DEV), before);
+    }
+    let lab = Lab::new();
+    let server = lab.server();
+    let (clone, set) = of_set(&server);
+    let before = tip(&server, DEV);
+    let read = told(&clone, SET, &format!("{set}      hydrateTo: {{targetBranch: environments/dev-next}}\n"));
+    assert!(read.contains("`hydrateTo` is beside `sourceHydrator`"), "{read}");
+    assert_eq!(tip(&server, DEV), before);
+}
+
+#[test]
+fn a_misspelt_kind_or_spec_removes_nothing() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let apps = ["web", "api", "shop", "blog"].map(|name| (application(name, "dev"), config(name, "dev", "one")));
+    let files: Vec<(&str, &str)> =
+        apps.iter().flat_map(|(app, config)| [(&*app.0, &*app.1), (&*config.0, &*config.1)]).collect();
+    let clone = dry(&server, &files);
+    clone.push().success();
+    let before = tip(&server, DEV);
+    let web = application("web", "dev").1;
+    let rows = [
+        ("kind: Application", "kind: Aplication", "error: an object of kind `Aplication` is not hydrated"),
+        ("\nspec:", "\nspecs:", "error: unknown field `specs`, so this Application is not hydrated"),
+    ];
+    for (from, to, expected) in rows {
+        let read = told(&clone, WEB, &web.replace(from, to));
+        assert!(read.contains(expected) && !read.contains("Hydrate-Allow-Removal"), "{read}");
+        assert_eq!(tip(&server, DEV), before, "{read}");
+    }
+}
