@@ -135,8 +135,8 @@ fn rules_that_cannot_be_right_are_refused_before_they_count() {
     let lab = Lab::new();
     let server = lab.server();
     let rows = [
-        ("- {branch: a, path: ../x}", "rules[0]: `path`: `../x` can't be the path"),
-        ("- {branch: a..b, path: a}", "rules[0]: `branch`: `a..b` can't be a branch"),
+        ("- {branch: a, path: ../x}", "rules[0]: `path`: `../x` is not a valid path for hydrated manifests"),
+        ("- {branch: a..b, path: a}", "rules[0]: `branch`: `a..b` is not a valid branch name"),
         ("- {branch: '{{ nme }}', path: a}", "there is no value `nme`; there are name, namespace"),
         ("- {branch: a, path: a, mach: {}}", "unknown field `mach`, expected one of `match`"),
         ("- {branch: a}", "`path` is missing: write where Applications go"),
@@ -156,13 +156,17 @@ fn rules_that_cannot_be_right_are_refused_before_they_count() {
 #[test]
 fn what_a_rule_makes_of_a_hostile_application_is_an_error_of_that_application() {
     let rows = [
-        ("path: '{{ labels.env }}'", "..", "rule 1 of the settings: `path`: `..` can't be the path"),
+        (
+            "path: '{{ labels.env }}'",
+            "..",
+            "rule 1 of the settings: `path`: `..` is not a valid path for hydrated manifests",
+        ),
         ("path: '{{ annotations.x }}/../../y'", "dev", "it uses a value that does not exist"),
-        ("path: '.git/{{ name }}'", "dev", "git keeps `.git`"),
+        ("path: '.git/{{ name }}'", "dev", "git reserves `.git`"),
         (
             "path: x, hydrateTo: '{{ labels.env }}'",
             "a..b",
-            "rule 1 of the settings: `hydrateTo`: `a..b` can't be a branch",
+            "rule 1 of the settings: `hydrateTo`: `a..b` is not a valid branch name",
         ),
         (
             "path: '{% for i in range(9999) %}{% for j in range(9999) %}{% endfor %}{% endfor %}'",
@@ -202,7 +206,7 @@ fn two_rules_that_lead_to_one_path_are_told_with_both_places() {
     let [a, b] = ["a", "b"].map(|name| plain(name, "dev", &source));
     let clone = dry(&server, &[("a.yaml", &a), ("b.yaml", &b), (&file, &text)]);
     let told = clone.push().success().remote().join("\n");
-    assert!(told.contains("error: `same` on `dev` is written by `a` already"), "{told}");
+    assert!(told.contains("error: `same` on `dev` is already written by `a`"), "{told}");
     assert!(told.contains("b.yaml:3") && told.contains("a.yaml:3"), "{told}");
     assert!(told.contains("rule 2 of the settings hydrates it"), "{told}");
 }
@@ -390,7 +394,7 @@ fn a_chart_is_taken_from_where_vendor_keeps_it() {
     let kept = clone.git(&["ls-files", ".hydrate/inputs/helm/*/values.yaml"]);
     clone.commit("edit it", &[(kept.lines().next().expect("one"), "word: edited\n")]);
     let told = clone.push().success().remote().join("\n");
-    assert!(told.contains("has other files than chart web 1.2.3"), "{told}");
+    assert!(told.contains("are not those of chart web 1.2.3"), "{told}");
 }
 
 #[test]
@@ -454,10 +458,10 @@ fn sources_that_argo_cd_refuses_are_refused() {
             "`ref: c` names a chart",
         ),
         (
-            "source: {repoURL: 'ssh://git@git.example.com/other', path: x}".to_owned(),
-            "the source is in another repository: `ssh://git@git.example.com/other` is no `https://` URL",
+            "source: {repoURL: 'ftp://git.example.com/other', path: x}".to_owned(),
+            "the source is in another repository: `ftp://git.example.com/other` is not an `https://` URL",
         ),
-        (format!("source: {}", here(", path: ../x")), "`../x` can't be the path of the dry sources"),
+        (format!("source: {}", here(", path: ../x")), "`../x` is not a valid path for dry sources"),
         (
             format!("sources: [{}]", here(", path: chart, helm: {valueFiles: [$none/x.yaml]}")),
             "`$none/x.yaml` names no source: none has a `ref`",

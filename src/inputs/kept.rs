@@ -243,7 +243,7 @@ mod tests {
                 "a/charts/web",
                 "name: mine\n",
                 None,
-                "`a/charts/web` has other files than chart web 1.2.3 of https://h had",
+                "the files in `a/charts/web` are not those of chart web 1.2.3 of https://h",
             ),
             (
                 "a bump",

@@ -291,9 +291,9 @@ mod tests {
             ),
             (
                 "../../../etc/passwd",
-                "`../../../etc/passwd` cannot be a values file: the path leads out of the repository",
+                "`../../../etc/passwd` can't be a values file: the path leads out of the repository",
             ),
-            ("/", "`/` cannot be a values file: the path leads out of the repository"),
+            ("/", "`/` can't be a values file: the path leads out of the repository"),
             ("out.yaml", "apps/web/out.yaml: the symbolic link to `/etc/passwd` leads out of the repository"),
             ("env", "`env` is not a file"),
             ("secrets://secrets.yaml", "`secrets://secrets.yaml` asks helm-secrets to decrypt a file"),

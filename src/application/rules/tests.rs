@@ -89,7 +89,7 @@ fn where_rules_lead_to() {
             "{% for i in range(9999) %}{% for j in range(9999) %}{% endfor %}{% endfor %}",
             Err("it takes more than 10000 steps"),
         ),
-        ("{{ name * 1000 }}", Err("it makes more than 4096 bytes")),
+        ("{{ name * 1000 }}", Err("its output has more than 4096 bytes")),
     ];
     let object = object(WEB);
     for (template, expected) in rows {
@@ -110,15 +110,21 @@ fn rules_that_cannot_be_right_are_refused() {
     let rows = [
         ("{path: a}", "`branch` is missing: write where Applications go, such as `branch: environments/dev`"),
         ("{branch: a}", "`path` is missing: write where Applications go, such as `path: '{{ name }}'`"),
-        (
-            "{branch: a, path: ../x}",
-            "`path`: `../x` can't be the path of the hydrated manifests: the path leads out of",
-        ),
+        ("{branch: a, path: ../x}", "`path`: `../x` is not a valid path for hydrated manifests: the path leads out of"),
         ("{branch: a, path: .}", "`path`: the hydrated manifests can't be at the root of the branch"),
-        ("{branch: a, path: .git/x}", "`path`: `.git/x` can't be the path of the hydrated manifests: git keeps `.git`"),
-        ("{branch: a..b, path: a}", "`branch`: `a..b` can't be a branch: it has `..` in it"),
-        ("{branch: refs/heads/a, path: a}", "`branch`: `refs/heads/a` can't be a branch: it is the full name of a ref"),
-        ("{branch: a, path: a, hydrateTo: -x}", "`hydrateTo`: `-x` can't be a branch: it begins or ends with '-'"),
+        (
+            "{branch: a, path: .git/x}",
+            "`path`: `.git/x` is not a valid path for hydrated manifests: git reserves `.git`",
+        ),
+        ("{branch: a..b, path: a}", "`branch`: `a..b` is not a valid branch name: it contains `..`"),
+        (
+            "{branch: refs/heads/a, path: a}",
+            "`branch`: `refs/heads/a` is not a valid branch name: it is the full name of a ref",
+        ),
+        (
+            "{branch: a, path: a, hydrateTo: -x}",
+            "`hydrateTo`: `-x` is not a valid branch name: it begins or ends with '-'",
+        ),
         ("{branch: '{{ nme }}', path: a}", "`branch`: there is no value `nme`; there are name, namespace, project,"),
         (
             "{branch: a, path: '{{ destination.cluster }}'}",
@@ -126,7 +132,7 @@ fn rules_that_cannot_be_right_are_refused() {
         ),
         ("{branch: '{{ name', path: a}", "`branch`: "),
         ("{branch: a, path: \"\\n{% for %}\"}", "`path`, line 2: "),
-        ("{branch: a, path: a, match: {name: '['}}", "match.name: the pattern `[` can't be read"),
+        ("{branch: a, path: a, match: {name: '['}}", "match.name: `[` is not a valid pattern"),
         ("{branch: a, path: a, match: {nmae: x}}", "unknown field `nmae`, expected one of `name`, `namespace`"),
         ("{branch: a, path: a, hydratTo: x}", "unknown field `hydratTo`, expected one of `match`, `hydrate`"),
         ("{hydrate: false, branch: a}", "`hydrate: false` leaves Applications alone: take `branch` away"),

@@ -183,7 +183,7 @@ fn is_literal(text: &str) -> bool {
 
 fn branch_template(field: &str, text: &str) -> Result<Template, String> {
     if is_literal(text) {
-        let wrong = |reason: NameError| format!("`{field}`: `{text}` can't be a branch: {reason}");
+        let wrong = |reason: NameError| format!("`{field}`: `{text}` is not a valid branch name: {reason}");
         BranchName::new(text.trim()).map_err(wrong)?;
     }
     template(field, text)
