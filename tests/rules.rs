@@ -31,7 +31,7 @@ const BY_LABEL: &str = "- {match: {labels: {env: '*'}}, branch: 'environments/{{
 /// Sets the rules of a server, and `repoURL`.
 fn rule(server: &Repo, rules: &str) -> Answer {
     server.hydrate(&["config", "set", "repoURL", URL]).success();
-    server.hydrate(&["config", "set", "rules", rules])
+    server.hydrate(&["config", "set", "rules", "--", rules])
 }
 
 fn two(server: &Repo) -> Repo {
@@ -142,7 +142,7 @@ fn rules_that_cannot_be_right_are_refused_before_they_count() {
         ("- {branch: a}", "`path` is missing: write where Applications go"),
     ];
     for (text, expected) in rows {
-        let answer = server.hydrate(&["config", "set", "rules", text]);
+        let answer = server.hydrate(&["config", "set", "rules", "--", text]);
         assert_eq!(answer.code, Some(2), "{text}");
         assert!(
             answer.stderr.contains("settings.yaml: line ") && answer.stderr.contains(expected),
