@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::made_applications::{URL, both, config, dry, files, manifest};
-use crate::push::{config_map, tip};
+use crate::push::tip;
 use crate::support::{Answer, Lab, Repo};
 use crate::vendor::{files_of, packed, vendor};
 
@@ -27,6 +27,11 @@ fn directory(name: &str, environment: &str) -> String {
 }
 
 const BY_LABEL: &str = "- {match: {labels: {env: '*'}}, branch: 'environments/{{ labels.env }}', path: '{{ name }}'}\n";
+
+/// The manifest of a [`config`].
+fn rendered(name: &str, value: &str) -> String {
+    format!("apiVersion: v1\ndata:\n  value: {value}\nkind: ConfigMap\nmetadata:\n  name: {name}")
+}
 
 /// Sets the rules of a server, and `repoURL`.
 fn rule(server: &Repo, rules: &str) -> Answer {
@@ -55,21 +60,21 @@ fn plain_applications_are_hydrated_where_a_rule_leads_them() {
         assert!(told.contains("environments/dev") && told.contains("environments/prod"), "{told}");
         assert!(!told.contains("warning") && !told.contains("error"), "{told}");
         assert!(files(server, "environments/dev").contains("web-dev/manifest.yaml"));
-        assert_eq!(manifest(server, "environments/prod", "web-prod"), config_map("web", "one").trim_end());
+        assert_eq!(manifest(server, "environments/prod", "web-prod"), rendered("web", "one"));
 
         // One environment changes; the other keeps its commit.
         let prod = tip(server, "environments/prod");
         let (path, text) = config("web", "dev", "two");
         clone.commit("change dev", &[(&path, &text)]);
         clone.push().success();
-        assert_eq!(manifest(server, "environments/dev", "web-dev"), config_map("web", "two").trim_end());
+        assert_eq!(manifest(server, "environments/dev", "web-dev"), rendered("web", "two"));
         assert_eq!(tip(server, "environments/prod"), prod);
 
         // Its document changes.
         let text = directory("web", "dev").replace("apps/web/dev", "apps/web/prod");
         clone.commit("take the other directory", &[("applications/dev.yaml", &text)]);
         clone.push().success();
-        assert_eq!(manifest(server, "environments/dev", "web-dev"), config_map("web", "one").trim_end());
+        assert_eq!(manifest(server, "environments/dev", "web-dev"), rendered("web", "one"));
 
         // It goes: the branch would be empty.
         clone.commit("remove dev\n\nHydrate-Allow-Removal: environments/dev", &[("applications/dev.yaml", "")]);
@@ -135,8 +140,8 @@ fn rules_that_cannot_be_right_are_refused_before_they_count() {
     let lab = Lab::new();
     let server = lab.server();
     let rows = [
-        ("- {branch: a, path: ../x}", "rules[0]: `path`: `../x` is not a valid path for hydrated manifests"),
-        ("- {branch: a..b, path: a}", "rules[0]: `branch`: `a..b` is not a valid branch name"),
+        ("- {branch: a, path: ../x}", "rules: `path`: `../x` is not a valid path for hydrated manifests"),
+        ("- {branch: a..b, path: a}", "rules: `branch`: `a..b` is not a valid branch name"),
         ("- {branch: '{{ nme }}', path: a}", "there is no value `nme`; there are name, namespace"),
         ("- {branch: a, path: a, mach: {}}", "unknown field `mach`, expected one of `match`"),
         ("- {branch: a}", "`path` is missing: write where Applications go"),
@@ -256,7 +261,7 @@ fn pinned_revisions_and_other_branches_are_not_hydrated_on_push() {
 #[test]
 fn what_sets_and_parents_make_falls_under_rules() {
     both(|_, server| {
-        let rules = "- {match: {file: root.yaml}, branch: clusters/apps, path: root}\n- {match: {labels: {env: '*'}}, branch: \
+        let rules = "- {match: {name: root}, branch: clusters/apps, path: root}\n- {match: {labels: {env: '*'}}, branch: \
                      'environments/{{ labels.env }}', path: '{{ name }}'}\n";
         rule(server, rules).success();
         let set = format!(
@@ -292,8 +297,8 @@ spec:
         let clone = dry(server, &all);
         let told = clone.push().success().remote().join("\n");
         assert!(!told.contains("error") && !told.contains("warning"), "{told}");
-        assert_eq!(manifest(server, "environments/prod", "api-prod"), config_map("api", "one").trim_end());
-        assert_eq!(manifest(server, "environments/dev", "web"), config_map("web", "one").trim_end());
+        assert_eq!(manifest(server, "environments/prod", "api-prod"), rendered("api", "one"));
+        assert_eq!(manifest(server, "environments/dev", "web"), rendered("web", "one"));
         assert!(manifest(server, "clusters/apps", "root").contains("kind: Application"));
         let apps = server.hydrate(&["apps", "main"]).success().stdout;
         assert!(
@@ -306,7 +311,7 @@ spec:
         let (path, text) = config("api", "dev", "two");
         clone.commit("change", &[(&path, &text)]);
         clone.push().success();
-        assert_eq!(manifest(server, "environments/dev", "api-dev"), config_map("api", "two").trim_end());
+        assert_eq!(manifest(server, "environments/dev", "api-dev"), rendered("api", "two"));
         clone.commit("rename", &[("charts/apps/values.yaml", "name: shop\n")]);
         clone.push().success();
         assert!(files(server, "environments/dev").contains("shop/manifest.yaml"));
