@@ -291,7 +291,9 @@ pub(super) fn kind<'a>(object: &'a Field, item_kind: Option<&str>, (rules, file)
                 None => misspelt(object).map_or(Kind::Other, Kind::Misspelt),
             }
         }
-        (Some("ApplicationSet"), _) if argo => misspelt_set(object).map_or(Kind::Other, Kind::Misspelt),
+        (Some("ApplicationSet"), _) if argo && !hydrated(object) => {
+            misspelt_set(object).map_or(Kind::Other, Kind::Misspelt)
+        }
         (Some(kind), _) if kind.ends_with("List") => match object.get("items").map(|items| &items.content) {
             Some(Content::List(items)) => Kind::List(items),
             _ => Kind::Other,
