@@ -1,7 +1,7 @@
 //! What the parts of a hydration cost, each by itself: `cargo bench --bench engines`.
 
 use divan::{Bencher, black_box};
-use git_hydrate::application::{self, Patterns};
+use git_hydrate::application::{self, Patterns, RuleSet};
 use git_hydrate::helm::{self, Charts};
 use git_hydrate::kustomize::{self, Options};
 use git_hydrate::manifest::{self, Manifest, Source};
@@ -68,13 +68,15 @@ fn read_application(bencher: Bencher<'_, '_>) {
 #[divan::bench(args = [10, 100])]
 fn find_applications(bencher: Bencher<'_, '_>, count: usize) {
     let files = tree(count);
-    bencher.bench(|| Discovery::default().discover(black_box(&files), &Patterns::default(), usize::MAX).is_ok());
+    bencher.bench(|| {
+        Discovery::default().discover(black_box(&files), &Patterns::default(), &RuleSet::default(), usize::MAX).is_ok()
+    });
 }
 
 #[divan::bench(args = [10, 100])]
 fn compare_trees(bencher: Bencher<'_, '_>, count: usize) {
     let (old, new) = (tree(count), tree(count).file("apps/1/web.yaml", "kind: B\n"));
-    bencher.bench(|| Changes::between(black_box(&old), &new).is_ok());
+    bencher.bench(|| Changes::between(black_box(&old), &new, &RuleSet::default()).is_ok());
 }
 
 #[divan::bench(args = [10, 100])]

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use git_hydrate::application::set::{self, Home, Sources};
-use git_hydrate::application::{self, Jsonnet, Patterns};
+use git_hydrate::application::{self, Jsonnet, Patterns, RuleSet};
 use git_hydrate::go::glob::Glob;
 use git_hydrate::helm;
 use git_hydrate::hydrate::{CommitRequest, check_settings};
@@ -42,7 +42,7 @@ fn application(bytes: &[u8]) {
     }
     let files = MemoryFiles::new().file("a/b.yaml", bytes).file("kustomization.yaml", bytes);
     let all = Patterns::new::<&str>([]).expect("no pattern is bad");
-    Discovery::default().discover(&files, &all, 10_000).expect("memory is readable");
+    Discovery::default().discover(&files, &all, &RuleSet::default(), 10_000).expect("memory is readable");
 }
 
 fn application_set(bytes: &[u8]) {
@@ -59,7 +59,7 @@ fn application_set(bytes: &[u8]) {
         match set.expand(&sources, &few) {
             Ok(expanded) => {
                 assert!(expanded.applications.len() <= 100);
-                assert!(set.documents(&expanded).len() <= 100);
+                assert!(set.documents(&expanded, &RuleSet::default()).0.len() <= 100);
             }
             Err(diagnostic) => assert!(!diagnostic.to_string().is_empty()),
         }

@@ -24,8 +24,11 @@ mod object;
 mod options;
 pub mod parent;
 mod pause;
+mod plain;
 mod read;
+mod referenced;
 mod repository;
+mod rules;
 mod search;
 pub mod set;
 mod source;
@@ -33,11 +36,13 @@ mod sync_path;
 mod url;
 mod validate;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
 use crate::diag::{Diagnostic, Span};
+use crate::inputs::Key;
 use crate::manifest::Manifest;
 use crate::path::RepoPath;
 use crate::view::ContentId;
@@ -56,7 +61,9 @@ pub use options::{
     Plugin, PluginParameter, PluginVariable, Replicas,
 };
 pub use pause::PAUSED;
-pub use read::{File, Misspelt, is_marked, read, read_too_large};
+pub use read::{File, Misspelt, is_marked, read, read_by, read_too_large};
+pub use referenced::Referenced;
+pub use rules::{Rule, RuleSet};
 pub use search::{
     PatternError, Patterns, is_excluded, is_inside_chart, is_kustomization, may_hold_applications, patches,
 };
@@ -73,7 +80,7 @@ pub enum Profile {
     Argocd,
 }
 
-/// One Application that is hydrated.
+/// One Application that is hydrated: by its `spec.sourceHydrator`, or by a rule of the settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Application {
     /// `metadata.name`.
@@ -86,8 +93,13 @@ pub struct Application {
     pub destination_cluster: Option<String>,
     /// `spec.destination.namespace`.
     pub destination_namespace: Option<String>,
-    /// `spec.sourceHydrator.drySource`.
+    /// `spec.sourceHydrator.drySource`; of one that a rule hydrates its source, and of several that which tells which branch it
+    /// is of: the first of this repository, else the first.
     pub dry: DrySource,
+    /// All of `spec.sources`, in their order, of one that a rule hydrates; none when it has one source.
+    pub sources: Arc<[PlacedSource]>,
+    /// The rule that hydrates it, from 1; none with `spec.sourceHydrator`.
+    pub rule: Option<usize>,
     /// `spec.sourceHydrator.syncSource.targetBranch`: the branch that is deployed.
     pub sync_branch: BranchName,
     /// `spec.sourceHydrator.syncSource.path`: the directory of the hydrated manifests. Never the root.
@@ -118,9 +130,52 @@ impl Application {
         }
     }
 
+    /// Where it comes from, when that is not said by its file alone: what makes it, and the rule that hydrates it.
+    pub fn origin(&self) -> Option<String> {
+        let maker = self.maker.as_ref().map(|maker| format!("made by {maker}"));
+        let rule = self.rule.map(|rule| format!("by rule {rule}"));
+        let parts: Vec<String> = maker.into_iter().chain(rule).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
+    /// All its sources, in their order.
+    pub fn all_sources(&self) -> impl Iterator<Item = &DrySource> {
+        let only = self.sources.is_empty().then_some(&self.dry);
+        only.into_iter().chain(self.sources.iter().map(|source| &source.dry))
+    }
+
+    /// The same once for each source that is rendered, with that source alone.
+    pub fn parts(&self) -> Vec<Cow<'_, Self>> {
+        if self.sources.is_empty() {
+            return vec![Cow::Borrowed(self)];
+        }
+        let rendered = self.sources.iter().filter(|source| source.dry.renders);
+        rendered.map(|source| Cow::Owned(self.with(source))).collect()
+    }
+
+    fn with(&self, source: &PlacedSource) -> Self {
+        let PlacedSource { dry, repo_url, target_revision, dry_path } = source.clone();
+        let places = Places { repo_url, target_revision, dry_path, ..self.places.clone() };
+        Self { dry, places, ..self.clone() }
+    }
+
+    /// Whether some source is a directory of this repository.
+    pub fn has_own_source(&self) -> bool {
+        self.all_sources().any(|source| source.input.is_none())
+    }
+
+    /// The profile that decides about its release name, variables and tools: what a rule hydrates renders as Argo CD renders it
+    /// without us.
+    pub fn profile(&self, profile: Profile) -> Profile {
+        if self.rule.is_some() { Profile::Argocd } else { profile }
+    }
+
     /// Whether both say the same, wherever they stand.
     pub fn is_same(&self, other: &Self) -> bool {
-        let settled = |application: &Self| settled(application.dry.fields.to_value());
+        let settled = |application: &Self| {
+            let all = application.all_sources().map(|source| source.fields.to_value());
+            settled(Value::Sequence(all.collect()))
+        };
         (&self.project, &self.destination_namespace) == (&other.project, &other.destination_namespace)
             && self.placement() == other.placement()
             && settled(self) == settled(other)
@@ -151,6 +206,14 @@ impl Application {
             hash.update(text.unwrap_or_default());
         }
         self.dry.fields.hash_into(&mut hash);
+        if self.rule.is_some() {
+            hash.update([3]);
+            for source in self.all_sources() {
+                source.fields.hash_into(&mut hash);
+                hash.update(source.path.as_str());
+                hash.update([0, u8::from(source.input.is_some())]);
+            }
+        }
         // What renders are told of the cluster, and no more of it.
         let (version, apis) = (self.kube_version(), self.api_versions());
         for text in version.into_iter().chain(apis.iter().map(String::as_str)) {
@@ -208,6 +271,16 @@ impl Application {
             hash.update(text.unwrap_or_default().len().to_le_bytes());
             hash.update(text.unwrap_or_default());
         }
+        if self.rule.is_some() {
+            hash.update([3]);
+            for source in self.all_sources() {
+                for text in [source.repo_url.as_str(), &source.target_revision, source.path.as_str()] {
+                    hash.update(text.len().to_le_bytes());
+                    hash.update(text);
+                }
+                hash.update([u8::from(source.input.is_some())]);
+            }
+        }
         hash.update([u8::from(self.paused)]);
         ContentId::new(&hash.finalize())
     }
@@ -232,14 +305,33 @@ pub struct DrySource {
     pub repo_url: String,
     /// A branch, `HEAD` (also written as the empty text), or something pinned, as written.
     pub target_revision: String,
-    /// The directory of the sources; the root is allowed.
+    /// The directory of the sources in the dry tree; the root is allowed.
     pub path: RepoPath,
     /// The same, as written.
     pub path_text: String,
     /// The tool options of the Application itself, without override files.
     pub options: Options,
+    /// What it is asked for by, when it is a chart or in another repository.
+    pub input: Option<Key>,
+    /// `ref`: the name by which value files of other sources lead here.
+    pub reference: Option<String>,
+    /// Whether it is rendered; one with `ref` and no path is not.
+    pub renders: bool,
     /// All of it, for override files to be merged into.
     fields: Arc<Field>,
+}
+
+/// A source, and where its fields stand: the values, not the keys.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlacedSource {
+    /// The source.
+    pub dry: DrySource,
+    /// `repoURL`
+    pub repo_url: Span,
+    /// `targetRevision`
+    pub target_revision: Span,
+    /// `path`, or `chart`.
+    pub dry_path: Span,
 }
 
 /// Where the fields of an [`Application`] stand that rules point at: the values, not the keys.

@@ -64,71 +64,48 @@ struct Arguments {
     command: Option<Command>,
 }
 
+// The help of each command is the documentation of its arguments: the first paragraph for `-h`, all of it for `--help`.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Write a small working example to begin with.
     Init(init::Arguments),
-    /// Find everything that is wrong with the Applications of a dry tree.
     Check(check::Arguments),
-    /// List every Application of a dry commit, where it comes from and where it goes.
     Apps(apps::Arguments),
-    /// Bring what Argo CD knows of clusters into the dry tree.
     Clusters(clusters::Arguments),
-    /// Show what would change in each environment.
     Diff(diff::Arguments),
-    /// Show what a push would render, and why.
     Plan(plan::Arguments),
-    /// Print manifests: of an Application, or of a kustomization or directory on disk.
     Render(render::Arguments),
-    /// Show the state of each environment branch, and what failed.
     Status(status::Arguments),
-    /// Show hydrated history with the dry commits behind it.
     Log(log::Arguments),
-    /// Trace a hydrated object or line back to its Application, its dry files and the dry commit that last changed it.
     Explain(explain::Arguments),
-    /// Re-render hydrated commits and check that their ids match.
     Verify(verify::Arguments),
-    /// Bring charts, bases and files from elsewhere into the working tree, pinned by a lock file.
     Vendor(vendor::Arguments),
-    /// Hydrate commits missed after a crash, import or settings change.
     CatchUp(catch_up::Arguments),
-    /// Let hydration take over branches that it did not make.
     Adopt(adopt::Arguments),
-    /// Show or change the settings of the repository.
     Config(config::Arguments),
-    /// Have a server hydrate what is pushed, or a clone fetch what it needs.
     Install(install::Arguments),
-    /// Uninstall the hooks and settings; hooks that were there before come back.
     Uninstall(install::UninstallArguments),
-    /// Test an installation, and explain how to fix problems.
     Doctor(doctor::Arguments),
-    /// Commit manifests that another renderer made: a CommitManifests request as JSON on standard input.
     Commit(commit::Arguments),
-    /// Run as a hook of git; the installed scripts call this.
     Hook(hook::Arguments),
-    /// Serve a fetch from `hydrate::<url>`; git calls this by the name git-remote-hydrate.
     #[command(hide = true)]
     RemoteHelper(remote_helper::Arguments),
-    /// Print what `--help` prints, of a command or of all.
     Help(help::Arguments),
-    /// Print the completions of a shell.
     Completions(completions::Arguments),
-    /// Print the manual page, or write all pages into a directory.
     Man(man::Arguments),
 }
 
 /// What to say of a commit that hydrates nothing.
 const NO_APPLICATION: &str = "\
 no Application of this commit is hydrated from this branch
-hint: `git hydrate check` lists the Applications; --branch NAME takes the commit for the tip of another dry branch;
-      `git hydrate init` writes a small example to begin with
+hint: `git hydrate check` lists the Applications; --branch NAME treats the commit as the tip of another dry branch;
+      `git hydrate init` writes a small example
 ";
 
 /// What to say where no environment branch is.
 const NO_BRANCH: &str = "\
 there is no environment branch here
-hint: a push to the server makes them, if it hydrates; `git fetch` brings them here; `git hydrate check` lists the
-      Applications that name them, and `git hydrate init` writes a small example to begin with
+hint: a push to a server that hydrates makes them; `git fetch` fetches them; `git hydrate check` lists the
+      Applications that name them, and `git hydrate init` writes a small example
 ";
 
 /// What the exit code says of a command that ran to its end.
@@ -288,7 +265,7 @@ fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
 }
 
 fn no_json() -> anyhow::Error {
-    WrongUse("this command prints text; leave `--json` out".to_owned()).into()
+    WrongUse("this command prints text: it has no `--json`".to_owned()).into()
 }
 
 /// The command whose name is close to a word that is none.
@@ -341,7 +318,7 @@ fn check_owner(repository: &Repository, command: &str) -> anyhow::Result<()> {
 fn commit_of(repository: &Repository, rev: &str) -> anyhow::Result<ObjectId> {
     let unknown = |error: git::Error| match rev {
         // There is no commit yet.
-        "HEAD" => WrongUse(format!("{error}\nhint: `git hydrate init` writes a small example to begin with")),
+        "HEAD" => WrongUse(format!("{error}\nhint: `git hydrate init` writes a small example")),
         _ => WrongUse(error.to_string()),
     };
     let branch = branch_before_tag(repository, rev)?;

@@ -121,7 +121,7 @@ pub struct UnknownField {
     pub near: Option<String>,
 }
 
-/// What made an Application that stands in no file itself, and from what, in words.
+/// What made an Application that is in no file itself, and from what, in words.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Origin(pub String);
@@ -148,10 +148,10 @@ pub struct Diagnostic {
     /// The Application that failed by it, when the place alone does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<String>,
-    /// What made the Application that it is about, and from what, when it stands in no file itself.
+    /// What made the Application that it is about, and from what, when it is in no file itself.
     #[serde(default, rename = "madeBy", skip_serializing_if = "Option::is_none")]
     pub made_by: Option<Box<Origin>>,
-    /// How to mend it.
+    /// How to fix it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// Why this is not rendered, when the tools might render it.
@@ -201,7 +201,7 @@ impl Diagnostic {
         self
     }
 
-    /// The same with the way to mend it.
+    /// The same with how to fix it.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(clipped(hint.into()));
         self

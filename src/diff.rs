@@ -6,7 +6,7 @@
 //!
 //! | in the manifests | told as |
 //! |---|---|
-//! | an item of a list stands elsewhere | moved, not removed and added |
+//! | an item of a list is elsewhere | moved, not removed and added |
 //! | an item with a name of its own has other fields | those fields |
 //! | a ConfigMap of Kustomize has another hash in its name | one object that changed; its users as noise |
 //! | a checksum, a chart's label, the dry commit's id | noise |

@@ -96,7 +96,7 @@ fn find(
     let (include, exclude) = (glob(&options.include), glob(&options.exclude));
     for (field, text, glob) in [("include", &options.include, &include), ("exclude", &options.exclude, &exclude)] {
         if let (Some(text), Some(Err(error))) = (text, glob) {
-            let text = format!("`directory.{field}` is `{text}`, which describes no file: {error}");
+            let text = format!("`directory.{field}`: `{text}` is not a valid pattern: {error}");
             warnings.push(Diagnostic::warning(text).at(Span::file(dir.clone())));
         }
     }
@@ -136,7 +136,7 @@ fn find(
         }
         bytes = bytes.saturating_add(blob.data.len() as u64);
         if bytes_max > 0 && bytes > bytes_max {
-            let text = format!("the manifests of `{dir}` have more than {bytes_max} bytes together");
+            let text = format!("the manifests of `{dir}` have more than {bytes_max} bytes in total");
             let mistake = Diagnostic::error(text).at(Span::file(path));
             return Err(Error::mistake(mistake.hint("narrow it with `directory.include` and `directory.exclude`")));
         }
@@ -199,7 +199,7 @@ fn read(path: &RepoPath, data: Option<&[u8]>) -> Result<Found, Diagnostic> {
 fn read_json(path: &RepoPath, data: &[u8]) -> Result<Vec<Manifest>, Diagnostic> {
     yaml::json::decode(data, &Limits::default()).map_err(|error| {
         let span = Span::at(path.clone(), error.line(), error.column()).quoting(&String::from_utf8_lossy(data));
-        let mistake = Diagnostic::error(format!("no JSON object: {error}")).at(span);
+        let mistake = Diagnostic::error(format!("not a JSON object: {error}")).at(span);
         mistake.hint("a `.json` file holds one object; write several as the `items` of a `List`")
     })?;
     Ok(manifest::read(data, Source::File(path))?)
@@ -311,7 +311,7 @@ mod tests {
             (
                 "x.yaml",
                 "apiVersion: v1\n--- kind: b, metadata: x\n",
-                Err("app/x.yaml:2:4 text behind the document separator `---`"),
+                Err("app/x.yaml:2:4 text after the document separator `---`"),
             ),
             ("x.json", "{\"kind\": \"A\"}", Ok(&["A"])),
             (
@@ -345,9 +345,8 @@ mod tests {
         let files = MemoryFiles::new().file("app/a.yaml", A).file("app/b.yaml", A).file("app/c.jsonnet", "{} // long");
         assert_eq!(render_in(&files, &options(false, "", ""), 16).expect("just fits").len(), 3);
         let error = render_in(&files, &options(false, "", ""), 15).expect_err("too much");
-        assert!(
-            matches!(error, Error::Mistakes(all) if all[0].message == "the manifests of `app` have more than 15 bytes together")
-        );
+        assert!(matches!(error, Error::Mistakes(all) if all[0].message == "the manifests of `app` have more than 15 \
+            bytes in total"));
     }
 
     #[test]

@@ -102,7 +102,7 @@ pub fn render_kept(charts: &Charts, view: &View<'_>, path: &RepoPath, options: &
 /// with when it meets that call first: with its place and its cure. Values are named as a cure when the chart was rendered
 /// with them, and printed nothing that comes from the call.
 ///
-/// In the order of execution; calls that differ in neither place nor cure are told once, and of a chart with very many
+/// In the order of execution; calls that differ in neither place nor cure are reported once, and of a chart with very many
 /// the first ones. Empty when the chart renders. Fails when it does not render for another reason, refused calls aside.
 pub fn refusals(view: &View<'_>, path: &RepoPath, options: &Options) -> Result<Vec<Error>, Error> {
     options.cluster()?;
@@ -257,7 +257,7 @@ fn is_release_name(name: &str) -> bool {
     })
 }
 
-/// Where the value at `keys` stands in a YAML file; the file as a whole when it can't be told.
+/// Where the value at `keys` stands in a YAML file; the file as a whole when it cannot be determined.
 fn place_of(path: &RepoPath, text: &[u8], keys: &[&str]) -> Span {
     use crate::yaml::{Data, Limits, parse_first};
     let find = || {

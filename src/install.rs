@@ -2,7 +2,7 @@
 //!
 //! On a server that means hooks; in a clone, what `git fetch` brings along. Both can be done twice without harm, and
 //! undone: a hook that was there before runs on, first and with the same input, and comes back in the end. What a
-//! hosting platform or a hook manager writes itself is never changed: our hook goes beside it, or the admin is told
+//! hosting platform or a hook manager writes itself is never changed: our hook goes beside it, or the admin reads
 //! what to do by hand.
 //!
 //! | state of the hook | installing | uninstalling |
@@ -35,7 +35,7 @@ pub use doctor::{Doctor, Finding, Health, Surroundings};
 pub use guard::Owned;
 pub use hook::{CLIENT_HOOKS, Hook, SERVER_HOOKS};
 
-/// Installs or uninstalls, one thing after the other; what stands is told by [`Step`]s.
+/// Installs or uninstalls, one thing after the other; the result is a list of [`Step`]s.
 #[derive(Debug)]
 pub struct Installer<'a> {
     repository: &'a Repository,
@@ -159,8 +159,8 @@ impl<'a> Installer<'a> {
         self.steps.push(Step { state, what: what.into(), advice: Some(advice.into()) });
     }
 
-    /// How a path is told: from the repository on, when it is inside.
-    fn told(&self, path: &Path) -> String {
+    /// How a path is shown: from the repository on, when it is inside.
+    fn shown(&self, path: &Path) -> String {
         path.strip_prefix(self.repository.common_dir()).unwrap_or(path).display().to_string()
     }
 }

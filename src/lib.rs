@@ -43,7 +43,7 @@
 //!
 //! # Layers
 //!
-//! A module uses what stands in lines below its own, and in its own line what the arrows show. `tests/layers.rs` reads this
+//! A module uses what is in lines below its own, and in its own line what the arrows show. `tests/layers.rs` reads this
 //! map, and finds circles of files inside modules too.
 //!
 //! ```text
@@ -56,7 +56,7 @@
 //! domain      application cache diff inputs manifest metadata settings view      cache -> application manifest view,
 //!             application -> inputs manifest view, inputs -> view, diff -> manifest, manifest -> view, metadata -> application manifest,
 //!             settings -> application metadata
-//! format      git shares stack template yaml      git -> shares, template -> yaml
+//! format      git jinja shares stack template yaml      git -> shares, template -> yaml
 //!             diag path      diag -> path
 //! ground      go versions
 //! ```
@@ -94,6 +94,7 @@ pub mod hook;
 pub mod hydrate;
 pub mod inputs;
 pub mod install;
+mod jinja;
 pub mod jsonnet;
 pub mod kustomize;
 pub mod manifest;

@@ -22,10 +22,10 @@ pub enum PathError {
     #[error("the path leads out of the repository")]
     Escapes,
     /// It has an empty, `.` or `..` component, or ends with `/`.
-    #[error("the path is not in its plain form")]
+    #[error("the path has an empty, `.` or `..` part")]
     NotPlain,
     /// It has a NUL byte, which no file name can hold.
-    #[error("the path has a NUL byte")]
+    #[error("the path contains a NUL byte")]
     Nul,
 }
 

@@ -91,7 +91,7 @@ pub fn listen(remote: &str, address: &Address, machine: &Machine) -> Result<Opti
     Ok(Some(wall::supervise(&machine.program, &words, None)?))
 }
 
-/// Serves what git asked for, as [`listen`] was told; caches stand below `caches`.
+/// Serves what git asked for, as [`listen`] was told; caches are below `caches`.
 ///
 /// Does not return when it can, because this process has become `git upload-pack`.
 pub fn serve(request: &str, address: &Address, caches: &Path, machine: &Machine) -> Result<(), Error> {

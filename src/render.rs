@@ -23,6 +23,7 @@ mod outside;
 mod pattern;
 mod pool;
 mod release;
+mod united;
 mod value_files;
 mod watch;
 
@@ -34,7 +35,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::application::{self, Application, Environment, Profile, Substituted, Tool, Variable};
+use crate::application::{self, Application, Environment, Profile, RuleSet, Substituted, Tool, Variable};
 use crate::diag::Diagnostic;
 use crate::helm;
 use crate::manifest::{Key, Manifest};
@@ -54,6 +55,7 @@ pub use exec::Tools;
 pub use expand::{Set, Unexpanded};
 pub use failure::{Error, Failure, Unrendered};
 pub use machine::{Isolation, Limits, Machine};
+pub use value_files::directory_of;
 pub use watch::Watch;
 
 /// The tools and limits of this machine.
@@ -94,10 +96,12 @@ pub struct Context<'a> {
     pub nondeterministic: &'a [String],
     /// What one render may take.
     pub limits: settings::Limits,
+    /// Which plain Applications are hydrated.
+    pub rules: RuleSet,
 }
 
 /// What one Application renders to.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Rendered {
     /// The objects, in the order of the engine.
     pub manifests: Vec<Manifest>,
@@ -247,7 +251,7 @@ impl Renderers {
             let view = View::with_limit(context.files, self.limits.file_bytes_max);
             commit.render_seen(application, view, &Deeds::default()).1.reads()
         };
-        // As every render: on a stack of its own, where a panic touches nobody else.
+        // As every render: on a stack of its own, where a panic touches no one else.
         pool::in_order(&[()], 1, seen, &|_| ()).into_iter().flatten().flatten().next().unwrap_or_default()
     }
 
@@ -264,10 +268,19 @@ impl Renderers {
         }
         let commit = Commit::new(self, context);
         let view = View::with_limit(context.files, self.limits.file_bytes_max);
-        commit.with_engine(application, &view, &Deeds::default(), |one, _, _| match &one.source.tool {
-            Tool::Helm(helm) => one.templates(helm),
-            Tool::Kustomize(_) | Tool::Directory(_) | Tool::Plugin(_) => Ok(Vec::new()),
-        })
+        let mut templates = Vec::new();
+        for part in application.parts() {
+            templates.extend(commit.with_engine(
+                &part,
+                &view,
+                &Deeds::default(),
+                |one, _, _| match &one.source.tool {
+                    Tool::Helm(helm) => one.templates(helm),
+                    Tool::Kustomize(_) | Tool::Directory(_) | Tool::Plugin(_) => Ok(Vec::new()),
+                },
+            )?);
+        }
+        Ok(templates)
     }
 }
 
@@ -283,8 +296,8 @@ pub fn conflicts(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
 
 /// A mistake of ours, told as one of the Application, so that only its branch waits for the next version.
 fn bug(application: &Application, panic: &str) -> Failure {
-    let text = format!("rendering `{}` failed in a way that it never should: {panic}", application.name);
-    let hint = "this is a bug of git-hydrate: please report it with the sources of this Application";
+    let text = format!("internal error while rendering `{}`: {panic}", application.name);
+    let hint = "this is a bug in git-hydrate: please report it with the sources of this Application";
     Failure::mistake(Diagnostic::error(text).at(application.places.name.clone()).hint(hint))
 }
 
@@ -410,7 +423,7 @@ impl<'a> Commit<'a> {
         (result, view)
     }
 
-    /// Whether nobody waits for a result any more.
+    /// Whether no one waits for a result any more.
     fn is_dropped(&self) -> bool {
         self.is_late.load(Ordering::Relaxed) || self.cancel().load(Ordering::Relaxed)
     }
@@ -441,6 +454,36 @@ impl<'a> Commit<'a> {
     }
 
     fn render_within(&self, application: &Application, view: &View<'_>, deeds: &Deeds) -> Result<Rendered, Failure> {
+        if application.sources.is_empty() {
+            return self.render_source(application, view, deeds);
+        }
+        let (mut parts, mut all) = (Vec::new(), Rendered::default());
+        let mut count = 0;
+        for part in application.parts() {
+            let rendered = self.render_source(&part, view, deeds)?;
+            count += rendered.manifests.len();
+            self.check_count(application, count)?;
+            parts.push((part.places.dry_path.clone(), rendered.manifests));
+            all.commands.extend(rendered.commands);
+            all.warnings.extend(rendered.warnings);
+            all.variables.extend(rendered.variables);
+        }
+        let (manifests, warnings) = united::united(application, parts);
+        all.warnings.extend(warnings);
+        Ok(Rendered { manifests, reads: view.reads(), ..all })
+    }
+
+    fn check_count(&self, application: &Application, count: usize) -> Result<(), Failure> {
+        let objects_max = self.limits().objects_max;
+        if count <= objects_max {
+            return Ok(());
+        }
+        let what = format!("`{}` renders more than {objects_max} objects", application.name);
+        Err(Error::TooMuch { what, setting: "hydrate.objectLimit" }.into())
+    }
+
+    /// Renders an Application of one source.
+    fn render_source(&self, application: &Application, view: &View<'_>, deeds: &Deeds) -> Result<Rendered, Failure> {
         self.with_engine(application, view, deeds, |one, environment, used| {
             let (manifests, commands) = match &one.source.tool {
                 Tool::Helm(helm) => one.helm(helm)?,
@@ -454,11 +497,7 @@ impl<'a> Commit<'a> {
             };
             #[cfg(debug_assertions)]
             rehearse(self.renderers.rehearsed.get(application.name.as_str()));
-            let objects_max = self.limits().objects_max;
-            if manifests.len() > objects_max {
-                let what = format!("`{}` renders more than {objects_max} objects", application.name);
-                return Err(Error::TooMuch { what, setting: "hydrate.objectLimit" }.into());
-            }
+            self.check_count(application, manifests.len())?;
             one.warn_of_encrypted(&manifests);
             let warnings = std::mem::take(&mut one.warnings);
             Ok(Rendered { manifests, commands, warnings, reads: view.reads(), variables })
@@ -481,7 +520,9 @@ impl<'a> Commit<'a> {
         let environment = Environment::new(profile, application, dry_commit);
         let Substituted { source, used, diagnostics } = environment.substitute(&source).map_err(Failure::Mistakes)?;
         let warnings = [source.warnings.clone(), diagnostics].concat();
-        deeds.names_the_commit.set(used.iter().any(|variable| variable.names_the_commit()));
+        if used.iter().any(|variable| variable.names_the_commit()) {
+            deeds.names_the_commit.set(true);
+        }
         work(&mut One { commit: self, application, source: &source, view, deeds, warnings }, &environment, used)
     }
 

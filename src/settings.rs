@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::application::parent::Root;
-use crate::application::{AppName, BranchName, Profile};
+use crate::application::{AppName, BranchName, Profile, Rule, RuleSet};
 use crate::metadata::{
     self, COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE, TemplateFile,
 };
@@ -71,6 +71,9 @@ pub struct Settings {
     /// Applications that live in the cluster only and render others: "app of apps".
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roots: Vec<Root>,
+    /// Which Applications without `spec.sourceHydrator` are hydrated, and where to. The first that matches decides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Rule>,
     /// The namespace of Argo CD, where the Secrets of its clusters are; `argocd` while it is not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argocd_namespace: Option<String>,
@@ -247,7 +250,7 @@ impl Default for Limits {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     /// A file of another name.
-    #[error("{0}: there is no such settings file; there are: {list}", list = FILES.join(", "))]
+    #[error("`{0}` is not a settings file; the settings files are: {list}", list = FILES.join(", "))]
     UnknownFile(String),
     /// Two templates for one text.
     #[error("{0} and {1}: only one of them can be used; remove the other: git hydrate config unset {0}")]
@@ -308,7 +311,7 @@ impl Settings {
         let mut names: Vec<&AppName> = self.roots.iter().map(|root| &root.name).collect();
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(SettingsError::Wrong(format!("roots: there are two of the name `{}`", twice[0])));
+            return Err(SettingsError::Wrong(format!("roots: two have the name `{}`", twice[0])));
         }
         match self.argocd_namespace.as_deref().map(AppName::new) {
             Some(Err(error)) => Err(SettingsError::Wrong(format!("argocdNamespace: {error}"))),
@@ -341,6 +344,7 @@ impl Settings {
             dry_branches: Vec::new(),
             made_applications: None,
             roots: Vec::new(),
+            rules: Vec::new(),
             argocd_namespace: None,
             application_sets: BTreeMap::new(),
             branches: Vec::new(),
@@ -353,6 +357,11 @@ impl Settings {
             ..settings.clone()
         };
         of_bytes(self) == of_bytes(other)
+    }
+
+    /// The rules, with what they know of the repository.
+    pub fn rule_set(&self) -> RuleSet {
+        RuleSet::new(&self.rules, &self.repo_urls)
     }
 
     /// The directories that are promoted on their own on `branch`; none on a branch that is promoted as a whole.

@@ -86,7 +86,7 @@ pub struct Entry {
 pub trait Files: Send + Sync {
     /// The entries of a directory in the order of their names' bytes.
     ///
-    /// No name stands twice.
+    /// No name occurs twice.
     fn list(&self, dir: &RepoPath, id: ContentId) -> Result<Arc<[Entry]>, String>;
 
     /// The content of a file, or the target of a link.
@@ -148,10 +148,10 @@ impl Seen {
 /// Everything that was read through a [`View`], by real path. A path can have been seen in more than one way.
 pub type Reads = BTreeMap<(RepoPath, u8), Seen>;
 
-/// How many links may stand in a row: what Linux allows.
+/// How many links may be in a row: what Linux allows.
 const LINKS_MAX: u32 = 40;
 
-/// Tells whoever renders whether to give up: its time is over, or nobody wants the result any more.
+/// Tells whoever renders whether to give up: its time is over, or no one wants the result any more.
 #[derive(Clone, Default)]
 pub struct Stop(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
@@ -220,7 +220,7 @@ impl<'a> View<'a> {
     /// An error when the render has to give up.
     pub fn go_on(&self, path: &RepoPath) -> Result<(), ViewError> {
         match self.stop.is_set() {
-            true => Err(ViewError::Backend { path: path.clone(), reason: "no time is left".to_owned() }),
+            true => Err(ViewError::Backend { path: path.clone(), reason: "the time limit was reached".to_owned() }),
             false => Ok(()),
         }
     }

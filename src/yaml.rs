@@ -81,7 +81,7 @@ pub fn parse(text: &[u8], limits: &Limits) -> Result<Vec<Node>, Error> {
     compose::compose(text, Dialect::V3, limits, usize::MAX)
 }
 
-/// Reads the first document of `text`, as go-yaml's `Unmarshal` does: what stands behind it is not even looked at.
+/// Reads the first document of `text`, as go-yaml's `Unmarshal` does: what follows it is not even looked at.
 ///
 /// # Errors
 ///

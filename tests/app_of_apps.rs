@@ -370,7 +370,7 @@ fn roots_that_live_in_the_cluster_only_are_a_setting() {
             ("[{path: bootstrap}]", "a root has no `name`"),
             ("[{name: root, path: ../x}]", "the root `root`: "),
             ("[{name: root, path: a, helm: {valueFile: x}}]", "the root `root`: unknown field"),
-            ("[{name: a, path: a}, {name: a, path: b}]", "roots: there are two of the name `a`"),
+            ("[{name: a, path: a}, {name: a, path: b}]", "roots: two have the name `a`"),
         ] {
             let refused = server.hydrate(&["config", "set", "roots", wrong]).exits(2);
             assert!(refused.stderr.contains(said), "{wrong}: {}", refused.stderr);

@@ -130,7 +130,7 @@ fn a_set_that_would_make_too_much_ends_before_it_is_made() {
     let rows = [
         ("", matrix.as_str(), "{{a}}-{{b}}", "the set makes more params sets than the limit"),
         ("", &format!("  - {}", list(20, "a:")), "{{a}}", "the set makes more than 10 Applications"),
-        ("", &long, &"{{a}}".repeat(10_000), "what templates make is larger than the limit"),
+        ("", &long, &"{{a}}".repeat(10_000), "the output of the templates is larger than the limit"),
         (go, &long, "{{ repeat 1000000 .a }}", "template execution makes more than"),
         (
             go,
@@ -241,11 +241,11 @@ fn the_command_says_what_it_needs() {
     repo.commit("More", &[("plugin.yaml", &plugin), ("params.yaml", "plugin: [{app: one}, {app: two}]")]);
     let clusters = set("", "  - clusters: {}", "{{name}}");
     let rows: &[(&[&str], &str, i32, &str)] = &[
-        (&["plugin.yaml"], "", 1, "the generator `plugin` is answered outside of git"),
+        (&["plugin.yaml"], "", 1, "the generator `plugin` gets its params from outside of git"),
         (&["plugin.yaml", "--recorded", "params.yaml"], "", 0, "name: two"),
-        (&["plugin.yaml", "--recorded", "plugin.yaml"], "", 2, "`apiVersion` is none of `scmProvider`"),
-        (&["-"], &clusters, 1, "the clusters are known to Argo CD only: the dry tree has no Secret of a cluster"),
-        (&["-", "--repo-url", "https://other.example.com/x.git"], &sets, 1, "another repository than the tree is from"),
+        (&["plugin.yaml", "--recorded", "plugin.yaml"], "", 2, "`apiVersion` is not one of `scmProvider`"),
+        (&["-"], &clusters, 1, "only Argo CD knows the clusters: the dry tree has no cluster Secret"),
+        (&["-", "--repo-url", "https://other.example.com/x.git"], &sets, 1, "which is not this repository"),
         (&["-"], &sets.replace("revision: main", "revision: v1"), 1, "use `HEAD` or `main`"),
         (&["-", "--revision", "v1"], &sets.replace("revision: main", "revision: v1"), 1, "name: web"),
         (&["params.yaml"], "", 2, "params.yaml has no ApplicationSet"),

@@ -58,5 +58,5 @@ fn there_is_a_manual_page_for_each_command() {
     assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
     let page = |name: &str| fs::read_to_string(lab.path("man1").join(name)).expect("written");
     assert!(page("git-hydrate.1").contains("git\\-hydrate\\-install(1)"), "{}", page("git-hydrate.1"));
-    assert!(page("git-hydrate-install.1").contains("git\\-hydrate\\-install \\- Have a server hydrate"));
+    assert!(page("git-hydrate-install.1").contains("git\\-hydrate\\-install \\- Install the hooks"));
 }

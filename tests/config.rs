@@ -100,7 +100,7 @@ fn the_editor_of_git_changes_files() {
     assert_eq!(std::fs::read_to_string(lab.path("home/count")).expect("edited"), "1\n");
     editor(&lab, &server, "echo '{{ nothing' >>\"$2\"");
     let failed = server.hydrate(&["config", "edit", "README.md.j2"]).exits(2).stderr;
-    let kept = failed.trim_start_matches("error: not used, but kept as ").split(": ").next().expect("a path");
+    let kept = failed.trim_start_matches("error: not saved; the edited file is ").split(": ").next().expect("a path");
     assert!(std::fs::read_to_string(kept).expect("kept").ends_with("{{ nothing\n"), "{failed}");
     editor(&lab, &server, "echo 'By us.' >>\"$2\"");
     server.hydrate(&["config", "edit", "README.md.j2"]).success();
@@ -208,7 +208,7 @@ fn a_clone_changes_settings_for_a_push() {
     clone.push().success();
     server.hydrate(&["config", "set", "history", "tip"]).success();
     let told = clone.hydrate(&["config", "set", "profile", "argocd"]).success().stdout;
-    assert_eq!(told, format!("to have the server use them: git push origin {REF}\n"));
+    assert_eq!(told, format!("to apply them on the server: git push origin {REF}\n"));
     assert_eq!(yaml(&clone), "history: tip\nprofile: argocd");
     assert_eq!(yaml(&server), "history: tip");
     clone.run("git", &["push", "origin", REF]).success();

@@ -214,7 +214,7 @@ fn what_is_long_is_folded_and_what_is_secret_hidden() {
     ~ ConfigMap nginx
         data
           nginx.conf: |
-      …     17 lines as before
+      …     17 unchanged lines
             line 17
             line 18
             line 19
@@ -223,7 +223,7 @@ fn what_is_long_is_folded_and_what_is_secret_hidden() {
             line 0
             line 1
             line 2
-      …     17 lines as before
+      …     17 unchanged lines
     ~ Secret token
         stringData
       -   token: <hidden, 6 characters>

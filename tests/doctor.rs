@@ -42,7 +42,7 @@ fn what_is_broken_is_found() {
                 let script = repo.file("hooks/pre-receive").expect("installed").replace(BINARY, "/no/such/git-hydrate");
                 repo.hook("hooks/pre-receive", &script);
             },
-            "bad      REPO/hooks/pre-receive runs /no/such/git-hydrate, which is gone: pushes are not guarded",
+            "bad      REPO/hooks/pre-receive runs /no/such/git-hydrate, which does not exist: pushes are not guarded",
             "git hydrate install --server REPO",
         ),
         (
@@ -60,7 +60,7 @@ fn what_is_broken_is_found() {
         (
             "hidden from who may push",
             |_, repo| drop(repo.git(&["config", "hydrate.settingsPusher", "admin"])),
-            "bad      those who may push to refs/hydrate/config cannot: it is hidden",
+            "bad      promoters cannot push to refs/hydrate/config: it is hidden",
             "git hydrate install --server REPO",
         ),
         (
@@ -158,7 +158,7 @@ fn what_is_broken_is_found() {
         (
             "program gone",
             |_, repo| with_binary(repo, "/no/such/git-hydrate"),
-            "bad      REPO/hooks/post-receive runs /no/such/git-hydrate, which is gone: pushes are not hydrated",
+            "bad      REPO/hooks/post-receive runs /no/such/git-hydrate, which does not exist: pushes are not hydrated",
             "git hydrate install --server REPO",
         ),
         (

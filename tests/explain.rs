@@ -146,9 +146,12 @@ fn what_cannot_be_told_is_said_with_what_can() {
         (&["deploy/shop", "environments/prod"], "there is no `deploy/shop` on environments/prod"),
         (&["environments/dev:shop"], "  chart/manifest.yaml"),
         (&["environments/dev:chart:99"], "`chart/manifest.yaml` has 11 lines"),
-        (&["environments/nowhere:chart/manifest.yaml"], "hydrated are environments/dev, environments/prod"),
+        (
+            &["environments/nowhere:chart/manifest.yaml"],
+            "the hydrated branches are environments/dev, environments/prod",
+        ),
         (&["shop"], "neither BRANCH:PATH nor KIND/NAME"),
-        (&["environments/dev:chart", "environments/dev"], "names its branch"),
+        (&["environments/dev:chart", "environments/dev"], "already names a branch"),
     ];
     for (args, expected) in rows {
         let answer = server.hydrate(&[&["explain"], args].concat()).exits(2);

@@ -120,7 +120,7 @@ year: {{ now | date \"2006\" }}
             (random("3:40"), cure("set `auth.token`")),
             (
                 "c/templates/t.yaml:6:9: `now` reads the clock: its result would change with every render".to_owned(),
-                Some("take `now` out of the template, or have an admin allow `now` by name".to_owned())
+                Some("remove `now` from the template, or have an admin allow `now` by name".to_owned())
             ),
         ]
     );
@@ -218,9 +218,9 @@ fn a_hint_tells_what_was_tried_and_helped() {
             "tests alone",
             "name: \"\"",
             "metadata:\n  name: t-{{ randAlpha 5 }}\n  annotations: {helm.sh/hook: test}",
-            &["leave its tests out (`skipTests`, `--skip-tests`)"],
+            &["skip its tests (`skipTests`, `--skip-tests`)"],
         ),
-        ("nothing", "password: \"\"", "a: {{ uuidv4 }}{{ .Values.password }}", &["take `uuidv4` out of the template"]),
+        ("nothing", "password: \"\"", "a: {{ uuidv4 }}{{ .Values.password }}", &["remove `uuidv4` from the template"]),
         (
             "one call each",
             "auth: {user: \"\", admin: \"\"}",
@@ -280,8 +280,7 @@ fn a_file_in_git_lfs_is_refused_where_a_template_reads_it() {
     };
     assert!(render(&[]).is_ok(), "a file that no template reads is no harm");
     let error = render(&["read=true"]).expect_err("has no content").to_string();
-    let words = "c/big.txt: is a Git LFS pointer, whose content is not in this repository; keep files that are rendered out \
-                 of Git LFS";
+    let words = "c/big.txt: is a Git LFS pointer, whose content is not in this repository; commit the file itself instead of storing it with Git LFS";
     assert!(error.ends_with(words), "{error}");
 }
 

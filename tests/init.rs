@@ -43,7 +43,7 @@ fn who_has_no_application_is_told_how_to_begin() {
     let outside = lab.path("outside");
     std::fs::create_dir(&outside).expect("made");
     let output = lab.command("git", &outside).args(["hydrate", "init"]).output().expect("runs");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("`git init` makes a repository here"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("to create a repository here: git init"), "{output:?}");
     assert_ne!(output.status.code(), Some(0));
 }
 

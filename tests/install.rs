@@ -354,11 +354,14 @@ fn wrong_use_is_told_from_failure() {
             &["install", "--server", "--client"],
             "error: the argument '--server [<REPOSITORY>]' cannot be used with '--client'",
         ),
-        (&["install", "--client", "--remote", "upstream"], "error: there is no remote `upstream`: name it by --remote"),
+        (
+            &["install", "--client", "--remote", "upstream"],
+            "error: there is no remote `upstream`: name another with --remote",
+        ),
         (&["install", "--server", "below"], "error: no repository at below"),
         (
             &["install", "--print", "update"],
-            "error: there is no hook `update`; there are: post-receive, pre-receive, pre-push",
+            "error: `update` is not a hook of git-hydrate; the hooks are: post-receive, pre-receive, pre-push",
         ),
     ];
     for (args, expected) in rows {

@@ -191,8 +191,8 @@ fn limits_that_decide_about_results_are_settings() {
             "2",
             "a dry tree has more than 2 Applications; the setting limits.applications sets the limit",
         ),
-        ("templateSteps", "0", "the setting limits.templateSteps raises the limit"),
-        ("templateBytes", "1", "the setting limits.templateBytes raises the limit"),
+        ("templateSteps", "0", "to raise the limit: the setting limits.templateSteps"),
+        ("templateBytes", "1", "to raise the limit: the setting limits.templateBytes"),
         ("kustomizationNodes", "1", "have an admin raise the setting limits.kustomizationNodes"),
         ("kustomizationBytes", "1", "have an admin raise the setting limits.kustomizationBytes"),
     ];

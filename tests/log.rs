@@ -94,7 +94,11 @@ fn applications_paths_and_ranges_select() {
     assert_eq!(subjects(&log(&clone, &["hydrate/environments/prod", "-n1"])), ["ahead"]);
     assert_eq!(subjects(&log(&clone, &["environments/prod", "-n1"])), ["api"]);
     let answer = clone.hydrate(&["log", "main"]).exits(2);
-    assert!(answer.stderr.contains("hydrated are environments/dev, environments/prod"), "{}", answer.stderr);
+    assert!(
+        answer.stderr.contains("the hydrated branches are environments/dev, environments/prod"),
+        "{}",
+        answer.stderr
+    );
     clone.hydrate(&["log", "no-such-branch"]).exits(2);
 }
 

@@ -255,7 +255,7 @@ spec:
             ],
         );
         let told = clone.push().success().remote().join("\n");
-        assert!(told.contains("the clusters are known to Argo CD only"), "{told}");
+        assert!(told.contains("only Argo CD knows the clusters"), "{told}");
         clone.commit("again", &[]);
         server.git(&["hydrate", "config", "set", "clusters", "fleet/clusters.yaml"]);
         server.git(&["hydrate", "config", "set", "madeApplications", "true"]);
@@ -375,7 +375,7 @@ fn a_repository_from_before_is_told_in_one_line_until_the_setting_decides() {
         let sets = [("a.yaml", list("a", &["api@dev"], "")), ("b.yaml", list("b", &["api@prod"], ""))];
         clone.commit("sets", &sets.each_ref().map(|(path, text)| (*path, text.as_str())));
         let told = clone.push().success().remote().join("\n");
-        let line = "warning: what 2 ApplicationSets make is not hydrated: this repository was hydrated before that was possible";
+        let line = "warning: the Applications of 2 ApplicationSets are not hydrated: this repository was hydrated before that was possible";
         assert_eq!(told.matches("ApplicationSet").count(), 1, "{told}");
         assert!(told.contains(line) && told.contains("git hydrate config set madeApplications true"), "{told}");
         assert!(!files(server, "environments/dev").contains("api"));
@@ -433,7 +433,7 @@ fn what_git_cannot_answer_is_answered_by_what_was_recorded() {
         let recorded = "pullRequest:\n- {branch_slug: web}\n- {branch_slug: api}\n";
         let clone = with_apps(server, &[("set.yaml", &set), ("recorded/reviews.yaml", recorded)], &FOUR);
         let told = clone.push().success().remote().join("\n");
-        assert!(told.contains("`pullRequest` is answered outside of git"), "{told}");
+        assert!(told.contains("`pullRequest` gets its params from outside of git"), "{told}");
         assert!(told.contains("`applicationSets.<name>.parameters`"), "{told}");
         server.git(&["hydrate", "config", "set", "madeApplications", "true"]);
         server.git(&["hydrate", "config", "set", "applicationSets.reviews.parameters", "recorded/reviews.yaml"]);
@@ -449,7 +449,7 @@ fn what_git_cannot_answer_is_answered_by_what_was_recorded() {
         assert!(!files(server, "environments/dev").contains("web/manifest.yaml"));
         clone.commit("slip", &[("recorded/reviews.yaml", "pullRequests: []\n")]);
         let told = clone.push().success().remote().join("\n");
-        assert!(told.contains("`pullRequests` is none of") && told.contains("recorded/reviews.yaml"), "{told}");
+        assert!(told.contains("`pullRequests` is not one of") && told.contains("recorded/reviews.yaml"), "{told}");
     });
 }
 

@@ -114,7 +114,7 @@ fn an_application_that_names_another_repository_by_mistake_keeps_its_manifests()
     clone.commit("typo", &[(&file, &text.replace("example.com/dry.git", "example.com/drry.git"))]);
     clone.commit("edit", &[("apps/web/dev/config.yaml", &config_map("web", "edited"))]);
     let told = clone.push().success().stderr;
-    assert!(told.contains("`drySource.repoURL` is another repository"), "{told}");
+    assert!(told.contains("`drySource.repoURL` names another repository"), "{told}");
     assert_eq!(tip(&server, PROD), before, "nothing is removed for a URL");
     assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("edited"));
     // ssh and https lead to one repository.

@@ -25,7 +25,7 @@ fn a_branch_whose_name_turns_around_is_a_mistake_at_its_place() {
     clone.commit("odd", &[(&file, &odd)]);
     let answer = clone.push().success();
     let told = answer.remote().join("\n");
-    assert!(told.contains("it has the invisible character U+202E"), "{told}");
+    assert!(told.contains("it contains the invisible character U+202E"), "{told}");
     assert!(told.contains("applications/dev/web.yaml:14:"), "{told}");
     harmless(&told);
     assert!(!server.git(&["for-each-ref", "--format=%(refname)"]).contains("environments/x"));

@@ -153,7 +153,7 @@ fn a_repository_from_before_records_goes_on_and_nobody_adopts() {
     clone.commit("dev again", &[("apps/api/dev/config.yaml", &config_map("api", "2"))]);
     let told = clone.push().success().remote().join("\n");
     assert!(
-        told.contains("note: 2 branches hydrated by an earlier version now recorded in refs/hydrate/branches"),
+        told.contains("note: 2 branches hydrated by an earlier version: now recorded in refs/hydrate/branches"),
         "{told}"
     );
     assert_eq!(server.git(&["rev-parse", &format!("{DEV}~1")]), dev);
@@ -226,7 +226,7 @@ fn a_new_engine_does_not_rewrite_what_no_commit_touched() {
     assert_eq!(tip(&server, PROD), prod);
     // The audit says of the old commit that it cannot tell, and makes the new ones again.
     let audit = server.hydrate(&["verify"]).exits(1).stdout;
-    assert!(audit.contains("made by engine revision 1, and this is"), "{audit}");
+    assert!(audit.contains("made by engine revision 1, but this is"), "{audit}");
     assert!(!audit.contains("error:"), "{audit}");
     // A commit that touches the Application brings the new bytes.
     clone.commit("touch it", &[("apps/api/dev/config.yaml", &config_map("api", "new"))]);
@@ -325,7 +325,7 @@ fn the_dry_branch_is_the_only_one_pushed_where_head_does_not_exist() {
     let clone = dry(&server, &["web"], &["dev"]);
     clone.git(&["branch", "-q", "other"]);
     let told = clone.run("git", &["push", "origin", "HEAD:main", "other"]).success().remote().join("\n");
-    assert!(told.contains("nothing is hydrated: which branch is the dry one cannot be determined"), "{told}");
+    assert!(told.contains("nothing is hydrated: the dry branch cannot be determined"), "{told}");
     assert!(!has(&server, &format!("refs/heads/{DEV}")));
     clone.commit("again", &[]);
     clone.run("git", &["push", "origin", "HEAD:main"]).success();
@@ -349,7 +349,7 @@ fn the_audit_finds_a_branch_that_is_not_where_hydration_left_it() {
             to => server.git(&["update-ref", &format!("refs/heads/{PROD}"), to]),
         };
         let told = server.hydrate(&["verify"]).exits(1).stdout;
-        assert!(told.contains(&format!("the branch is not at {prod}, where hydration left it")), "{to}: {told}");
+        assert!(told.contains(&format!("the branch is neither at {prod}, where hydration left it")), "{to}: {told}");
         server.git(&["update-ref", &format!("refs/heads/{PROD}"), &prod]);
     }
     server.hydrate(&["verify"]).success();

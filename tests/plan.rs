@@ -113,7 +113,7 @@ fn what_is_known_to_fail_is_told_with_exit_code_1() {
     let prod = &plan["commits"][0]["branches"][1];
     assert_eq!(prod["mistakes"][0]["span"]["path"], path.as_str(), "{plan}");
     let text = clone.hydrate(&["plan"]).exits(1).stdout;
-    assert!(text.contains("  environments/prod  stays where it is\nerror: "), "{text}");
+    assert!(text.contains("  environments/prod  fails, so it does not move\nerror: "), "{text}");
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn failures_have_words() {
     }
     let runner = runner(small());
     let error = runner.find("no-such-program").expect_err("there is none");
-    assert_eq!(error.to_string(), "no program `no-such-program` is found on PATH");
+    assert_eq!(error.to_string(), "program `no-such-program` not found on PATH");
     let no_program = given.path().join("text");
     std::fs::write(&no_program, "#!/no/such/interpreter\n").expect("written");
     std::fs::set_permissions(&no_program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("set");

@@ -65,7 +65,7 @@ fn what_does_not_render_stops_the_push() {
             "  --> apps/web/dev/config.yaml:4:1",
             "  = application: web-dev",
             "  = hint: if the file holds no manifests, add a comment `+argocd:skip-file-rendering`",
-            "error: push blocked: this commit does not render",
+            "error: push blocked: this commit fails to render",
             "hint: to push anyway: GIT_HYDRATE_SKIP=1 git push",
             "hint: to warn instead of blocking: git config hydrate.prePush warn",
         ]
@@ -73,7 +73,7 @@ fn what_does_not_render_stops_the_push() {
     assert_eq!(tip(&server, "main"), before);
     clone.git(&["config", "hydrate.prePush", "sometimes"]);
     let doubtful = push(&clone, &["origin", "main"], &[]).exits(1);
-    assert!(doubtful.stderr.starts_with("warning: hydrate.prePush is `sometimes`; it can be block, warn or off\n"));
+    assert!(doubtful.stderr.starts_with("warning: hydrate.prePush = sometimes: must be block, warn or off\n"));
     clone.git(&["config", "hydrate.prePush", "warn"]);
     let warned = push(&clone, &["--dry-run", "origin", "main"], &[]).success();
     assert_eq!(said(&warned)[0], "environments/dev   fails to render");

@@ -492,7 +492,7 @@ fn promotion_strategies_share_a_branch() {
         ],
     );
     let answer = clone.push().success();
-    assert!(answer.remote().join(" ").contains("is in none of the `activePaths`"), "{answer:?}");
+    assert!(answer.remote().join(" ").contains("is not in any of the `activePaths`"), "{answer:?}");
     settings.commit("share", &[("settings.yaml", &shared.replace("[a, b]", "[a, b, c]"))]);
     settings.git(&["push", "-q", "origin", "HEAD:refs/hydrate/config"]);
     server.hydrate(&["catch-up"]).success();
@@ -521,7 +521,7 @@ fn paths_that_differ_in_case_only_are_told() {
     clone.commit("another", &[(&path, &text), ("apps/api/dev/config.yaml", &config_map("api", "x"))]);
     let answer = clone.push().success();
     let told = answer.remote().join("\n");
-    assert!(told.contains("differs from the `Web` of `api-dev` in case only"), "{told}");
+    assert!(told.contains("differs from the `Web` of `api-dev` only in case"), "{told}");
     assert!(names(&server, "environments/dev").contains(&"web/manifest.yaml".to_owned()), "{told}");
 }
 

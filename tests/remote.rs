@@ -184,13 +184,13 @@ fn what_cannot_be_served_is_refused_with_the_way_out() {
     refused(&["ls-remote", "hydrate::file:///nonexistent"], "file:///nonexistent cannot be read");
     refused(&["ls-remote", "hydrate::dry.git"], "write hydrate::/path/to/it");
     refused(&["ls-remote", "hydrate://example.com/dry.git"], "such as hydrate::https://example.com/dry.git");
-    refused(&["ls-remote", &format!("hydrate::{url}")], "one `hydrate::` is enough");
+    refused(&["ls-remote", &format!("hydrate::{url}")], "write `hydrate::` once");
     clone(&lab, &url, &["-q"]).success();
     refused(&["-C", "hydrated", "push", "origin", "HEAD"], "git remote set-url --push origin file://");
     let mut looping = lab.command("git", &lab.path(""));
     looping.env("GIT_REMOTE_HYDRATE", "1").args(["ls-remote", &url]);
     let answer = Answer::new(looping.output().expect("runs")).exits(128);
-    assert!(answer.stderr.contains("cannot itself be reached through hydrate::"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("cannot itself begin with hydrate::"), "{}", answer.stderr);
     let nothing = Repo::at(&lab, "shallow");
     nothing.git(&["rm", "-rq", "applications"]);
     nothing.git(&["commit", "-qm", "no Application"]);

@@ -73,8 +73,15 @@ fn render_all(
     renderer: RendererName,
     applications: &[&Application],
 ) -> Vec<Result<Rendered, Failure>> {
-    let context =
-        Context { files, profile, dry_commit: COMMIT, renderer, nondeterministic: &[], limits: Default::default() };
+    let context = Context {
+        files,
+        profile,
+        dry_commit: COMMIT,
+        renderer,
+        nondeterministic: &[],
+        limits: Default::default(),
+        rules: Default::default(),
+    };
     renderers.render(applications, &context, &|_| ())
 }
 
@@ -435,8 +442,8 @@ fn a_word_of_the_tree_never_reaches_a_tool_as_an_option() {
     }
     let files = chart().file("apps/web/f.txt", "x");
     let rows = [
-        ("helm: {fileParameters: [{name: 'a=/etc/passwd,b', path: f.txt}]}", "can't be the name of a file parameter"),
-        ("helm: {parameters: [{name: a, value: \"b\\0c\"}]}", "has a NUL character"),
+        ("helm: {fileParameters: [{name: 'a=/etc/passwd,b', path: f.txt}]}", "cannot be the name of a file parameter"),
+        ("helm: {parameters: [{name: a, value: \"b\\0c\"}]}", "contains a NUL character"),
     ];
     for (options, expected) in rows {
         let found = mistake(render(&files, options));
@@ -458,15 +465,15 @@ fn a_tool_of_another_version_is_refused() {
     let kubectl = script(dir.path(), "kubectl", "echo 'Client Version: v1.29'; echo 'Kustomize Version: v5.0.4'");
     let tool = |path: &Path| vec![path.display().to_string()];
     let rows = [
-        ("helm: {}", tool(&helm), tool(&kustomize), "version v3.16.1, and renders are defined by Helm 4.2.3"),
-        ("kustomize: {}", tool(&helm), tool(&kustomize), "version v5.8.0, and renders are defined by Kustomize 5.8.1"),
+        ("helm: {}", tool(&helm), tool(&kustomize), "version v3.16.1, but Helm 4.2.3 is required"),
+        ("kustomize: {}", tool(&helm), tool(&kustomize), "version v5.8.0, but Kustomize 5.8.1 is required"),
         (
             "kustomize: {}",
             tool(&helm),
             [tool(&kubectl), vec!["kustomize".to_owned()]].concat(),
-            "version v5.0.4, and renders are defined by Kustomize 5.8.1",
+            "version v5.0.4, but Kustomize 5.8.1 is required",
         ),
-        ("helm: {}", vec!["no-such-helm".to_owned()], tool(&kustomize), "no program `no-such-helm` is found on PATH"),
+        ("helm: {}", vec!["no-such-helm".to_owned()], tool(&kustomize), "program `no-such-helm` not found on PATH"),
     ];
     for (options, helm, kustomize, expected) in rows {
         let renderers = renderers(Tools { helm, kustomize, plugins: BTreeMap::new() }, 1);
@@ -510,7 +517,10 @@ fn a_plugin_prints_manifests() {
     let unknown = application("web", "apps", "plugin: {name: other}");
     let result = render_all(&renderers, &files, Profile::Proposal, RendererName::Native, &[&unknown]).remove(0);
     let mistake = mistake(result);
-    assert!(mistake.contains("no plugin `other` is set up here") && mistake.contains("there are: mine"), "{mistake}");
+    assert!(
+        mistake.contains("no plugin `other` is set up here") && mistake.contains("the plugins are: mine"),
+        "{mistake}"
+    );
 }
 
 #[test]
@@ -599,12 +609,12 @@ fn jsonnet_has_limits() {
         ("{a: 1}", "`kind` is missing"),
         ("{", "expected"),
         ("error 'no'", "explicit error: no"),
-        ("import '/etc/passwd'", "`/etc/passwd` can't be imported: the path is absolute"),
-        ("importstr '../../secret'", "`../../secret` can't be imported: the path leads out of the repository"),
+        ("import '/etc/passwd'", "`/etc/passwd` cannot be imported: the path is absolute"),
+        ("importstr '../../secret'", "`../../secret` cannot be imported: the path leads out of the repository"),
         ("import 'none'", "\"none\" not found"),
         ("std.native('exec')('ls')", "native"),
         ("local f(x) = 1 + f(x); f(0)", "stack overflow"),
-        ("'text'", "evaluates to an object or to an array of objects"),
+        ("'text'", "must evaluate to an object or to an array of objects"),
     ];
     let render = |text: &str| {
         let files = MemoryFiles::new().file("apps/a.jsonnet", text);

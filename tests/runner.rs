@@ -57,6 +57,7 @@ mod remote;
 mod removal;
 mod render;
 mod replaced;
+mod rules;
 mod screen;
 mod servers;
 mod single_mistakes;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::support::{BINARY, Lab};
 
 /// Engines whose every word is upstream's.
-const UPSTREAM: [&str; 4] = ["go", "template", "yaml", "bin"];
+const UPSTREAM: [&str; 3] = ["go", "template", "yaml"];
 
 fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).expect("readable") {
@@ -140,9 +140,9 @@ fn help() -> String {
     let commands = commands.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let names: Vec<String> = commands.filter_map(|line| line.split_whitespace().next().map(str::to_owned)).collect();
     assert!(names.len() > 10, "{names:?}");
-    let mut all = format!("\n## git hydrate -h\n{}", ask(&["-h"]));
+    let mut all = format!("\n## git hydrate --help\n{}", ask(&["--help"]));
     for name in names.iter().filter(|name| *name != "help") {
-        all += &format!("\n## git hydrate {name} -h\n{}", ask(&[name, "-h"]));
+        all += &format!("\n## git hydrate {name} --help\n{}", ask(&[name, "--help"]));
     }
     all.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }

@@ -69,7 +69,7 @@ fn a_branch_that_the_server_lost_is_missing_and_not_up_to_date() {
     let (server, clone) = pushed(&lab);
     server.git(&["update-ref", "-d", "refs/heads/environments/prod"]);
     let told = server.hydrate(&["status"]).exits(1).stdout;
-    let missing = "missing; `git hydrate catch-up` on the server makes it again";
+    let missing = "missing; to restore it, on the server: git hydrate catch-up";
     let line = told.lines().find(|line| line.starts_with("environments/prod ")).expect("listed");
     assert!(line.ends_with(missing), "{told}");
     let doctor = server.hydrate(&["doctor"]).exits(1).stdout;
@@ -401,11 +401,11 @@ fn hinted() -> Vec<Hinted> {
             "asks helm-secrets to decrypt a file", "External Secrets",
             vec![("app.yaml", "helm: {valueFiles: []}, "), ("dev/templates/a.yaml", EXTERNAL_SECRET)]),
         ("values that SOPS encrypted", vec![("dev/Chart.yaml", CHART), ("dev/templates/a.yaml", OBJECT), ("dev/s.yaml", SOPS), ("app.yaml", "helm: {valueFiles: [s.yaml]}, ")],
-            "`s.yaml` is encrypted by SOPS", "Sealed Secrets", vec![("app.yaml", "helm: {valueFiles: []}, ")]),
+            "`s.yaml` is encrypted with SOPS", "Sealed Secrets", vec![("app.yaml", "helm: {valueFiles: []}, ")]),
         ("a chart beside a kustomization", vec![("dev/Chart.yaml", CHART), ("dev/templates/a.yaml", OBJECT), ("dev/kustomization.yaml", "resources: [a.yaml]\n"), ("dev/a.yaml", OBJECT)],
             "`dev` has both a `Chart.yaml` and a `kustomization.yaml`", "`helm: {}`", vec![("app.yaml", "helm: {}, ")]),
         ("a values file that is not there", vec![("dev/Chart.yaml", CHART), ("dev/templates/a.yaml", OBJECT), ("app.yaml", "helm: {valueFiles: [v.yaml]}, ")],
-            "`v.yaml` is not there", "`ignoreMissingValueFiles: true`", vec![("app.yaml", "helm: {valueFiles: [v.yaml], ignoreMissingValueFiles: true}, ")]),
+            "`v.yaml` does not exist", "`ignoreMissingValueFiles: true`", vec![("app.yaml", "helm: {valueFiles: [v.yaml], ignoreMissingValueFiles: true}, ")]),
         ("two objects in one JSON file", vec![("dev/a.json", "{\"kind\":\"A\",\"apiVersion\":\"v1\"}{\"kind\":\"B\",\"apiVersion\":\"v1\"}")],
             "", "write several as the `items` of a `List`",
             vec![("dev/a.json", "{\"kind\":\"List\",\"items\":[{\"kind\":\"A\",\"apiVersion\":\"v1\"},{\"kind\":\"B\",\"apiVersion\":\"v1\"}]}")]),
@@ -464,7 +464,7 @@ fn an_object_that_sops_encrypted_is_written_with_a_warning() {
                   sops: {mac: 'ENC[AES256_GCM,data:y]'}\n";
     clone.commit("a secret", &[("apps/web/dev/secret.yaml", secret)]);
     let told = clone.hydrate(&["check"]).success().stdout;
-    assert!(told.contains("warning: Secret s: encrypted by SOPS, and written as it is"), "{told}");
+    assert!(told.contains("warning: Secret s: encrypted with SOPS, and written as it is"), "{told}");
     clone.push().success();
     assert!(server.git(&["show", "environments/dev:web/manifest.yaml"]).contains("mac: ENC[AES256_GCM,data:y]"));
 }

@@ -137,11 +137,22 @@ pub fn files_of(root: std::path::PathBuf) -> Liar {
     })
 }
 
+/// A place for repositories, with a server of charts of these versions.
+fn with_charts(charts: &[(&str, &str)]) -> (Lab, Liar) {
+    let lab = Lab::new();
+    repository(&lab.path("charts"), charts);
+    let server = files_of(lab.path("charts"));
+    (lab, server)
+}
+
+/// The chart `web` of a server as a dependency.
+fn web(charts: &Liar, version: &str) -> String {
+    format!("- {{name: web, version: {version}, repository: '{}'}}\n", charts.url())
+}
+
 #[test]
 fn what_is_missing_is_brought_here_and_hydrates() {
-    let lab = Lab::new();
-    repository(&lab.path("charts"), &[("web", "1.2.4"), ("web", "1.2.3"), ("db", "0.1.0")]);
-    let charts = files_of(lab.path("charts"));
+    let (lab, charts) = with_charts(&[("web", "1.2.4"), ("web", "1.2.3"), ("db", "0.1.0")]);
     fs::write(lab.path("charts/file.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: file}\n")
         .expect("written");
     upstream(&lab, BASE);
@@ -183,11 +194,8 @@ helmCharts: [{{name: web, version: 1.2.3, repo: '{charts_url}', releaseName: fro
 
 #[test]
 fn a_bump_takes_the_place_of_what_was_there() {
-    let lab = Lab::new();
-    repository(&lab.path("charts"), &[("web", "1.3.0"), ("web", "1.2.3")]);
-    let charts = files_of(lab.path("charts"));
-    let dependency = |version: &str| format!("- {{name: web, version: {version}, repository: '{}'}}\n", charts.url());
-    let dry = charted(&lab, &dependency("1.2.3"));
+    let (lab, charts) = with_charts(&[("web", "1.3.0"), ("web", "1.2.3")]);
+    let dry = charted(&lab, &web(&charts, "1.2.3"));
     vendor(&dry, &[]).success();
     dry.commit("Vendor", &[]);
     let chart = fs::read_to_string(dry.path.join("charts/app/Chart.yaml")).expect("there").replace("1.2.3", "1.3.0");
@@ -204,9 +212,7 @@ fn a_bump_takes_the_place_of_what_was_there() {
 
 #[test]
 fn ranges_and_branches_stay_where_they_are_until_an_update() {
-    let lab = Lab::new();
-    repository(&lab.path("charts"), &[("web", "1.2.3")]);
-    let charts = files_of(lab.path("charts"));
+    let (lab, charts) = with_charts(&[("web", "1.2.3")]);
     let upstream = upstream(&lab, BASE);
     let git = git_server(&lab.path("git"));
     let kustomization = format!(
@@ -249,10 +255,10 @@ fn an_edit_of_what_is_kept_is_a_mistake_and_is_never_lost() {
     let edited = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: edited}\n";
     dry.commit("Edit", &[(&map, edited)]);
     let answer = dry.hydrate(&["check"]).exits(1);
-    assert!(answer.stdout.contains("has other files than"), "{}", answer.stdout);
-    assert!(dry.push().stderr.contains("has other files than"));
+    assert!(answer.stdout.contains("are not those of"), "{}", answer.stdout);
+    assert!(dry.push().stderr.contains("are not those of"));
     for args in [&[][..], &["--update"]] {
-        assert!(vendor(&dry, args).exits(2).stderr.contains("has other files than"));
+        assert!(vendor(&dry, args).exits(2).stderr.contains("are not those of"));
     }
     assert_eq!(dry.file(&map).as_deref(), Some(edited));
     dry.hydrate(&["vendor", "--check"]).exits(1);
@@ -260,16 +266,14 @@ fn an_edit_of_what_is_kept_is_a_mistake_and_is_never_lost() {
 
 #[test]
 fn what_nothing_needs_is_told_and_pruned() {
-    let lab = Lab::new();
-    repository(&lab.path("charts"), &[("web", "1.2.4"), ("web", "1.2.3")]);
-    let charts = files_of(lab.path("charts"));
+    let (lab, charts) = with_charts(&[("web", "1.2.4"), ("web", "1.2.3")]);
     let kustomization = |version: &str| {
         format!("helmCharts: [{{name: web, version: {version}, repo: '{}', releaseName: a}}]\n", charts.url())
     };
     let dry = kustomized(&lab, &kustomization("1.2.3"));
     vendor(&dry, &[]).success();
     dry.commit("Vendor", &[("web/kustomization.yaml", &kustomization("1.2.4"))]);
-    assert!(vendor(&dry, &[]).success().stdout.contains("nothing needs it"));
+    assert!(vendor(&dry, &[]).success().stdout.contains("not needed"));
     assert!(dry.hydrate(&["vendor", "--check"]).exits(1).stdout.contains("web 1.2.3"));
     vendor(&dry, &["--prune", "--dry-run"]).success();
     assert!(dry.path.join("web/charts/web-1.2.3").exists());
@@ -294,10 +298,8 @@ fn a_chart_that_somebody_put_there_stays() {
 /// What `.gitignore` leaves out would be missing on the server.
 #[test]
 fn ignored_directories_are_staged_all_the_same() {
-    let lab = Lab::new();
-    repository(&lab.path("charts"), &[("web", "1.2.3")]);
-    let charts = files_of(lab.path("charts"));
-    let dry = charted(&lab, &format!("- {{name: web, version: 1.2.3, repository: '{}'}}\n", charts.url()));
+    let (lab, charts) = with_charts(&[("web", "1.2.3")]);
+    let dry = charted(&lab, &web(&charts, "1.2.3"));
     dry.commit("Ignore", &[(".gitignore", "charts/app/charts/\n")]);
     vendor(&dry, &[]).success();
     dry.git(&["commit", "-q", "-m", "Vendor"]);
@@ -307,10 +309,8 @@ fn ignored_directories_are_staged_all_the_same() {
 
 #[test]
 fn a_helmignore_that_hides_a_dependency_is_named() {
-    let lab = Lab::new();
-    repository(&lab.path("charts"), &[("web", "1.2.3")]);
-    let charts = files_of(lab.path("charts"));
-    let dry = charted(&lab, &format!("- {{name: web, version: 1.2.3, repository: '{}'}}\n", charts.url()));
+    let (lab, charts) = with_charts(&[("web", "1.2.3")]);
+    let dry = charted(&lab, &web(&charts, "1.2.3"));
     dry.commit("Ignore", &[("charts/app/.helmignore", "object.yaml\n")]);
     let answer = vendor(&dry, &[]).exits(2);
     let expected = "hides charts/app/charts/web/templates/object.yaml";
@@ -330,10 +330,8 @@ fn a_stale_chart_lock_is_a_mistake() {
 
 #[test]
 fn json_tells_what_was_done() {
-    let lab = Lab::new();
-    repository(&lab.path("charts"), &[("web", "1.2.3")]);
-    let charts = files_of(lab.path("charts"));
-    let dry = charted(&lab, &format!("- {{name: web, version: 1.2.3, repository: '{}'}}\n", charts.url()));
+    let (lab, charts) = with_charts(&[("web", "1.2.3")]);
+    let dry = charted(&lab, &web(&charts, "1.2.3"));
     let json = |args: &[&str]| -> serde_json::Value { serde_json::from_str(&vendor(&dry, args).stdout).expect("JSON") };
     let planned = json(&["--dry-run", "--json"]);
     assert_eq!((&planned["format"], &planned["written"]), (&1.into(), &false.into()));
@@ -364,7 +362,7 @@ fn lying_servers_get_nothing_in() {
     };
     let good = index("web.tgz", "");
     let rows: Vec<(&str, String, &str)> = vec![
-        ("/metadata", index("http://169.254.169.254/latest", ""), "is not asked without TLS"),
+        ("/metadata", index("http://169.254.169.254/latest", ""), "is not fetched without TLS"),
         (
             "/tls-metadata",
             index("https://169.254.169.254/latest", ""),
@@ -372,27 +370,27 @@ fn lying_servers_get_nothing_in() {
         ),
         ("/private", index("https://10.0.0.1/x", ""), "has the private address 10.0.0.1: refused"),
         ("/v6", index("https://[::ffff:169.254.1.1]/x", ""), "has the link-local address"),
-        ("/file", index("file:///etc/passwd", ""), "`file` is no scheme that is fetched"),
+        ("/file", index("file:///etc/passwd", ""), "scheme `file` is not supported"),
         ("/user", index("https://a:b@example.invalid/x", ""), "has a user, or no host"),
         ("/redirect-out", index("redirect-out.tgz", ""), "has the link-local address"),
-        ("/redirect-file", index("redirect-file.tgz", ""), "`file` is no scheme that is fetched"),
+        ("/redirect-file", index("redirect-file.tgz", ""), "scheme `file` is not supported"),
         ("/redirects", index("redirects.tgz", ""), "more than 5 redirects"),
         ("/digest", index("web.tgz", &"0".repeat(64)), "refused (to take the file: --accept sha256:"),
-        ("/bad-digest", index("web.tgz", "sha256:xyz"), "which is none"),
+        ("/bad-digest", index("web.tgz", "sha256:xyz"), "in its index is not valid"),
         ("/other", index("other.tgz", ""), "it is the chart lib 1.2.3, not web 1.2.3"),
-        ("/bomb", index("bomb.tgz", ""), "its files take more than 200 times"),
-        ("/html", index("page", ""), "it is no gzip archive"),
+        ("/bomb", index("bomb.tgz", ""), "its files are more than 200 times"),
+        ("/html", index("page", ""), "it is not a gzip archive"),
         ("/cut", index("cut.tgz", ""), "it is damaged"),
-        ("/gzip", index("gzip.tgz", ""), "the server sends `gzip`, which was not asked for"),
+        ("/gzip", index("gzip.tgz", ""), "the server sent `gzip`, which was not requested"),
         ("/long", index("long.tgz", ""), "more than 33554432 bytes"),
-        ("/slow", index("slow.tgz", ""), "it takes too long"),
+        ("/slow", index("slow.tgz", ""), "timed out"),
         ("/huge", "HUGE".to_owned(), "more than 67108864 bytes"),
         ("/no-index", "<html>".to_owned(), "its index cannot be read"),
         ("/none", String::new(), "not found (404)"),
         ("/drip", index("drip.tgz", ""), "it takes too long"),
         ("/many", index("many.tgz", ""), "it has more than 20000 entries"),
         ("/link", index("link.tgz", ""), "symbolic link \"web/evil\" is refused"),
-        ("/redirect-plain", index("redirect-plain.tgz", ""), "is not asked without TLS"),
+        ("/redirect-plain", index("redirect-plain.tgz", ""), "is not fetched without TLS"),
         (
             "/twice",
             good.replace("entries:\n  web:\n", "entries:\n  web:\n  - {version: 1.2.3, urls: [other.tgz]}\n"),
@@ -512,13 +510,13 @@ fn lying_registries_get_nothing_in() {
         (
             "image",
             manifest("application/vnd.oci.image.config.v1+json", &digest, content),
-            "it is no chart: its config is",
+            "it is not a chart: its config is",
         ),
         ("layer", manifest(config, &digest, "text/plain"), "it has no layer with a chart"),
         ("path", manifest(config, "../../x", content), "`../../x` is no digest"),
         ("blob", manifest(config, &wrong, content), "the layer has sha256:"),
         ("claim", good.clone(), "the registry says sha256:"),
-        ("docker", good.clone(), "is no manifest of a chart"),
+        ("docker", good.clone(), "is not the manifest of a chart"),
         ("login", good.clone(), "is only sent over TLS"),
         ("realm", good.clone(), "link-local address"),
         ("realm-file", good.clone(), "is no scheme that is fetched"),
@@ -611,11 +609,11 @@ fn hostile_repositories_get_nothing_in() {
     let dry = kustomized(&lab, "resources: []\n");
     let (url, liar_url) = (git.url(), liar.url());
     let rows = [
-        (format!("{url}/upstream.git//base?ref=--upload-pack=x"), "cannot be the name of a branch, tag or commit"),
-        (format!("{url}/upstream.git//base?ref=a..b"), "cannot be the name of a branch, tag or commit"),
+        (format!("{url}/upstream.git//base?ref=--upload-pack=x"), "is not a valid name of a branch, tag or commit"),
+        (format!("{url}/upstream.git//base?ref=a..b"), "is not a valid name of a branch, tag or commit"),
         (format!("{url}/upstream.git//base?ref=none"), "couldn't find remote ref none"),
         (format!("{url}/upstream.git//none?ref=v1"), "there is no directory `none` at v1"),
-        (format!("{url}/upstream.git//base?ref=linked"), "symbolic link `base/link.yaml` is refused"),
+        (format!("{url}/upstream.git//base?ref=linked"), "symbolic link `base/link.yaml` is not allowed"),
         (format!("{url}/none.git//base?ref=v1"), "not found"),
         ("git@127.0.0.1:org/repo.git//base?ref=v1".to_owned(), "to allow it: --allow ssh://127.0.0.1"),
         ("ssh://127.0.0.1/org/repo.git//base?ref=v1".to_owned(), "to allow it: --allow ssh://127.0.0.1"),
@@ -624,8 +622,8 @@ fn hostile_repositories_get_nothing_in() {
         (format!("{liar_url}/elsewhere/upstream.git//base?ref=v1"), "302"),
         (format!("{liar_url}/slow/upstream.git//base?ref=v1"), "it takes too long"),
         (format!("{liar_url}/lies/upstream.git//base?ref=v1"), "upstream.git"),
-        ("file:///etc//base?ref=v1".to_owned(), "is no `https://` URL"),
-        ("https://user:word@127.0.0.1/org/repo.git//base?ref=v1".to_owned(), "has a user or password in it"),
+        ("file:///etc//base?ref=v1".to_owned(), "is not an `https://` URL"),
+        ("https://user:word@127.0.0.1/org/repo.git//base?ref=v1".to_owned(), "contains a user name or password"),
     ];
     for (base, expected) in rows {
         dry.commit("Try", &[("web/kustomization.yaml", &format!("resources: ['{base}']\n"))]);
@@ -635,22 +633,20 @@ fn hostile_repositories_get_nothing_in() {
     }
     dry.commit("Try", &[("web/kustomization.yaml", &format!("resources: ['{url}/upstream.git//base?ref=v1']\n"))]);
     let answer = dry.hydrate(&["vendor"]).exits(2);
-    assert!(answer.stderr.contains("is not asked without TLS"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("is not fetched without TLS"), "{}", answer.stderr);
 }
 
 /// A vendored file that another Application would take for its own.
 #[test]
 fn what_changes_other_applications_is_not_written() {
-    let lab = Lab::new();
-    repository(&lab.path("charts"), &[("web", "1.2.3")]);
-    let charts = files_of(lab.path("charts"));
+    let (lab, charts) = with_charts(&[("web", "1.2.3")]);
     let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain}\n";
     let all = application("all", "charts")
         .replace("path: charts, ", "path: charts, directory: {recurse: true, include: '*object.yaml'}");
-    let dry = charted(&lab, &format!("- {{name: web, version: 1.2.3, repository: '{}'}}\n", charts.url()));
+    let dry = charted(&lab, &web(&charts, "1.2.3"));
     dry.commit("Read all", &[("charts/object.yaml", object), ("applications/all.yaml", &all)]);
     let answer = vendor(&dry, &[]).exits(2);
-    assert!(answer.stderr.contains("these Applications would render otherwise"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("these Applications would render differently"), "{}", answer.stderr);
     assert!(answer.stderr.contains("all (applications/all.yaml:3:"), "{}", answer.stderr);
     assert_eq!(dry.git(&["status", "--short"]), "");
 }
@@ -881,11 +877,8 @@ fn tokens_cost_the_password_of_the_registry_and_no_other() {
 
 #[test]
 fn reviewers_see_a_line_for_each_input() {
-    let lab = Lab::new();
-    repository(&lab.path("charts"), &[("web", "1.3.0"), ("web", "1.2.3")]);
-    let charts = files_of(lab.path("charts"));
-    let dependency = |version: &str| format!("- {{name: web, version: {version}, repository: '{}'}}\n", charts.url());
-    let dry = charted(&lab, &dependency("1.2.3"));
+    let (lab, charts) = with_charts(&[("web", "1.3.0"), ("web", "1.2.3")]);
+    let dry = charted(&lab, &web(&charts, "1.2.3"));
     vendor(&dry, &[]).success();
     dry.commit("Vendor", &[]);
     dry.push().success();

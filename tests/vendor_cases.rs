@@ -485,5 +485,5 @@ fn the_official_tools_render_what_is_kept() {
     let map = dry.git(&["ls-files", ".hydrate/*base/map.yaml"]);
     dry.commit("Edit", &[(&map, &self::map("edited"))]);
     let exec = dry.hydrate(&["render", "web"]).exits(1);
-    assert!(exec.stderr.contains("has other files than"), "{name}: {}", exec.stderr);
+    assert!(exec.stderr.contains("are not those of"), "{name}: {}", exec.stderr);
 }

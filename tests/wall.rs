@@ -298,7 +298,7 @@ fn doctor_tells_what_a_push_may_take_and_which_limits_are_none() {
             "good     a push may take 2048 MiB and 3600 s, one Application 1024 MiB",
         ),
         (&[("runMemory", "256m")], "good     a push may take 256 MiB and 3600 s, one Application 256 MiB"),
-        (&[("runMemory", "0")], "good     a push may take any memory and 3600 s, one Application 1024 MiB"),
+        (&[("runMemory", "0")], "good     a push may take unlimited memory and 3600 s, one Application 1024 MiB"),
         (&[("runMemory", "much")], "bad      hydrate.runMemory is `much`, which is not a number: the default is used"),
         (&[("runTimeLimit", "-1")], "bad      hydrate.runTimeLimit is `-1`, which is not a number"),
         (

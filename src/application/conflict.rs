@@ -9,30 +9,33 @@ use crate::path::RepoPath;
 /// says so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Conflict {
-    #[error("`{path}` on `{branch}` is written by `{other}` already")]
+    #[error("`{path}` on `{branch}` is already written by `{other}`")]
     PathTaken { path: RepoPath, branch: BranchName, other: AppName, at: Span },
     #[error("`{path}` on `{branch}` is inside `{outer}`, which `{other}` writes")]
     PathInside { path: RepoPath, branch: BranchName, outer: RepoPath, other: AppName, at: Span },
     #[error("`{path}` on `{branch}` contains `{inner}`, which `{other}` writes")]
     PathAround { path: RepoPath, branch: BranchName, inner: RepoPath, other: AppName, at: Span },
-    #[error("`{path}` on `{branch}` differs from the `{other}` of `{name}` in case only")]
+    #[error("`{path}` on `{branch}` differs from the `{other}` of `{name}` only in case")]
     PathCase { path: RepoPath, branch: BranchName, other: RepoPath, name: AppName, at: Span },
     #[error("`{name}` is made by {by}, and there is another Application of that name")]
     MadeTwice { name: AppName, by: By, at: Span },
     #[error("`{branch}` is a dry branch: hydration would overwrite its own source")]
     DestinationIsDry { branch: BranchName },
-    #[error("`{branch}` is not among the branches that may be hydrated")]
+    #[error("the settings do not allow hydration to `{branch}`")]
     DestinationForbidden { branch: BranchName },
     #[error("`{branch}` and `{other}` can't both be branches: one would be a directory of the other")]
     BranchDirectory { branch: BranchName, other: BranchName, at: Option<Span> },
-    #[error("`{branch}` stages for `{sync}` here, and for `{other}` elsewhere")]
+    #[error("`{branch}` is the staging branch of `{sync}` here, but of `{other}` elsewhere")]
     SyncBranchesDiffer { branch: BranchName, sync: BranchName, other: BranchName, at: Span },
-    #[error("`{branch}` is hydrated here, and promoted to from `{staging}` elsewhere")]
+    #[error("`{branch}` is hydrated directly here, but promoted from `{staging}` elsewhere")]
     SyncBranchWritten { branch: BranchName, staging: BranchName, at: Span },
-    #[error("`drySource.repoURL` is another repository: this Application is not hydrated here")]
-    OtherRepository { url: String, same_place: bool },
+    #[error("`{}` names another repository: this Application is not hydrated here",
+        if *is_by_rule { "repoURL" } else { "drySource.repoURL" })]
+    OtherRepository { url: String, known: String, is_by_rule: bool },
     #[error("the URL of this repository is not set, and Applications name several: `{url}` here, `{other}` elsewhere")]
     RepositoryUnclear { url: String, other: String, at: Span },
+    #[error("the URL of this repository is not set, and no Application names it")]
+    RepositoryUnknown,
     #[error("`{path}` does not exist, so it cannot be determined whether `{url}` is this repository")]
     RepositoryUnproven { url: String, path: RepoPath },
     #[error("`{revision}` is {kind}: pinned, not hydrated on push")]
@@ -84,6 +87,7 @@ impl Conflict {
             | Conflict::SyncBranchesDiffer { .. }
             | Conflict::SyncBranchWritten { .. }
             | Conflict::RepositoryUnclear { .. }
+            | Conflict::RepositoryUnknown
             | Conflict::RepositoryUnproven { .. } => true,
         }
     }
@@ -111,27 +115,28 @@ impl Conflict {
                 "give each Application of a branch a folder of its own".to_owned()
             }
             Conflict::MadeTwice { .. } => "give each Application of a namespace a name of its own".to_owned(),
-            Conflict::PathCase { .. } => "a clone on macOS or Windows has room for one of them only".to_owned(),
+            Conflict::PathCase { .. } => "a clone on macOS or Windows can hold only one of them".to_owned(),
             Conflict::DestinationIsDry { .. } => "write to a branch of its own, such as `environments/dev`".to_owned(),
             Conflict::DestinationForbidden { branch } => {
-                format!("correct the branch, or let an admin allow `{branch}` in the settings")
+                format!("correct the branch, or have an admin allow `{branch}` in the settings")
             }
             Conflict::BranchDirectory { .. } => "rename one of them".to_owned(),
             Conflict::SyncBranchesDiffer { .. } => "give each sync branch a staging branch of its own".to_owned(),
             Conflict::SyncBranchWritten { .. } => {
                 "use `hydrateTo` for all Applications of a branch, or for none".to_owned()
             }
-            Conflict::OtherRepository { url, same_place: true } => {
-                format!("if it is this one, on the server: git hydrate config add repoURL {}", pasted(url))
+            Conflict::OtherRepository { url, known, .. } => {
+                let (url, known) = (pasted(url), pasted(known));
+                format!("this one is {known}; if both are one, on the server: git hydrate config add repoURL {url}")
             }
-            Conflict::OtherRepository { same_place: false, .. } => return None,
             Conflict::RepositoryUnproven { url, .. } => {
                 let url = pasted(url);
                 format!("correct the path; or set the URL, on the server: git hydrate config set repoURL {url}")
             }
+            Conflict::RepositoryUnknown => "set it, on the server: git hydrate config set repoURL URL".to_owned(),
             Conflict::RepositoryUnclear { url, .. } => {
                 let url = pasted(url);
-                format!("set the one that is right, on the server: git hydrate config set repoURL {url}")
+                format!("set the right one on the server: git hydrate config set repoURL {url}")
             }
             Conflict::NoSuchBranch { dry_branch, .. } => {
                 format!("use `targetRevision: {dry_branch}`, or `HEAD` for the first of the dry branches")

@@ -9,13 +9,15 @@ use super::made::Maker;
 use super::mistake::{Mistake, Mistakes};
 use super::object::Object;
 use super::pause::is_paused;
+use super::plain;
+use super::rules::Placement;
 use super::sync_path::sync_path;
 use super::url::RepoUrl;
-use super::{AppName, Application, BranchName, DrySource, Places};
-use crate::diag::{Diagnostic, is_unprintable};
+use super::{AppName, Application, BranchName, DrySource, PlacedSource, Places};
+use crate::diag::{Diagnostic, Span, is_unprintable};
 use crate::path::RepoPath;
 
-/// What a document says that is an Application with `spec.sourceHydrator`, right or wrong.
+/// What a document says that is an Application with `spec.sourceHydrator`, or one that a rule hydrates, right or wrong.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
     /// Which Application of its file it is, from 0; items of lists are counted one by one.
@@ -28,6 +30,8 @@ pub struct Document {
     pub application: Option<Arc<Application>>,
     /// What is wrong or odd, in the order of lines.
     pub diagnostics: Vec<Diagnostic>,
+    /// The rule that hydrates it, from 1; none with `spec.sourceHydrator`.
+    pub rule: Option<usize>,
 }
 
 impl Document {
@@ -45,19 +49,21 @@ impl Document {
 }
 
 /// A checked value and where it stands.
-type Placed<'a, T> = Option<(T, &'a Place)>;
+pub(super) type Placed<'a, T> = Option<(T, &'a Place)>;
 
-/// Reads an Application. `index` is its number in the file; one `of_list` has its `apiVersion` from there.
-pub(super) fn document(field: &Field, index: usize, of_list: bool) -> Document {
+/// Reads an Application. `index` is its number in the file; one `of_list` has its `apiVersion` from there; `placement` is what
+/// a rule says of one without `spec.sourceHydrator`.
+pub(super) fn document(field: &Field, index: usize, of_list: bool, placement: Option<&Placement>) -> Document {
+    let rule = placement.map(|placement| placement.rule);
     let mut document =
-        Document { index, name: None, environment_branch: None, application: None, diagnostics: Vec::new() };
+        Document { index, name: None, environment_branch: None, application: None, diagnostics: Vec::new(), rule };
     let mistakes: RefCell<Mistakes> = RefCell::default();
     let root = Object::new(field, "", &field.place, &mistakes);
     let application = root.and_then(|root| {
         if !of_list || root.entry("apiVersion").is_some() {
             api_version(&root);
         }
-        application(&root, &field.place, &mut document)
+        application(&root, &field.place, placement, &mut document)
     });
     let mistakes = mistakes.into_inner();
     document.application = application.filter(|_| !mistakes.is_error()).map(Arc::new);
@@ -73,8 +79,23 @@ fn api_version(root: &Object<'_>) {
     }
 }
 
+/// Where an Application is hydrated from, and where to. What is none was noted as a mistake.
+struct Hydration<'a> {
+    source: Option<PlacedSource>,
+    several: Vec<PlacedSource>,
+    sync_branch: Placed<'a, BranchName>,
+    sync_path: Placed<'a, RepoPath>,
+    hydrate_to: Placed<'a, BranchName>,
+    is_staged: bool,
+}
+
 /// Reads everything before it gives up on anything. None only after a mistake was noted.
-fn application(root: &Object<'_>, place: &Place, document: &mut Document) -> Option<Application> {
+fn application(
+    root: &Object<'_>,
+    place: &Place,
+    placement: Option<&Placement>,
+    document: &mut Document,
+) -> Option<Application> {
     let metadata = root.required_object("metadata");
     let name = metadata.as_ref().and_then(|metadata| metadata.required_name("name"));
     let name = name.and_then(|(text, place)| app_name(root, text, place, "an Application"));
@@ -86,6 +107,51 @@ fn application(root: &Object<'_>, place: &Place, document: &mut Document) -> Opt
     let paused = metadata.as_ref().is_some_and(is_paused);
 
     let spec = root.required_object("spec")?;
+    spec.near_misses("sourceHydrator");
+    let hydration = match placement {
+        None => by_document(root, &spec, name.as_ref())?,
+        Some(placement) => by_rule(&spec, name.as_ref(), place, placement),
+    };
+    let Hydration { source, several, sync_branch, sync_path, hydrate_to, is_staged } = hydration;
+    let environment = if is_staged { &hydrate_to } else { &sync_branch };
+    document.environment_branch = environment.as_ref().map(|(branch, _)| branch.clone());
+    document.name = name.as_ref().map(|(name, _)| name.clone());
+    let ((name, name_place), (sync_branch, sync_branch_place), (sync_path, sync_path_place)) =
+        (name?, sync_branch?, sync_path?);
+    let PlacedSource { dry, repo_url, target_revision, dry_path } = source?;
+    let destination = spec.object("destination");
+    let text_of = |field: &'static str| destination.as_ref().and_then(|destination| destination.text(field));
+    Some(Application {
+        name,
+        namespace: namespace.map(|(namespace, _)| namespace),
+        project: spec.text("project").unwrap_or_else(|| "default".to_owned()),
+        destination_cluster: text_of("server").or_else(|| text_of("name")),
+        destination_namespace: text_of("namespace"),
+        dry,
+        sources: several.into(),
+        rule: placement.map(|placement| placement.rule),
+        sync_branch,
+        sync_path,
+        file: place.file.path.clone(),
+        maker: None,
+        cluster: None,
+        index: document.index,
+        paused,
+        places: Places {
+            name: name_place.span(),
+            repo_url,
+            target_revision,
+            dry_path,
+            sync_branch: sync_branch_place.span(),
+            sync_path: sync_path_place.span(),
+            hydrate_to: hydrate_to.as_ref().map(|(_, place)| place.span()),
+        },
+        hydrate_to: hydrate_to.map(|(branch, _)| branch),
+    })
+}
+
+/// What `spec.sourceHydrator` says. None only after a mistake was noted.
+fn by_document<'a>(root: &Object<'a>, spec: &Object<'a>, name: Option<&(AppName, &'a Place)>) -> Option<Hydration<'a>> {
     for field in ["source", "sources"] {
         if let Some(entry) = spec.entry(field) {
             root.add(Mistake::SourceToo { field }, &entry.key_place);
@@ -102,8 +168,7 @@ fn application(root: &Object<'_>, place: &Place, document: &mut Document) -> Opt
     let dry = dry_entry.and_then(|entry| dry_source(root, &hydrator, entry));
     let sync = hydrator.required("syncSource").and_then(|entry| hydrator.object_called(entry, "syncSource"));
     let sync_branch = sync.as_ref().and_then(branch);
-    let suggestion = name.as_ref().map(|(name, _)| name);
-    let path = sync.as_ref().and_then(|sync| checked_sync_path(sync, suggestion));
+    let sync_path = sync.as_ref().and_then(|sync| checked_sync_path(sync, name.map(|(name, _)| name)));
     if let Some(sync) = sync {
         sync_repository(&sync, dry.as_ref());
         sync.finish();
@@ -115,56 +180,46 @@ fn application(root: &Object<'_>, place: &Place, document: &mut Document) -> Opt
         branch
     });
     hydrator.finish();
-
-    let environment = if staging.is_some() { &hydrate_to } else { &sync_branch };
-    document.environment_branch = environment.as_ref().map(|(branch, _)| branch.clone());
-    document.name = name.as_ref().map(|(name, _)| name.clone());
-    let ((name, name_place), (sync_branch, sync_branch_place), (sync_path, sync_path_place)) =
-        (name?, sync_branch?, path?);
-    let (dry, dry_places) = dry?;
-    let destination = spec.object("destination");
-    let text_of = |field: &'static str| destination.as_ref().and_then(|destination| destination.text(field));
-    Some(Application {
-        name,
-        namespace: namespace.map(|(namespace, _)| namespace),
-        project: spec.text("project").unwrap_or_else(|| "default".to_owned()),
-        destination_cluster: text_of("server").or_else(|| text_of("name")),
-        destination_namespace: text_of("namespace"),
-        dry,
-        sync_branch,
-        sync_path,
-        file: place.file.path.clone(),
-        maker: None,
-        cluster: None,
-        index: document.index,
-        paused,
-        places: Places {
-            name: name_place.span(),
-            repo_url: dry_places[0].span(),
-            target_revision: dry_places[1].span(),
-            dry_path: dry_places[2].span(),
-            sync_branch: sync_branch_place.span(),
-            sync_path: sync_path_place.span(),
-            hydrate_to: hydrate_to.as_ref().map(|(_, place)| place.span()),
-        },
-        hydrate_to: hydrate_to.map(|(branch, _)| branch),
-    })
+    let several = Vec::new();
+    Some(Hydration { source: dry, several, sync_branch, sync_path, hydrate_to, is_staged: staging.is_some() })
 }
 
-/// The drySource with the places of `repoURL`, `targetRevision` and `path`.
-fn dry_source<'a>(root: &Object<'a>, hydrator: &Object<'a>, entry: &'a Entry) -> Option<(DrySource, [&'a Place; 3])> {
+/// What a rule says. Whatever is wrong with it is told at the name of the Application.
+fn by_rule<'a>(
+    spec: &Object<'a>,
+    name: Option<&(AppName, &'a Place)>,
+    around: &'a Place,
+    placement: &Placement,
+) -> Hydration<'a> {
+    let place = name.map_or(around, |(_, place)| *place);
+    let Placement { rule, branch, path, hydrate_to, wrong, .. } = placement;
+    let told = |field: &'static str, reason: String| {
+        spec.add(Mistake::OfRule { rule: *rule, field, reason }, place);
+    };
+    wrong.iter().for_each(|(field, reason)| told(field, reason.clone()));
+    let is_made = |field: &str| !wrong.iter().any(|(failed, _)| *failed == field);
+    let branch_of = |field: &'static str, text: &str| {
+        let wrong = |reason| told(field, Mistake::Branch { text: text.to_owned(), reason }.to_string());
+        BranchName::new(text).map_err(wrong).ok().filter(|_| is_made(field)).map(|branch| (branch, place))
+    };
+    let sync_branch = if is_made("branch") { branch_of("branch", branch) } else { None };
+    let staging = hydrate_to.as_ref().filter(|_| is_made("hydrateTo"));
+    let staging = staging.and_then(|text| branch_of("hydrateTo", text));
+    let checked = |path: &String| {
+        sync_path(path, name.map(|(name, _)| name)).map_err(|mistake| told("path", mistake.to_string())).ok()
+    };
+    let sync_path = Some(path).filter(|_| is_made("path")).and_then(checked).map(|path| (path, place));
+    let (source, several) = match plain::sources(spec, placement) {
+        Some(sources) => (Some(sources.anchor), sources.several),
+        None => (None, Vec::new()),
+    };
+    Hydration { source, several, sync_branch, sync_path, hydrate_to: staging, is_staged: hydrate_to.is_some() }
+}
+
+/// The drySource. None only after a mistake was noted.
+fn dry_source(root: &Object<'_>, hydrator: &Object<'_>, entry: &Entry) -> Option<PlacedSource> {
     let dry = hydrator.object_called(entry, "drySource")?;
-    let repo_url = dry.required_name("repoURL").and_then(|(text, place)| {
-        // It goes into `git clone` of a README and into metadata that others read.
-        let odd = text.chars().find(|&c| is_unprintable(c) || c.is_whitespace());
-        match odd.or_else(|| text.starts_with('-').then_some('-')) {
-            None => Some((text, place)),
-            Some(character) => {
-                root.add(Mistake::RepoUrl { text, character }, place);
-                None
-            }
-        }
-    });
+    let repo_url = dry.required_name("repoURL").and_then(|(text, place)| checked_url(root, text, place));
     let target_revision = dry.required_text("targetRevision");
     let path = dry.required_text("path").and_then(|(text, place)| match RepoPath::clean(&text) {
         Ok(path) => Some((path, text, place)),
@@ -178,8 +233,22 @@ fn dry_source<'a>(root: &Object<'a>, hydrator: &Object<'a>, entry: &'a Entry) ->
     let ((repo_url, url_place), (target_revision, revision_place), (path, path_text, path_place)) =
         (repo_url?, target_revision?, path?);
     let fields = Arc::new(entry.field.clone());
-    let source = DrySource { repo_url, target_revision, path, path_text, options, fields };
-    Some((source, [url_place, revision_place, path_place]))
+    let (input, reference, renders) = (None, None, true);
+    let dry = DrySource { repo_url, target_revision, path, path_text, options, input, reference, renders, fields };
+    let [repo_url, target_revision, dry_path]: [Span; 3] = [url_place, revision_place, path_place].map(Place::span);
+    Some(PlacedSource { dry, repo_url, target_revision, dry_path })
+}
+
+/// A URL goes into `git clone` of a README and into metadata that others read. None only after a mistake was noted.
+pub(super) fn checked_url<'a>(object: &Object<'_>, text: String, place: &'a Place) -> Placed<'a, String> {
+    let odd = text.chars().find(|&c| is_unprintable(c) || c.is_whitespace());
+    match odd.or_else(|| text.starts_with('-').then_some('-')) {
+        None => Some((text, place)),
+        Some(character) => {
+            object.add(Mistake::RepoUrl { text, character }, place);
+            None
+        }
+    }
 }
 
 fn app_name<'a>(object: &Object<'_>, text: String, place: &'a Place, of: &'static str) -> Placed<'a, AppName> {
@@ -216,10 +285,10 @@ fn checked_sync_path<'a>(sync: &Object<'a>, name: Option<&AppName>) -> Placed<'a
 }
 
 /// Manifests go to the repository that the dry sources are from.
-fn sync_repository(sync: &Object<'_>, dry: Option<&(DrySource, [&Place; 3])>) {
+fn sync_repository(sync: &Object<'_>, dry: Option<&PlacedSource>) {
     let Some(entry) = sync.entry("repoURL") else { return };
     let Some(url) = sync.as_text(&entry.field, sync.called("repoURL")).filter(|url| !url.is_empty()) else { return };
-    if let Some((dry, _)) = dry
+    if let Some(PlacedSource { dry, .. }) = dry
         && !RepoUrl::new(&dry.repo_url).is_same(&RepoUrl::new(&url))
     {
         sync.add(Mistake::SyncRepository { url }, &entry.field.place);

@@ -82,6 +82,8 @@ impl Variable {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
     values: Vec<(Variable, String)>,
+    /// Whether files may begin with `$name/`, the name of a source.
+    has_refs: bool,
 }
 
 /// A source whose options name no variable any more.
@@ -103,7 +105,7 @@ impl Environment {
     /// Reference: the Manifest Hydrator proposal, "Build Environment Support"; Argo CD 3 reposerver/repository
     /// `newEnv`.
     pub fn new(profile: Profile, application: &Application, dry_commit: &str) -> Self {
-        let variables = match profile {
+        let variables = match application.profile(profile) {
             Profile::Proposal => Variable::PROPOSAL,
             Profile::Argocd => Variable::ARGOCD,
         };
@@ -120,7 +122,8 @@ impl Environment {
             Variable::SourceRepoUrl => dry.repo_url.clone(),
             Variable::SourceTargetRevision => dry.target_revision.clone(),
         };
-        Self { values: variables.iter().map(|&variable| (variable, value(variable))).collect() }
+        let values = variables.iter().map(|&variable| (variable, value(variable))).collect();
+        Self { values, has_refs: !application.sources.is_empty() }
     }
 
     /// All variables, for what runs with them as its environment. Who asks has used them all.
@@ -147,12 +150,14 @@ impl Environment {
         };
         match &mut result.tool {
             Tool::Helm(helm) => {
-                substitution.list(&["helm", "valueFiles"], &mut helm.value_files);
+                for (index, file) in helm.value_files.iter_mut().enumerate() {
+                    substitution.file(&["helm", "valueFiles", &index.to_string()], file);
+                }
                 for (index, parameter) in helm.parameters.iter_mut().enumerate() {
                     substitution.replace(&["helm", "parameters", &index.to_string(), "value"], &mut parameter.value);
                 }
                 for (index, parameter) in helm.file_parameters.iter_mut().enumerate() {
-                    substitution.replace(&["helm", "fileParameters", &index.to_string(), "path"], &mut parameter.path);
+                    substitution.file(&["helm", "fileParameters", &index.to_string(), "path"], &mut parameter.path);
                 }
             }
             Tool::Kustomize(kustomize) => {
@@ -188,6 +193,18 @@ impl Environment {
         Ok(Substituted { source: result, used, diagnostics: mistakes.into_diagnostics() })
     }
 
+    /// A file's name with its variables replaced, for who looks for the file without rendering: what is unknown stands for
+    /// nothing.
+    pub fn file(&self, text: &str) -> String {
+        let is_ref = self.has_refs && text.starts_with('$');
+        let (name, rest) = text.split_at(if is_ref { text.find('/').unwrap_or(text.len()) } else { 0 });
+        let value = |name: &str| match name {
+            "$" => "$".to_owned(),
+            name => self.get(name).map(|(_, value)| value.to_owned()).unwrap_or_default(),
+        };
+        format!("{name}{}", expand(rest, value))
+    }
+
     fn get(&self, name: &str) -> Option<(Variable, &str)> {
         self.variables().find(|(variable, _)| variable.name() == name)
     }
@@ -210,6 +227,19 @@ impl Substitution<'_> {
         for (index, text) in texts.iter_mut().enumerate() {
             self.replace(&[path[0], path[1], &index.to_string()], text);
         }
+    }
+
+    /// A file whose path may begin with the name of a source, which is no variable.
+    ///
+    /// Reference: argo-cd `37ee0097` reposerver/repository/repository.go `getResolvedRefValueFile`.
+    fn file(&mut self, path: &[&str], text: &mut String) {
+        if !self.environment.has_refs || !text.starts_with('$') {
+            return self.replace(path, text);
+        }
+        let at = text.find('/').unwrap_or(text.len());
+        let mut rest = text.split_off(at);
+        self.replace(path, &mut rest);
+        text.push_str(&rest);
     }
 
     fn replace(&mut self, path: &[&str], text: &mut String) {

@@ -4,6 +4,7 @@
 //! were rendered from: the template of the set where it has the field, else the patch, so that whoever reads of a mistake
 //! finds the line to change.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use super::document::{Document, document};
 use super::field::{Content, Entry, Field, Place};
 use super::parent::RenderedObject;
 use super::read::File;
+use super::rules::{Placement, RuleSet, Ruling};
 use super::set::{ApplicationSet, Expanded, Made, MadeFrom};
 use crate::diag::{Diagnostic, Origin, Span, clipped};
 use crate::path::RepoPath;
@@ -154,26 +156,46 @@ impl ApplicationSet {
         }
     }
 
-    /// The Applications that were made, those with `spec.sourceHydrator`, as documents of the set's file.
-    pub fn documents(&self, expanded: &Expanded) -> Vec<Document> {
-        let is_hydrated = |made: &&Made| made.object.at(&["spec", "sourceHydrator"]).is_some();
-        expanded.applications.iter().filter(is_hydrated).map(|made| self.document(made)).collect()
+    /// The Applications that were made, those with `spec.sourceHydrator` and those that a rule hydrates, as documents of the
+    /// set's file; and the numbers of the rules that match one.
+    pub fn documents(&self, expanded: &Expanded, rules: &RuleSet) -> (Vec<Document>, BTreeSet<usize>) {
+        let (mut documents, mut matched) = (Vec::new(), BTreeSet::new());
+        let file = self.file();
+        for made in &expanded.applications {
+            if made.object.at(&["spec", "sourceHydrator"]).is_some() {
+                documents.push(self.document(made, None));
+            } else if !rules.is_empty() {
+                match rules.ruling(&self.placed(made), &file) {
+                    Some(Ruling::Hydrated(placement)) => {
+                        matched.insert(placement.rule);
+                        documents.push(self.document(made, Some(placement)));
+                    }
+                    Some(Ruling::LeftAlone(rule)) => drop(matched.insert(rule)),
+                    None => {}
+                }
+            }
+        }
+        (documents, matched)
     }
 
-    fn document(&self, made: &Made) -> Document {
+    /// The object with the places that it comes from.
+    fn placed(&self, made: &Made) -> Field {
         let (own, template) = self.templates(made);
         let around = self.at(&["spec", "templatePatch"]).unwrap_or(template.unwrap_or(self.root())).place.clone();
-        let sources = [own, template];
-        let field = placed(&made.object, &sources, &around, &around);
+        placed(&made.object, &[own, template], &around, &around)
+    }
+
+    fn document(&self, made: &Made, placement: Option<Placement>) -> Document {
+        let field = self.placed(made);
         let name = made.object.at(&["metadata", "name"]).and_then(Value::as_str).unwrap_or_default();
-        let mut document = document(&field, self.index_of(name), false);
+        let mut document = document(&field, self.index_of(name), false, placement.as_ref());
         document.made_by(Maker {
             by: self.by(),
             file: self.file(),
             place: self.span(),
             element: made.element.clone(),
             above: self.above(),
-            kept: self.kept(made),
+            kept: self.kept(made, placement),
             keeps: self.keeps(),
         });
         document
@@ -190,7 +212,7 @@ impl ApplicationSet {
         parent.into_iter().flat_map(|parent| [&parent.by].into_iter().chain(&parent.above).cloned()).collect()
     }
 
-    fn kept(&self, made: &Made) -> String {
+    fn kept(&self, made: &Made, placement: Option<Placement>) -> String {
         let Made { object, element, generator } = made;
         let of_set = KeptOfSet {
             by: self.by(),
@@ -198,6 +220,7 @@ impl ApplicationSet {
             element: element.clone(),
             generator: generator.clone(),
             set: self.of_parent().cloned(),
+            placement,
         };
         Kept::OfSet(Box::new(of_set)).to_text()
     }
@@ -238,6 +261,9 @@ pub(super) struct KeptOfSet {
     generator: (usize, String),
     /// The set, when it was rendered itself.
     set: Option<RenderedObject>,
+    /// What a rule says of what was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    placement: Option<Placement>,
 }
 
 impl Kept {
@@ -265,14 +291,14 @@ impl Application {
     ///
     /// None when the text is none that was kept, or the file has no such maker.
     pub fn remade(file: Option<&File>, text: &str) -> Option<Arc<Application>> {
-        let KeptOfSet { by, object, element, generator, set } = match serde_json::from_str(text).ok()? {
+        let KeptOfSet { by, object, element, generator, set, placement } = match serde_json::from_str(text).ok()? {
             Kept::OfSet(of_set) => *of_set,
             Kept::Rendered(rendered) => return rendered.application(),
         };
         let made = Made { object: of_json(object), element, generator };
         match set {
-            Some(rendered) => rendered.set()?.document(&made).application,
-            None => file?.sets.iter().find(|set| set.by() == by)?.document(&made).application,
+            Some(rendered) => rendered.set()?.document(&made, placement).application,
+            None => file?.sets.iter().find(|set| set.by() == by)?.document(&made, placement).application,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::field::Place;
 use super::{AppName, NameError, PAUSED};
 use crate::diag::{Diagnostic, Span, UnknownField, is_unprintable};
+use crate::inputs::KeyError;
 use crate::path::{PathError, RepoPath};
 
 /// Why an Application or its source can't be used, or what is odd about it. Each is a mistake of the dry commit.
@@ -17,17 +18,17 @@ pub(super) enum Mistake {
     ManyApplications { max: usize },
     #[error("lists are nested deeper than the limit")]
     ListDepth,
-    #[error("an override file is one document, and this one has more")]
+    #[error("an override file has one document, but this one has more")]
     ManyDocuments,
-    #[error("`apiVersion` is `{0}`, and Applications are `argoproj.io/v1alpha1`")]
+    #[error("`apiVersion` is `{0}`, but Applications are `argoproj.io/v1alpha1`")]
     ApiVersion(String),
-    #[error("an object of kind `{0}` is not hydrated, though it has `spec.sourceHydrator`")]
+    #[error("an object of kind `{0}` is not hydrated, although it has `spec.sourceHydrator`")]
     OtherKind(String),
     #[error("`{field}` is missing")]
     Missing { field: String },
     #[error("`{field}` is empty")]
     Empty { field: String },
-    #[error("`{field}` must be {expected}, and is {found}")]
+    #[error("`{field}` must be {expected}, not {found}")]
     Type { field: String, expected: &'static str, found: &'static str },
     #[error("`{field}` is given twice")]
     Twice { field: String },
@@ -39,13 +40,13 @@ pub(super) enum Mistake {
     Misplaced { field: &'static str },
     #[error("`{field}` is set beside `spec.sourceHydrator`")]
     SourceToo { field: &'static str },
-    #[error("`{text}` can't be the name of {of}: {reason}")]
+    #[error("`{text}` is not a valid name of {of}: {reason}")]
     Name { text: String, of: &'static str, reason: NameError },
-    #[error("`{text}` can't be a branch: {reason}")]
+    #[error("`{text}` is not a valid branch name: {reason}")]
     Branch { text: String, reason: NameError },
-    #[error("`{text}` can't be the URL of a repository: {}", match character {
+    #[error("`{text}` is not a valid repository URL: {}", match character {
         '-' => "it begins with `-`, which git reads as an option".to_owned(),
-        character => format!("it has the character {character:?}"),
+        character => format!("it contains the character {character:?}"),
     })]
     RepoUrl { text: String, character: char },
     #[error("`metadata.annotations.{PAUSED}` is `{text}`")]
@@ -54,27 +55,46 @@ pub(super) enum Mistake {
     SyncRepository { url: String },
 
     // Paths.
-    #[error("`{text}` can't be the path of the hydrated manifests: {reason}")]
+    #[error("`{text}` is not a valid path for hydrated manifests: {reason}")]
     SyncPath { text: String, reason: PathError },
     #[error("the hydrated manifests can't be at the root of the branch")]
     SyncRoot { name: Option<AppName> },
-    #[error("`{text}` can't be the path of the hydrated manifests: git keeps `{component}` for itself")]
+    #[error("`{text}` is not a valid path for hydrated manifests: git reserves `{component}`")]
     SyncPathGit { text: String, component: String },
-    #[error("`{text}` can't be the path of the hydrated manifests: it has the character {character:?}")]
+    #[error("`{text}` is not a valid path for hydrated manifests: it contains the character {character:?}")]
     SyncPathCharacter { text: String, character: char },
-    #[error("`{text}` can't be the path of the hydrated manifests: `{file}` is a file that hydration writes")]
+    #[error("`{text}` is not a valid path for hydrated manifests: hydration writes a file `{file}`")]
     SyncPathFile { text: String, file: &'static str },
-    #[error("{what} has {len} bytes, and {max} is the limit")]
+    #[error("{what} has {len} bytes; the limit is {max}")]
     SyncPathLong { what: &'static str, len: usize, max: usize },
-    #[error("`{text}` can't be the path of the dry sources: {reason}")]
+    #[error("`{text}` is not a valid path for dry sources: {reason}")]
     DryPath { text: String, reason: PathError },
+
+    // What a rule hydrates.
+    #[error("rule {rule} of the settings: `{field}`: {reason}")]
+    OfRule { rule: usize, field: &'static str, reason: String },
+    #[error("the source is in another repository: {reason}")]
+    Input { reason: KeyError },
+    #[error("`{name}` can't be a `ref`: it has letters, digits, `_` and `-` only")]
+    RefName { name: String },
+    #[error("`ref: {name}` names a chart, and only a git repository can be named so")]
+    RefChart { name: String },
+    #[error("`ref: {name}` is given twice")]
+    RefTwice { name: String },
+    #[error("the sources name the repository of `ref: {name}` at several revisions")]
+    RefRevisions { name: String },
+    #[error("`{text}` names no source: {}", match known.as_slice() {
+        [] => "none has a `ref`".to_owned(),
+        known => format!("there are {}", known.join(", ")),
+    })]
+    RefUnknown { text: String, known: Vec<String> },
 
     // The source.
     #[error("multiple application sources defined: {0}")]
     ManyTools(String),
     #[error("`{path}` has both a `Chart.yaml` and a `{kustomization}`")]
     ChartAndKustomization { path: RepoPath, kustomization: String },
-    #[error("`{path}` is not there")]
+    #[error("`{path}` does not exist")]
     PathMissing { path: RepoPath },
     #[error("`{path}` is a file, not a directory")]
     PathIsFile { path: RepoPath },
@@ -136,28 +156,43 @@ impl Mistake {
             | Mistake::SyncPathCharacter { .. }
             | Mistake::SyncPathFile { .. }
             | Mistake::SyncPathLong { .. }
+            | Mistake::RefName { .. }
             | Mistake::PathIsFile { .. } => return None,
+            Mistake::OfRule { .. } => {
+                "correct the rule: git hydrate config edit; or add one before it for this Application".to_owned()
+            }
+            Mistake::Input { .. } => {
+                "if it is this repository, on the server: git hydrate config add repoURL URL; else commit a copy of the \
+                 source and name that"
+                    .to_owned()
+            }
+            Mistake::RefChart { .. } => "take `ref` away, or name a git repository with the files".to_owned(),
+            Mistake::RefTwice { .. } => "give each source a `ref` of its own".to_owned(),
+            Mistake::RefRevisions { .. } => "use one `targetRevision` for all sources of a repository".to_owned(),
+            Mistake::RefUnknown { .. } => {
+                "with `sources`, a file that begins with `$` is one of a source with that `ref`".to_owned()
+            }
             Mistake::ApiVersion(_) => "write `apiVersion: argoproj.io/v1alpha1`".to_owned(),
             Mistake::OtherKind(_) => "write `kind: Application`".to_owned(),
             Mistake::Missing { field } | Mistake::Empty { field } => return expected(field).map(str::to_owned),
             Mistake::Type { expected: "a text", found: "a number" | "a boolean", .. } => "quote it".to_owned(),
             Mistake::Type { .. } => return None,
-            Mistake::Twice { .. } => "keep one of them: Kubernetes reads the last and forgets the others".to_owned(),
+            Mistake::Twice { .. } => "keep one of them: Kubernetes uses the last and ignores the others".to_owned(),
             Mistake::Unknown { near: Some(near), .. } | Mistake::NotHydrated { near, .. } => {
                 format!("did you mean `{near}`?")
             }
             Mistake::Misplaced { field } => format!("indent `{field}` below `sourceHydrator`"),
             Mistake::Unknown { key, parent, near: None } => return unknown(key, parent),
-            Mistake::SourceToo { field } => format!("take `{field}` away: Argo CD does not look at it"),
+            Mistake::SourceToo { field } => format!("remove `{field}`: Argo CD ignores it"),
             Mistake::Branch { text, reason: NameError::FullRef } => match text.strip_prefix("refs/heads/") {
                 Some(name) if !name.is_empty() => format!("write `{name}`"),
                 _ => "write the name of a branch".to_owned(),
             },
             Mistake::RepoUrl { .. } => "write the URL of this repository".to_owned(),
             Mistake::Branch { reason: NameError::Invisible(_), .. } => {
-                "type the name again: such a name cannot be distinguished from another".to_owned()
+                "type the name again: with invisible characters, it looks like another".to_owned()
             }
-            Mistake::Branch { .. } => "write a name that `git check-ref-format --branch` takes".to_owned(),
+            Mistake::Branch { .. } => "write a name that `git check-ref-format --branch` accepts".to_owned(),
             Mistake::Paused { .. } => "write `\"true\"` or `\"false\"`".to_owned(),
             Mistake::SyncRepository { .. } => {
                 "remove `syncSource.repoURL`: manifests go to branches of the repository with the dry sources"
@@ -179,12 +214,12 @@ impl Mistake {
             Mistake::DryPath { .. } => "write a path below the root of the repository".to_owned(),
             Mistake::ManyTools(_) => "keep one of the objects".to_owned(),
             Mistake::ChartAndKustomization { .. } => {
-                "say which it is by `helm: {}` or `kustomize: {}` in drySource or `.argocd-source.yaml`".to_owned()
+                "choose one: write `helm: {}` or `kustomize: {}` in drySource or `.argocd-source.yaml`".to_owned()
             }
-            Mistake::PathMissing { .. } => "commit the directory, or correct `drySource.path`".to_owned(),
+            Mistake::PathMissing { .. } => "commit the directory, or correct the `path` of the source".to_owned(),
             Mistake::Fixed { .. } => "set it in the Application".to_owned(),
             Mistake::VariableNotSet { name, known } => {
-                format!("there are {}; write `$${name}` for the text itself", known.join(", "))
+                format!("the variables are {}; write `$${name}` for the text itself", known.join(", "))
             }
             Mistake::VariableUnknown { .. } => "write `$$` for a dollar sign".to_owned(),
         };
@@ -223,10 +258,10 @@ fn inside(parent: &str) -> String {
 fn unknown(key: &str, parent: &str) -> Option<String> {
     Some(match (parent, key) {
         ("spec.sourceHydrator.drySource", "chart") => {
-            "a chart is hydrated from `drySource.path`: commit one that depends on it".to_owned()
+            "a chart is hydrated from `drySource.path`: commit a chart that depends on it".to_owned()
         }
         ("spec.sourceHydrator.drySource", "ref" | "name") => {
-            "there is one source only: values files come from the same repository".to_owned()
+            "an Application has one source: its values files are in the same repository".to_owned()
         }
         _ if !parent.starts_with("spec.") => return None,
         // What is put into a command must be a word to any shell.
@@ -245,9 +280,7 @@ fn expected(field: &str) -> Option<&'static str> {
         "drySource.path" => "write the directory of the sources, such as `apps/web`",
         "syncSource.targetBranch" => "write the branch that is deployed, such as `environments/dev`",
         "syncSource.path" => "write the folder of the hydrated manifests, such as `web`",
-        "hydrateTo.targetBranch" => {
-            "write the staging branch, such as `environments/dev-next`, or take `hydrateTo` away"
-        }
+        "hydrateTo.targetBranch" => "write the staging branch, such as `environments/dev-next`, or remove `hydrateTo`",
         _ => return None,
     })
 }

@@ -26,7 +26,7 @@ pub enum NameError {
     #[error("it is empty")]
     Empty,
     /// Longer than the limit.
-    #[error("it has {len} bytes, and {max} is the limit")]
+    #[error("it has {len} bytes; the limit is {max}")]
     TooLong {
         /// How long it is, in bytes.
         len: usize,
@@ -34,19 +34,19 @@ pub enum NameError {
         max: usize,
     },
     /// A character that such a name never has.
-    #[error("it has the character {0:?}")]
+    #[error("it contains the character {0:?}")]
     Character(char),
     /// A character that is not seen: one that turns the direction of text, or takes no room.
-    #[error("it has the invisible character U+{:04X}", u32::from(*.0))]
+    #[error("it contains the invisible character U+{:04X}", u32::from(*.0))]
     Invisible(char),
     /// A character that can't stand at one of the ends.
     #[error("it begins or ends with {0:?}")]
     End(char),
     /// A sequence that means something else to git.
-    #[error("it has `{0}` in it")]
+    #[error("it contains `{0}`")]
     Sequence(&'static str),
     /// A component of a branch name that is empty: two slashes, or one at an end.
-    #[error("a `/` has nothing before or after it")]
+    #[error("the part before or after a `/` is empty")]
     EmptyComponent,
     /// A component of a branch name that starts with a dot.
     #[error("`{0}` starts with a dot")]

@@ -81,6 +81,12 @@ impl<'a> Object<'a> {
         self.inner(&entry.field, name, &entry.key_place, &entry.key)
     }
 
+    /// An item of a list, which is a mapping. Not one: a mistake, and nothing.
+    pub fn item(&self, key: &str, index: usize, field: &'a Field) -> Option<Object<'a>> {
+        let step = format!("{key}[{index}]");
+        self.inner(field, &self.called(&step), &field.place, &step)
+    }
+
     /// A mapping that must be there.
     pub fn required_object(&self, key: &'static str) -> Option<Object<'a>> {
         self.required(key)?;

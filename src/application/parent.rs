@@ -1,7 +1,7 @@
 //! Applications that other Applications render: "app of apps".
 //!
 //! A [`Parent`] is an Application that is hydrated itself, or a root that lives in the cluster only. What it renders may
-//! hold Applications and ApplicationSets with `sourceHydrator`, which are hydrated as those that stand in files. Rendered
+//! hold Applications and ApplicationSets with `sourceHydrator`, or under a rule, which are hydrated as those that stand in files. Rendered
 //! text has no place in the dry tree, so their fields have that of the template or file that they seem to come from
 //! ([`Excerpt`]), else that of the parent.
 //!
@@ -12,6 +12,7 @@ mod origins;
 mod reach;
 mod root;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,7 @@ use super::document::document;
 use super::field::{Field, Place};
 use super::made::{By, Keeps, Kept, Maker, of_json, to_json};
 use super::read::{Kind, Misspelt, kind};
+use super::rules::{Placement, RuleSet};
 use super::set::{ApplicationSet, MadeFrom};
 use super::{Application, Document};
 use crate::diag::{Diagnostic, Span};
@@ -49,10 +51,12 @@ pub struct Parent {
 /// What a parent makes.
 #[derive(Debug, Default)]
 pub struct Makes {
-    /// Its Applications with `spec.sourceHydrator`, right or wrong.
+    /// Its Applications with `spec.sourceHydrator` or under a rule, right or wrong.
     pub documents: Vec<Document>,
-    /// Its ApplicationSets that mention `sourceHydrator`.
+    /// Its ApplicationSets that mention `sourceHydrator` or fall under a rule.
     pub sets: Vec<Arc<ApplicationSet>>,
+    /// The numbers of the rules that match something of it.
+    pub rules: BTreeSet<usize>,
     /// What is odd, such as a near miss of `sourceHydrator`.
     pub warnings: Vec<Diagnostic>,
     /// The Applications that are not hydrated by mistake; `warnings` has what is said of them.
@@ -67,6 +71,9 @@ pub(super) struct RenderedObject {
     /// Which of the objects it is, from 1.
     number: usize,
     excerpt: Option<Excerpt>,
+    /// What a rule says of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    placement: Option<Placement>,
 }
 
 impl Makes {
@@ -102,14 +109,15 @@ impl Parent {
         Self { by, place: Span::file(file.clone()), file, above: Vec::new() }
     }
 
-    /// The Applications and sets among what it rendered, `objects` in their order.
-    pub fn makes(&self, objects: Vec<Value>, origins: &Origins) -> Makes {
+    /// The Applications and sets among what it rendered that are hydrated by themselves or by `rules`, `objects` in their order.
+    pub fn makes(&self, objects: Vec<Value>, origins: &Origins, rules: &RuleSet) -> Makes {
         let mut makes = Makes::default();
         for (number, object) in (1..).zip(objects) {
             let name = object.at(&["metadata", "name"]).and_then(Value::as_str).unwrap_or_default();
             let excerpt = origins.find(object.get("kind").and_then(Value::as_str).unwrap_or_default(), name);
-            let object = RenderedObject { parent: self.clone(), object: to_json(&object), number, excerpt };
-            object.sort_into(&mut makes);
+            let (parent, object) = (self.clone(), to_json(&object));
+            let object = RenderedObject { parent, object, number, excerpt, placement: None };
+            object.sort_into(&mut makes, rules);
         }
         makes
     }
@@ -134,10 +142,15 @@ impl RenderedObject {
         of_json(self.object.clone())
     }
 
-    fn sort_into(self, makes: &mut Makes) {
+    fn sort_into(mut self, makes: &mut Makes, rules: &RuleSet) {
         let field = self.field();
-        match kind(&field, None) {
-            Kind::Application => makes.documents.push(self.document(&field)),
+        match kind(&field, None, (rules, &self.parent.file)) {
+            Kind::Application(placement) => {
+                makes.rules.extend(placement.as_ref().map(|placement| placement.rule));
+                self.placement = placement;
+                makes.documents.push(self.document(&field));
+            }
+            Kind::LeftAlone(rule) => drop(makes.rules.insert(rule)),
             Kind::ApplicationSet(set) => {
                 let maker = self.maker();
                 makes.warnings.extend(set.misspelt_fields().map(|mistake| mistake.made_by(&maker)));
@@ -155,7 +168,7 @@ impl RenderedObject {
     fn document(self, field: &Field) -> Document {
         let name = field.get("metadata").and_then(|metadata| metadata.get("name")).and_then(Field::as_str);
         let index = self.index_of(name.unwrap_or_default());
-        let mut document = document(field, index, false);
+        let mut document = document(field, index, false, self.placement.as_ref());
         document.made_by(self.maker());
         document
     }
@@ -176,19 +189,15 @@ impl RenderedObject {
 
     /// The set that it is.
     pub fn set(&self) -> Option<ApplicationSet> {
-        match kind(&self.field(), None) {
-            Kind::ApplicationSet(set) => Some(set.rendered(self.clone())),
-            _ => None,
-        }
+        let is_set = self.object.get("kind").and_then(serde_json::Value::as_str) == Some("ApplicationSet");
+        is_set.then(|| ApplicationSet::of(&self.field()).rendered(self.clone()))
     }
 
     /// The Application that it is.
     pub fn application(self) -> Option<Arc<Application>> {
+        let is_application = self.object.get("kind").and_then(serde_json::Value::as_str) == Some("Application");
         let field = self.field();
-        match kind(&field, None) {
-            Kind::Application => self.document(&field).application,
-            _ => None,
-        }
+        is_application.then(|| self.document(&field).application).flatten()
     }
 }
 

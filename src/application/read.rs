@@ -1,5 +1,6 @@
 //! Finds the Applications of one file.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use super::field::{Content, Entry, Field, Place};
 use super::located;
 use super::mistake::Mistake;
 use super::near::near;
+use super::rules::{Placement, RuleSet, Ruling, is_plain};
 use super::set::{ApplicationSet, SETS_MAX};
 use super::{AppName, Application};
 use crate::diag::{Diagnostic, Span};
@@ -17,7 +19,7 @@ use crate::path::RepoPath;
 pub(super) const MARK: &str = "sourceHydrator";
 
 /// The group of Argo CD's kinds.
-const GROUP: &str = "argoproj.io";
+pub(super) const GROUP: &str = "argoproj.io";
 
 /// How many characters a near miss of [`MARK`] may have more or less, or others, and how many bytes it takes then.
 const EDITS_MAX: usize = 2;
@@ -32,17 +34,21 @@ const APPLICATIONS_MAX: usize = 10_000;
 pub struct File {
     /// The file.
     pub path: RepoPath,
-    /// Its Applications with `spec.sourceHydrator`, right or wrong, in their order; those that its sets make are none of
-    /// them.
+    /// Its Applications with `spec.sourceHydrator` or under a rule, right or wrong, in their order; those that its sets make
+    /// are none of them.
     pub documents: Vec<Document>,
     /// What is wrong with the file as a whole: with an error, it is not known which Applications it holds.
     pub diagnostics: Vec<Diagnostic>,
-    /// Its ApplicationSets that mention `sourceHydrator`, in their order.
+    /// Its ApplicationSets that mention `sourceHydrator` or fall under a rule, in their order.
     pub sets: Vec<Arc<ApplicationSet>>,
+    /// The numbers of the rules that match something in it.
+    pub rules: BTreeSet<usize>,
     /// The Applications that are not hydrated by mistake. What is said of them stands among the `diagnostics`.
     pub misspelt: Vec<Misspelt>,
-    /// Whether the word `sourceHydrator` is in it, or one that was meant to be. Without it, nothing else was looked at.
+    /// Whether the word `sourceHydrator` is in it, or one that was meant to be.
     pub holds_source_hydrator: bool,
+    /// The same, or it may hold an Application that a rule is for. Without that, nothing else was looked at.
+    pub is_marked: bool,
 }
 
 /// An Application, or a set with all that it makes, that is not hydrated because of a misspelt key or kind.
@@ -94,16 +100,28 @@ pub fn read_too_large(path: &RepoPath, bytes: &[u8]) -> Option<File> {
                 .at(Span::file(path.clone())),
         ],
         sets: Vec::new(),
+        rules: BTreeSet::new(),
         misspelt: Vec::new(),
         holds_source_hydrator: true,
+        is_marked: true,
     })
 }
 
-/// Whether the word `sourceHydrator` is in a file, or one that was meant to be. One without it holds no Application of
-/// ours.
-pub fn is_marked(bytes: &[u8]) -> bool {
+/// Whether the word `sourceHydrator` is in a file, or one that was meant to be, or it may hold what a rule is for. One without
+/// any of these holds no Application of ours.
+pub fn is_marked(bytes: &[u8], rules: &RuleSet) -> bool {
     let text = located::text(bytes);
-    text.contains(MARK) || has_near_miss(&text)
+    holds_source_hydrator(&text) || (!rules.is_empty() && may_be_plain(text.as_bytes()))
+}
+
+fn holds_source_hydrator(text: &str) -> bool {
+    text.contains(MARK) || has_near_miss(text)
+}
+
+/// Whether a text may hold an Argo CD Application or ApplicationSet of any kind.
+pub(super) fn may_be_plain(text: &[u8]) -> bool {
+    let has = |word: &str| memchr::memmem::find(text, word.as_bytes()).is_some();
+    has(GROUP) && has("Application")
 }
 
 /// Whether a text that may hold an Application has a near miss of the word `sourceHydrator`.
@@ -125,34 +143,49 @@ fn is_like(word: &str) -> bool {
     WORD_BYTES.contains(&word.len()) && word.chars().filter(is_other).nth(EDITS_MAX).is_none()
 }
 
-/// Reads the Applications with `spec.sourceHydrator` out of a file, as Kubernetes reads YAML. JSON is read as the YAML
-/// that it is.
+/// Reads the Applications with `spec.sourceHydrator` out of a file: [`read_by`] without rules.
+pub fn read(path: &RepoPath, bytes: &[u8]) -> File {
+    read_by(path, bytes, &RuleSet::default())
+}
+
+/// Reads the Applications with `spec.sourceHydrator`, and those that rules hydrate, out of a file, as Kubernetes reads YAML.
+/// JSON is read as the YAML that it is.
 ///
 /// Several documents, and items of lists (`kind: List` and any `…List`). All other objects are passed over; with a
-/// warning those that may have been meant. A file without the word `sourceHydrator`, or a near miss of it, is not parsed.
+/// warning those that may have been meant. A file without the word `sourceHydrator`, or a near miss of it, is not parsed,
+/// unless there are rules and it names Argo CD's group.
 ///
-/// Errors: none of its own. A file that has the word and can't be parsed has an error in [`File::diagnostics`].
-pub fn read(path: &RepoPath, bytes: &[u8]) -> File {
+/// Errors: none of its own. A file that has the word and can't be parsed has an error in [`File::diagnostics`]; one that seems
+/// to hold an Application without it a warning.
+pub fn read_by(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> File {
+    let text = located::text(bytes);
+    let holds_source_hydrator = holds_source_hydrator(&text);
     let mut file = File {
         path: path.clone(),
         documents: Vec::new(),
         diagnostics: Vec::new(),
         sets: Vec::new(),
+        rules: BTreeSet::new(),
         misspelt: Vec::new(),
-        holds_source_hydrator: is_marked(bytes),
+        holds_source_hydrator,
+        is_marked: holds_source_hydrator || (!rules.is_empty() && may_be_plain(text.as_bytes())),
     };
-    if !file.holds_source_hydrator {
+    if !file.is_marked {
         return file;
     }
     match located::parse(path, bytes) {
         Ok(documents) => {
             for document in documents {
-                file.visit(&document, None, 0);
+                file.visit(&document, None, 0, rules);
             }
         }
         Err(diagnostic) => {
             let hint = "correct it, or exclude it with the setting `applications` if it has no Application";
-            file.diagnostics.push(diagnostic.hint(hint));
+            // What only mentions Argo CD may be anything.
+            let is_application = |line: &str| line.trim_end() == "kind: Application";
+            if holds_source_hydrator || text.lines().any(is_application) {
+                file.diagnostics.push(diagnostic.hint(hint));
+            }
         }
     }
     file
@@ -169,10 +202,13 @@ pub(super) fn single_document(path: &RepoPath, bytes: &[u8]) -> Result<Option<Fi
 
 /// What an object is, by its head and by where a `sourceHydrator` is in it.
 pub(super) enum Kind<'a> {
-    Application,
+    /// One with `spec.sourceHydrator`, or with what a rule says of it.
+    Application(Option<Placement>),
+    /// One without `spec.sourceHydrator` that the rule of this number leaves alone.
+    LeftAlone(usize),
     /// An Application, or a set of them, in which something is misspelt that would make it one of ours.
     Misspelt(Misspelt),
-    /// One that mentions `sourceHydrator`.
+    /// One that mentions `sourceHydrator`, or falls under a rule.
     ApplicationSet(ApplicationSet),
     List(&'a [Field]),
     /// Something with `spec.sourceHydrator` that has no kind, or another one.
@@ -196,16 +232,21 @@ impl File {
     }
 
     /// Takes in one object. `item_kind` is the kind that items of the list around have, if that tells.
-    fn visit(&mut self, object: &Field, item_kind: Option<&str>, depth: u32) {
-        match kind(object, item_kind) {
-            Kind::Application if self.documents.len() == APPLICATIONS_MAX => self.too_many(object),
-            Kind::Application => self.documents.push(document(object, self.documents.len(), item_kind.is_some())),
+    fn visit(&mut self, object: &Field, item_kind: Option<&str>, depth: u32, rules: &RuleSet) {
+        match kind(object, item_kind, (rules, &self.path)) {
+            Kind::Application(_) if self.documents.len() == APPLICATIONS_MAX => self.too_many(object),
+            Kind::Application(placement) => {
+                self.rules.extend(placement.as_ref().map(|placement| placement.rule));
+                let is_item = item_kind.is_some();
+                self.documents.push(document(object, self.documents.len(), is_item, placement.as_ref()));
+            }
+            Kind::LeftAlone(rule) => drop(self.rules.insert(rule)),
             Kind::Misspelt(misspelt) => self.misspelt(object, misspelt),
             Kind::List(items) if depth < LIST_DEPTH_MAX => {
                 let list_kind = object.get("kind").and_then(Field::as_str);
                 let item_kind = list_kind.and_then(|kind| kind.strip_suffix("List")).filter(|kind| !kind.is_empty());
                 for item in items {
-                    self.visit(item, item_kind, depth + 1);
+                    self.visit(item, item_kind, depth + 1, rules);
                 }
             }
             Kind::List(_) => self.diagnostics.push(Mistake::ListDepth.at(object.place.span())),
@@ -225,17 +266,19 @@ impl File {
     }
 }
 
-pub(super) fn kind<'a>(object: &'a Field, item_kind: Option<&str>) -> Kind<'a> {
+/// What an object is by these rules; the file is the one that it stands in, or its maker.
+pub(super) fn kind<'a>(object: &'a Field, item_kind: Option<&str>, (rules, file): (&RuleSet, &RepoPath)) -> Kind<'a> {
     let text = |key| object.get(key).and_then(|field| Some((field.as_str()?, &field.place)));
     let hydrated = |object: &Field| object.get("spec").is_some_and(|spec| spec.get(MARK).is_some());
     let group = text("apiVersion").map(|(version, _)| version.split('/').next().unwrap_or_default());
     let argo = group.is_none_or(|group| group == GROUP);
     let named = text("kind").map(|(kind, _)| kind).or(item_kind);
-    if named == Some("ApplicationSet")
-        && argo
-        && let Some(set) = ApplicationSet::mentioning(MARK, object)
-    {
-        return Kind::ApplicationSet(set);
+    if named == Some("ApplicationSet") && argo {
+        let is_plain = || is_plain(object, item_kind.is_some()) && rules.may_hydrate_of(object, file);
+        let set = ApplicationSet::mentioning(MARK, object);
+        if let Some(set) = set.or_else(|| is_plain().then(|| ApplicationSet::of(object))) {
+            return Kind::ApplicationSet(set);
+        }
     }
     if named == Some("ApplicationSet")
         && argo
@@ -244,8 +287,18 @@ pub(super) fn kind<'a>(object: &'a Field, item_kind: Option<&str>) -> Kind<'a> {
         return Kind::Misspelt(misspelt);
     }
     match (named, text("kind")) {
-        (Some("Application"), _) if argo && hydrated(object) => Kind::Application,
-        (Some("Application"), _) if argo => misspelt(object).map_or(Kind::Other, Kind::Misspelt),
+        (Some("Application"), _) if argo && hydrated(object) => Kind::Application(None),
+        (Some("Application"), _) if argo => {
+            let ruling = Some(object).filter(|object| is_plain(object, item_kind.is_some()));
+            match ruling.and_then(|object| rules.ruling(object, file)) {
+                Some(Ruling::Hydrated(placement)) => Kind::Application(Some(placement)),
+                Some(Ruling::LeftAlone(rule)) => Kind::LeftAlone(rule),
+                None => misspelt(object).map_or(Kind::Other, Kind::Misspelt),
+            }
+        }
+        (Some("ApplicationSet"), _) if argo && !hydrated(object) => {
+            misspelt_set(object).map_or(Kind::Other, Kind::Misspelt)
+        }
         (Some(kind), _) if kind.ends_with("List") => match object.get("items").map(|items| &items.content) {
             Some(Content::List(items)) => Kind::List(items),
             _ => Kind::Other,

@@ -40,7 +40,10 @@ pub(super) fn evidence<'a>(
     is_here: impl Fn(&Application) -> bool,
     is_directory: &dyn Fn(&RepoPath) -> bool,
 ) -> Evidence<'a> {
-    let mut sorted: Vec<&Application> = applications.iter().map(|application| &**application).collect();
+    // A chart from elsewhere says nothing about this repository.
+    let of_git = applications.iter().filter(|application| application.has_own_source());
+    let mut sorted: Vec<&Application> = of_git.map(|application| &**application).collect();
+    let count = sorted.len();
     sorted.sort_by_key(|application| (&application.file, application.index));
     let mut groups: Vec<Group<'a>> = Vec::new();
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
@@ -65,7 +68,7 @@ pub(super) fn evidence<'a>(
             }
         }
     }
-    let is_proven = |group: &&Group<'_>| group.proofs >= PROOFS_MIN && group.proofs * 2 >= applications.len();
+    let is_proven = |group: &&Group<'_>| group.proofs >= PROOFS_MIN && group.proofs * 2 >= count;
     let mut proven = groups.iter().filter(is_proven);
     match (proven.next(), proven.next(), &groups[..]) {
         (Some(only), None, _) => Evidence::Proven(only.first),

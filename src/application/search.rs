@@ -81,7 +81,7 @@ struct Pattern {
 
 /// A pattern that can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the pattern `{pattern}` can't be read: {reason}")]
+#[error("`{pattern}` is not a valid pattern: {reason}")]
 pub struct PatternError {
     /// The pattern as written.
     pub pattern: String,
@@ -94,6 +94,16 @@ impl Patterns {
     pub fn new<T: AsRef<str>>(patterns: impl IntoIterator<Item = T>) -> Result<Self, PatternError> {
         let patterns = patterns.into_iter().filter(|text| !text.as_ref().is_empty());
         patterns.map(|text| Pattern::new(text.as_ref())).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Whether there is no pattern.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether there is no pattern but those that take away.
+    pub(super) fn only_take_away(&self) -> bool {
+        self.0.iter().all(|pattern| pattern.takes_away)
     }
 
     /// Whether `name`, a path or a branch, is meant.

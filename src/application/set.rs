@@ -5,7 +5,7 @@
 //! that its generators look at (every listing and every file is a read of the [`View`]), and of what [`Sources`] says.
 //!
 //! Generators: `list`, `git`, `matrix`, `merge`, and `clusters` where the Secrets of the clusters stand in the tree. Those
-//! that are answered outside of git are refused, unless what they answer was recorded.
+//! that get their params from outside of git are refused, unless these were recorded.
 //!
 //! Behaviour and messages are Argo CD's, quirks included. Where they are not a function of the inputs, ours are: merged
 //! params come in the order of the first child, clusters in that of their names; random and clock functions are refused,
@@ -125,11 +125,11 @@ impl Home {
         let is_here = |url: &String| RepoUrl::new(url) == asked || RepoUrl::new(url).same_place(&asked);
         if !self.repo_urls.iter().any(is_here) {
             let known = match self.repo_urls.as_slice() {
-                [] => "no URL of this repository is known".to_owned(),
+                [] => "the URL of this repository is not known".to_owned(),
                 urls => format!("this one is `{}`", urls.join("`, `")),
             };
             return Err(Fault::refused(
-                format!("the generator reads `{repo_url}`, another repository than the tree is from"),
+                format!("the generator reads `{repo_url}`, which is not this repository"),
                 Refusal::Elsewhere,
                 format!("name this repository; {known}"),
             )
@@ -140,7 +140,7 @@ impl Home {
         let is_this = is_head || self.revisions.iter().any(|known| known == revision);
         if !is_this {
             return Err(Fault::refused(
-                format!("the generator reads the revision `{revision}`, another one than the tree"),
+                format!("the generator reads the revision `{revision}`, which is not this dry branch"),
                 Refusal::Elsewhere,
                 match self.revisions.first() {
                     Some(branch) if self.is_beside_head => format!("use `{branch}`"),
@@ -281,7 +281,7 @@ pub fn read_sets(path: &RepoPath, bytes: &[u8]) -> std::result::Result<Vec<Appli
         gather(document, 0, &mut sets);
     }
     match sets.len() > SETS_MAX {
-        true => Err(Diagnostic::error(format!("the file holds more than {SETS_MAX} ApplicationSets"))
+        true => Err(Diagnostic::error(format!("the file has more than {SETS_MAX} ApplicationSets"))
             .at(Span::file(path.clone()))),
         false => Ok(sets),
     }
@@ -323,6 +323,11 @@ impl ApplicationSet {
         let places = ["template", "templatePatch", "generators"];
         let is_mentioned = places.iter().filter_map(|place| spec.get(place)).any(|place| mentions(place, word));
         is_mentioned.then(|| Self { field: field.clone(), rendered: None })
+    }
+
+    /// One that is looked into whatever it mentions.
+    pub(super) fn of(field: &Field) -> Self {
+        Self { field: field.clone(), rendered: None }
     }
 
     /// The URL that the template names for its dry sources, when it stands there as it is.
@@ -510,7 +515,7 @@ impl ApplicationSet {
         let name = self.name().unwrap_or_default();
         let warning = |(index, _): (usize, &Value)| {
             Diagnostic::warning(format!("ApplicationSet {name} contains unrecognized generators"))
-                .hint("an entry names `list`, `git`, `clusters`, `matrix` or `merge`")
+                .hint("an entry must name `list`, `git`, `clusters`, `matrix` or `merge`")
                 .at(self.place_of(&["spec", "generators", &index.to_string()]))
         };
         unknown.map(warning).collect()
@@ -546,7 +551,7 @@ impl Maker<'_> {
             let params = &element.params;
             if applications.len() >= self.applications_max {
                 return Err(Fault::new(format!("the set makes more than {} Applications", self.applications_max))
-                    .hint("divide it into several sets, or narrow its generators")
+                    .hint("split it into several sets, or narrow its generators")
                     .below(index)
                     .below("generators")
                     .below("spec"));

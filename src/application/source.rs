@@ -12,6 +12,7 @@ use super::object::Object;
 use super::search::KUSTOMIZATIONS;
 use super::{Application, Directory, Helm, Kustomize, Options, Plugin, Profile, decode, read};
 use crate::diag::{Diagnostic, Span};
+use crate::inputs::{Kept, Unusable};
 use crate::path::RepoPath;
 use crate::view::{Kind, View, ViewError};
 
@@ -111,12 +112,13 @@ pub enum SourceError {
 /// `.argocd-source-<name>.yaml`. They can't change `path`, `repoURL` and `targetRevision`.
 ///
 /// The tool: the one option object that is there, else by exact file names: `Chart.yaml` is Helm, a kustomization
-/// Kustomize, all else Directory. Both files are an error; in the profile `argocd` Kustomize wins.
+/// Kustomize, all else Directory. Both files are an error; in the profile `argocd`, and of what a rule hydrates, Kustomize wins.
 ///
 /// Reference: Argo CD 3 reposerver/repository `mergeSourceParameters`, `GetAppSourceType`; its merge can't delete, and
 /// it takes any name that ends in `Chart.yaml`. Which of the two names an Application's own file has depends there on
 /// the namespace that Argo CD runs in, which nobody tells us.
 pub fn source(view: &View<'_>, application: &Application, profile: Profile) -> Result<Source, SourceError> {
+    let profile = application.profile(profile);
     let sources = Sources { view, application };
     sources.check_directory()?;
     let overrides = sources.overrides()?;
@@ -135,6 +137,12 @@ fn explicit(options: Options) -> Option<Tool> {
     tool.or(directory.map(Tool::Directory)).or(plugin.map(Tool::Plugin))
 }
 
+/// What override files cannot change.
+const FIXED: [&str; 3] = ["repoURL", "targetRevision", "path"];
+
+/// What a source has beside these that is no `drySource`.
+const PLAIN: [&str; 4] = ["chart", "name", "ref", "tagPrefix"];
+
 /// The directory of one Application.
 struct Sources<'a> {
     view: &'a View<'a>,
@@ -144,6 +152,10 @@ struct Sources<'a> {
 impl Sources<'_> {
     fn check_directory(&self) -> Result<(), SourceError> {
         let path = self.application.dry.path.clone();
+        if let Some(key) = &self.application.dry.input {
+            let found = Kept::read(self.view).and_then(|kept| kept.holds(key, &path));
+            found.map_err(|unusable| self.unusable(&unusable))?;
+        }
         match self.kind(&path)? {
             Some(Kind::Directory) => Ok(()),
             Some(Kind::Submodule) => Err(self.unreadable(ViewError::Submodule(path))),
@@ -182,7 +194,8 @@ impl Sources<'_> {
                 return Err(SourceError::Mistakes(vec![mistake.at(patch.place.span())]));
             };
             entries.retain(|entry| {
-                let kept = ["repoURL", "targetRevision", "path"].contains(&entry.key.as_str());
+                let is_plain = self.application.rule.is_some() && PLAIN.contains(&entry.key.as_str());
+                let kept = is_plain || FIXED.contains(&entry.key.as_str());
                 if kept {
                     mistakes.borrow_mut().add(Mistake::Fixed { field: entry.key.clone() }, &entry.key_place);
                 }
@@ -192,7 +205,8 @@ impl Sources<'_> {
         }
         let options = Object::new(&fields, "", &fields.place, &mistakes).map(|object| {
             let options = decode::options(&object);
-            for key in ["repoURL", "targetRevision", "path"] {
+            let plain: &[&str] = if self.application.rule.is_some() { &PLAIN } else { &[] };
+            for key in FIXED.iter().chain(plain) {
                 object.entry(key);
             }
             object.finish();
@@ -242,6 +256,13 @@ impl Sources<'_> {
 
     fn mistake(&self, mistake: Mistake) -> SourceError {
         SourceError::Mistakes(vec![mistake.at(self.application.places.dry_path.clone())])
+    }
+
+    fn unusable(&self, unusable: &Unusable) -> SourceError {
+        match unusable.world() {
+            Some(world) => SourceError::View(world.clone()),
+            None => SourceError::Mistakes(vec![unusable.found_by(&self.application.places.dry_path)]),
+        }
     }
 
     fn unreadable(&self, error: ViewError) -> SourceError {

@@ -1,5 +1,7 @@
 //! Repository URLs: when two of them are the same.
 
+use std::fmt;
+
 /// A repository URL in the form that is compared.
 ///
 /// White space around it, one `/` and one `.git` at its end are taken away; scheme and host are in lower case; the scp
@@ -55,6 +57,14 @@ impl RepoUrl {
     pub fn same_place(&self, other: &RepoUrl) -> bool {
         let host = |url: &RepoUrl| url.host.split(':').next().unwrap_or_default().to_owned();
         !self.host.is_empty() && host(self) == host(other) && self.path.eq_ignore_ascii_case(&other.path)
+    }
+}
+
+impl fmt::Display for RepoUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { scheme, user, host, path } = self;
+        let slash = if host.is_empty() { "" } else { "/" };
+        write!(f, "{scheme}{user}{host}{slash}{path}")
     }
 }
 

@@ -114,6 +114,8 @@ pub fn validate(applications: &[Arc<Application>], context: &Context<'_>) -> Ver
         applications.sort_unstable();
         let is_of_branch = conflict.is_of_branch();
         let diagnostic = conflict.at(span);
+        let rule = made.and_then(|made| made.rule).filter(|_| diagnostic.is_error());
+        let diagnostic = rule.map_or(diagnostic.clone(), |rule| diagnostic.by_rule(rule));
         let diagnostic = made.map_or(diagnostic.clone(), |made| made.tells(diagnostic));
         Finding { applications, diagnostic, is_of_branch }
     });
@@ -155,17 +157,19 @@ impl<'a> Rules<'a> {
         let mut standings = Vec::with_capacity(applications.len());
         let mut missing: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (index, application) in applications.iter().enumerate() {
-            let url = RepoUrl::new(&application.dry.repo_url);
-            standings.push(if ours.iter().any(|ours| ours.is_same(&url)) {
-                self.revision(index, &mut missing)
-            } else {
-                // Where nothing tells which repository this is, that is said once.
-                if !ours.is_empty() {
-                    let same_place = ours.iter().any(|ours| ours.same_place(&url));
-                    let conflict = Conflict::OtherRepository { url: application.dry.repo_url.clone(), same_place };
-                    self.add([index], conflict, &application.places.repo_url);
+            standings.push(match self.elsewhere(application, &ours) {
+                _ if !application.has_own_source() => self.without_revision(index, &ours),
+                None => self.revision(index, &mut missing),
+                Some(other) => {
+                    // Where nothing tells which repository this is, that is said once.
+                    if let Some(known) = ours.first() {
+                        let (url, known) = (other.to_owned(), known.to_string());
+                        let is_by_rule = application.rule.is_some();
+                        let conflict = Conflict::OtherRepository { url, known, is_by_rule };
+                        self.add([index], conflict, &application.places.repo_url);
+                    }
+                    Standing::OtherRepository
                 }
-                Standing::OtherRepository
             });
         }
         for (branch, indexes) in missing {
@@ -178,6 +182,24 @@ impl<'a> Rules<'a> {
             self.add(indexes, conflict, &first.places.target_revision);
         }
         standings
+    }
+
+    /// The first URL of its sources that are no inputs which is not one of ours.
+    fn elsewhere<'s>(&self, application: &'s Application, ours: &BTreeSet<RepoUrl>) -> Option<&'s str> {
+        let urls = application.all_sources().filter(|source| source.input.is_none()).map(|source| &source.repo_url);
+        let is_ours = |url: &&String| ours.iter().any(|ours| ours.is_same(&RepoUrl::new(url)));
+        urls.into_iter().find(|url| !is_ours(url)).map(String::as_str)
+    }
+
+    /// An Application whose sources are all from elsewhere names no branch: it is taken from the default one.
+    fn without_revision(&mut self, index: usize, ours: &BTreeSet<RepoUrl>) -> Standing {
+        if ours.is_empty() {
+            let at = &self.applications[index].places.repo_url;
+            self.add([index], Conflict::RepositoryUnknown, at);
+            return Standing::OtherRepository;
+        }
+        let is_head = self.context.head_branch == Some(self.context.dry_branch);
+        if is_head { Standing::Hydrated } else { Standing::OtherBranch }
     }
 
     /// The URLs of this repository; none when that is not known, which is reported.
@@ -211,21 +233,25 @@ impl<'a> Rules<'a> {
 
     /// Whether an Application is hydrated from this dry branch. Those of a branch that does not exist go into `missing`.
     fn revision(&mut self, index: usize, missing: &mut BTreeMap<&'a str, Vec<usize>>) -> Standing {
-        let application = &self.applications[index];
-        let text = &application.dry.target_revision;
-        match revision(text, self.context) {
-            Revision::Branch { here: true } => Standing::Hydrated,
-            Revision::Branch { here: false } => Standing::OtherBranch,
-            Revision::NoBranch => {
-                missing.entry(text).or_default().push(index);
-                Standing::Pinned
-            }
-            Revision::Pinned(kind) => {
-                let conflict = Conflict::Pinned { revision: text.clone(), kind };
-                self.add([index], conflict, &application.places.target_revision);
-                Standing::Pinned
+        let application: &'a Application = &self.applications[index];
+        // All sources that are here must be of this branch.
+        for source in application.all_sources().filter(|source| source.input.is_none()) {
+            let text = &source.target_revision;
+            match revision(text, self.context) {
+                Revision::Branch { here: true } => {}
+                Revision::Branch { here: false } => return Standing::OtherBranch,
+                Revision::NoBranch => {
+                    missing.entry(text).or_default().push(index);
+                    return Standing::Pinned;
+                }
+                Revision::Pinned(kind) => {
+                    let conflict = Conflict::Pinned { revision: text.clone(), kind };
+                    self.add([index], conflict, &application.places.target_revision);
+                    return Standing::Pinned;
+                }
             }
         }
+        Standing::Hydrated
     }
 
     /// An Application that something makes is the only one of its name in its namespace: a cluster has one, and what makes it

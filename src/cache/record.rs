@@ -33,7 +33,7 @@ pub struct Failure {
 /// What a [`Record`] is about.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum About {
-    /// An Application that stands in its file.
+    /// An Application that is in its file.
     #[default]
     Written,
     /// One that something in its file makes, as [`Application::made`] has it.

@@ -2,7 +2,7 @@
 //!
 //! Records first, each with its length and its check; then pages of the index, entries of hash and record in the order
 //! of hashes; then the directory, where each page starts; then the tail, where the directory starts. The name of the
-//! file is the check of its tail, so that nobody takes one for another.
+//! file is the check of its tail, so that no one takes one for another.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

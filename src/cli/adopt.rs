@@ -9,17 +9,18 @@ use crate::report::{Wording, summary};
 
 /// Let hydration take over branches that it did not make.
 ///
-/// Hydration never writes a branch that it did not make itself: one that Argo CD's hydrator wrote, that a person made, or
-/// that came from another server. This names branches that it may continue, in the setting `adopt`, and hydrates them.
-/// Files on them that no Application makes stay as they are, and are listed. A branch whose commits hydration makes
-/// again with the same ids, as after a move that left `refs/hydrate/branches` behind, is recorded as hydrated and needs no setting.
-/// Without a branch, lists what could be handed over. Runs on the server, in the bare repository.
+/// Hydration never writes to a branch that it did not make: one written by Argo CD's hydrator, by a person or by
+/// another server. This adds branches that it may continue to the setting `adopt`, and hydrates them. Files on them
+/// that no Application makes stay as they are and are listed. A branch whose commits get the same ids when they are
+/// made again, as after a move that lost `refs/hydrate/branches`, is recorded as hydrated and needs no setting.
+///
+/// Without a branch, lists the branches that could be handed over. Runs on the server, in the bare repository.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The branches.
+    /// The branches to take over.
     #[arg(value_name = "BRANCH")]
     branches: Vec<String>,
-    /// All branches that Applications name and that hydration did not make, as after an import of a repository.
+    /// Take over all branches that Applications name and that hydration did not make, as after an import.
     #[arg(long, conflicts_with = "branches")]
     all: bool,
 }
@@ -27,7 +28,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let repository = super::repository(None)?;
     if config::server_of(&repository)?.is_some() {
-        let hint = "in a clone, a pusher of settings runs: git hydrate config add adopt BRANCH";
+        let hint = "in a clone, someone who may push settings runs: git hydrate config add adopt BRANCH";
         return Err(WrongUse(format!("branches are handed over on the server\nhint: {hint}")).into());
     }
     let renderers = Renderers::from_config(&repository, &super::machine()?)?.without_run_limit();

@@ -14,19 +14,20 @@ use crate::hydrate::{self, Listed, ListedApplication};
 use crate::manifest::{self, Manifest};
 use crate::yaml;
 
-/// List every Application of a dry commit: where it comes from, where it goes, and why it is not hydrated if it is not.
+/// List the Applications of a dry commit, where they come from and where they go.
 ///
-/// Those that ApplicationSets and other Applications make are among them, each with its maker and what it was made from. Only
-/// Applications that may make others are rendered. Exit code: 0, or 1 when some cannot be known.
+/// Includes those that ApplicationSets and other Applications make, with what made them, and the reason why one is
+/// not hydrated. Only Applications that may make others are rendered. Exit code: 0, or 1 when some cannot be
+/// determined.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// A dry commit, or a directory of files; HEAD unless given.
     #[arg(value_name = "REV|DIR")]
     what: Option<String>,
-    /// List the working tree: edited files, and those that are neither tracked nor ignored.
+    /// Use the working tree, including edits and unignored untracked files.
     #[arg(long, conflicts_with = "what")]
     worktree: bool,
-    /// Only those that the ApplicationSet or Application of this name makes, also by others that it makes.
+    /// Only those that the ApplicationSet or Application of this name makes, directly or indirectly.
     #[arg(long, value_name = "NAME")]
     made_by: Option<String>,
     /// Print the Application of this name as it is written, or as it is made.
@@ -82,8 +83,8 @@ fn text(listed: &Listed) -> String {
             let _ = writeln!(text, "{}", printable(&application.branch));
         }
         let _ = writeln!(text, "  {}  {} -> {}", printable(name), printable(source), printable(path));
-        let maker = origin.as_ref().map_or(String::new(), |maker| format!(", made by {maker}"));
-        let _ = writeln!(text, "    {}", printable(&format!("{file}:{line}{maker}")));
+        let origin = origin.as_ref().map_or(String::new(), |origin| format!(", {origin}"));
+        let _ = writeln!(text, "    {}", printable(&format!("{file}:{line}{origin}")));
         match (hydrated, reason) {
             (false, None) => text += "    not hydrated\n",
             (false, Some(reason)) => {

@@ -12,15 +12,19 @@ use crate::hydrate::{self, HydrateError, RefNames, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::{self, Progress, Wording, summary};
 
+/// Hydrate commits missed after a crash, import or settings change.
+///
+/// Hydrates all dry branches of this repository, however many commits they are ahead, and waits while another
+/// hydration runs. Runs on the server, in the bare repository.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Print nothing.
     #[arg(long, short)]
     quiet: bool,
-    /// Try again what reached a limit of this machine, although it did not change
+    /// Retry Applications that reached a limit of this machine
     ///
     /// An Application that reached a limit, such as hydrate.renderTimeLimit, is not rendered again until its files, its
-    /// document or the limits change. On a machine that was busy it may go well now.
+    /// document or the limits change. If the machine was busy then, it may succeed now.
     #[arg(long)]
     retry: bool,
 }
@@ -58,11 +62,11 @@ pub(super) fn all(repository: &Repository) -> anyhow::Result<hydrate::Report> {
 fn again(repository: &Repository, retry: bool) -> anyhow::Result<hydrate::Report> {
     super::check_owner(repository, "catch-up")?;
     let report = locked(repository, retry);
-    let told = match &report {
+    let notified = match &report {
         Ok(report) => notify(repository, Ok(report)),
         Err(error) => notify(repository, Err(&format!("{error:#}"))),
     };
-    if let Err(why) = told {
+    if let Err(why) = notified {
         output::warn(&format!("warning: {why}"));
     }
     report

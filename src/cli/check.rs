@@ -20,11 +20,11 @@ use crate::render::Renderers;
 use crate::report::{Paint, Progress, Style};
 use crate::view::{DiskFiles, TreeFiles};
 
-/// Find everything that is wrong with the Applications of a dry tree, and render all of them.
+/// Find all errors in the Applications of a dry tree, and render all of them.
 ///
-/// Each finding starts with its place, as FILE:LINE:COLUMN. The tree is taken for the tip of the dry branch that most of its
-/// Applications name, unless --branch says otherwise. Exit code: 0 when nothing stops an environment branch, 1 when
-/// something does, 2 for wrong use.
+/// Each finding starts with its place, as FILE:LINE:COLUMN. The tree is treated as the tip of the dry branch that
+/// most of its Applications name, unless --branch names another. Exit code: 0 when nothing stops an environment
+/// branch, 1 when something does, 2 after wrong use.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 git hydrate check                 HEAD
@@ -35,10 +35,10 @@ pub(super) struct Arguments {
     /// A dry commit, or a directory of files; HEAD unless given.
     #[arg(value_name = "REV|DIR")]
     what: Option<String>,
-    /// Check the working tree, including edits and unignored untracked files.
+    /// Use the working tree, including edits and unignored untracked files.
     #[arg(long, conflicts_with = "what")]
     worktree: bool,
-    /// Tell what a repository or directory must change to be hydrated: render its charts and kustomizations, with or
+    /// Show what a repository or directory must change to be hydrated: render its charts and kustomizations, with or
     /// without an Application, and list everything that is refused.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["what", "worktree"])]
     adopt: Option<PathBuf>,
@@ -51,7 +51,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     if arguments.sarif && json {
-        bail!(WrongUse("`--json` and `--sarif` are two forms of one thing: name one".to_owned()));
+        bail!(WrongUse("`--json` cannot be used with `--sarif`".to_owned()));
     }
     let branch = arguments.clone.branch.as_deref().map(BranchName::new).transpose();
     let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;
@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     } else {
         let screen = Screen::new(site.repository());
         let paint = screen.paint();
-        let mut text: String = checked.findings.iter().map(|finding| told(finding, paint)).collect();
+        let mut text: String = checked.findings.iter().map(|finding| finding_text(finding, paint)).collect();
         text += &if adopts { adoption_summary(&adoption) } else { summary(checked) };
         screen.show(&text)?;
     }
@@ -206,7 +206,7 @@ fn canonical(dir: &Path) -> anyhow::Result<PathBuf> {
 const NAMED_MAX: usize = 4;
 
 /// A finding as compilers tell it.
-fn told(finding: &CheckFinding, paint: Paint) -> String {
+fn finding_text(finding: &CheckFinding, paint: Paint) -> String {
     let CheckFinding { rule, diagnostic, found_in } = finding;
     let Diagnostic { severity, message, span, label, hint, made_by, .. } = diagnostic;
     let style = if diagnostic.is_error() { Style::Error } else { Style::Warning };

@@ -56,8 +56,8 @@ impl Clone {
         let remotes = repository.remotes();
         if remotes.contains(&prefix) {
             bail!(WrongUse(format!(
-                "there is a remote named `{prefix}`, whose branches hydrated ones would hide; \
-                 to write others: git config hydrate.localPrefix NAME"
+                "a remote is named `{prefix}`, so hydrated branches would hide its branches; to write them under \
+                another name: git config hydrate.localPrefix NAME"
             )));
         }
         let head = repository.refs()?.head_branch().map(str::to_owned);
@@ -163,9 +163,9 @@ impl Clone {
         let refspecs = [branches.as_str(), "+refs/hydrate/*:refs/hydrate/*", &notes];
         let args = [&FETCH[..], &["--", remote], &refspecs].concat();
         let fetched = self.repository.git().output(&args);
-        fetched.map(drop).with_context(|| {
-            format!("fetching from `{remote}`; --offline takes what this clone knows of it already")
-        })?;
+        fetched
+            .map(drop)
+            .with_context(|| format!("fetching from `{remote}`; to use the last fetched state: --offline"))?;
         unpushed::keep(&self.repository, remote)?.into_iter().for_each(|text| output::warn(&text));
         Ok(())
     }

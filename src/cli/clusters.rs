@@ -9,6 +9,7 @@ use super::{Outcome, WrongUse, output};
 use crate::application::set::{ApplicationSet, Versions, import};
 use crate::hydrate::application_sets;
 
+/// Import what Argo CD knows about clusters into the dry tree.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -17,17 +18,16 @@ pub(super) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Print the list of clusters that the Secrets on standard input tell of.
+    /// Print a list of clusters from the Secrets on standard input.
     ///
-    /// Of each Secret, the name, the server, the project and the labels go into the list, and of its annotations those that an
-    /// ApplicationSet of the dry tree asks for. Credentials are never read. Commit the list, and name it by the setting
-    /// `clusters`.
+    /// The list has the name, server, project and labels of each, and the annotations that an ApplicationSet of the dry tree
+    /// uses. Credentials are never read. Commit the list, and name the file in the setting `clusters`.
     #[command(after_help = "\
 kubectl get secret -n argocd -l argocd.argoproj.io/secret-type=cluster -o yaml | git hydrate clusters import > clusters.yaml
 (kubectl version; kubectl api-versions) > prod.txt
 … | git hydrate clusters import --versions prod=prod.txt > clusters.yaml")]
     Import {
-        /// What `kubectl version` and `kubectl api-versions` print of a cluster. May be given more than once.
+        /// The output of `kubectl version` and `kubectl api-versions` for a cluster. May be given more than once.
         #[arg(long, value_name = "CLUSTER=FILE")]
         versions: Vec<String>,
         /// The commit whose ApplicationSets say which annotations are needed.
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         let text = std::fs::read_to_string(file).with_context(|| format!("reading {file}"))?;
         let read = Versions::read(&text);
         if read == Versions::default() {
-            bail!(WrongUse(format!("{file}: neither `kubectl version` nor `kubectl api-versions` prints such a text")));
+            bail!(WrongUse(format!("{file}: not the output of `kubectl version` or `kubectl api-versions`")));
         }
         known.insert(name.to_owned(), read);
     }

@@ -12,6 +12,7 @@ use crate::report::{Wording, summary};
 /// How large a request may be: what Argo CD's own commit server takes.
 const REQUEST_BYTES_MAX: u64 = 100 << 20;
 
+/// Commit manifests that another renderer made: a CommitManifests request as JSON on standard input.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
 

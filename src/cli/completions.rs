@@ -4,6 +4,7 @@ use clap_complete::Shell;
 
 use super::{Outcome, command_line, output};
 
+/// Print the completions of a shell.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The shell.

@@ -28,21 +28,25 @@ use crate::metadata::{
 use crate::report::{Wording, summary};
 use crate::settings::{FILE_BYTES_MAX, FILES, SETTINGS_FILE, SETTINGS_REF, SettingsFiles as Files, argocd_cm, edit};
 
+/// Show or change the settings of the repository.
+///
+/// Settings are files in the tree of `refs/hydrate/config`, with history. `git hydrate config edit` lists every key
+/// with its default.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
-    /// Say in the history why the settings change.
+    /// The commit message of the change.
     #[arg(long, short, global = true, value_name = "TEXT")]
     message: Option<String>,
-    /// In a clone: change what it knows of the server's settings, without asking for newer ones.
+    /// In a clone: change the last fetched settings; do not fetch.
     #[arg(id = "known", long = "offline", global = true)]
     offline: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Print the value of a key; a list prints one value a line.
+    /// Print the value of a key; a list is printed one value per line.
     Get {
         /// A key such as `profile` or `tools.helm`, or the name of a settings file.
         key: String,
@@ -62,11 +66,11 @@ enum Action {
         /// The value.
         value: String,
     },
-    /// Take away a key, one value of a list, or a settings file.
+    /// Remove a key, one value of a list, or a settings file.
     Unset {
         /// A key such as `profile` or `tools.helm`, or the name of a settings file.
         key: String,
-        /// The one value of the list to take away.
+        /// The value of the list to remove.
         value: Option<String>,
     },
     /// Change a settings file in your editor.
@@ -80,7 +84,7 @@ enum Action {
         /// The directory.
         directory: PathBuf,
     },
-    /// Replace all settings by those of a directory; or take over what Argo CD's ConfigMap `argocd-cm` sets for its
+    /// Replace all settings with those of a directory, or import what Argo CD's ConfigMap `argocd-cm` sets for its
     /// hydrator.
     Import {
         /// The directory, or a file with the ConfigMap as `kubectl get configmap argocd-cm -o yaml` prints it.
@@ -92,7 +96,7 @@ enum Action {
 /// What `settings.yaml` says to who edits it for the first time.
 const NEW_SETTINGS: &str = include_str!("config/settings.yaml");
 
-/// What stands above the keys for who edits it again.
+/// What is above the keys for who edits it again.
 const NOT_SET: &str = "# Every key, with its default: copy a line without its `#`, or take the `#` away. Comments from here on are not saved.";
 
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
@@ -165,8 +169,7 @@ fn fetch(repository: &Repository) -> anyhow::Result<()> {
     // not have.
     let force = if unpushed.is_some() { "+" } else { "" };
     let refspec = format!("{force}{SETTINGS_REF}*:{SETTINGS_REF}*");
-    let doing =
-        || format!("fetching the settings from `{remote}`; --offline changes those that this clone knows already");
+    let doing = || format!("fetching the settings from `{remote}`; to change the last fetched ones: --offline");
     repository.git().output(&[&FETCH[..], &["--", &remote, &refspec]].concat()).with_context(doing)?;
     let there = repository.refs()?.get(SETTINGS_REF);
     let kept = unpushed::keep(repository, &remote)?;
@@ -195,7 +198,7 @@ fn apply(repository: &Repository, json: bool) -> anyhow::Result<Outcome> {
         let push = format!("git push {} {SETTINGS_REF}", shell_word(&remote));
         match json {
             true => output::print_json(&serde_json::json!({ "changed": true, "next": push }))?,
-            false => output::print(format!("to have the server use them: {push}\n"))?,
+            false => output::print(format!("to apply them on the server: {push}\n"))?,
         }
         return Ok(Outcome::Done);
     }
@@ -225,7 +228,7 @@ fn show(repository: &Repository, files: &Files, json: bool) -> anyhow::Result<Ou
     } else {
         output::print_content(files.get(SETTINGS_FILE).map_or(&[][..], Vec::as_slice))?;
         for name in files.keys().filter(|name| *name != SETTINGS_FILE) {
-            output::print(format!("# and {name}, which is shown by: git hydrate config get {name}\n"))?;
+            output::print(format!("# {name} is set too; to show it: git hydrate config get {name}\n"))?;
         }
     }
     Ok(Outcome::Done)
@@ -372,7 +375,7 @@ fn edit_file(repository: &Repository, files: &Files, name: &str) -> anyhow::Resu
         README_GO_TEMPLATE => GO_README,
         COMMIT_MESSAGE_TEMPLATE => DEFAULT_COMMIT_MESSAGE,
         COMMIT_MESSAGE_GO_TEMPLATE => DEFAULT_GO_COMMIT_MESSAGE,
-        _ => bail!(WrongUse(format!("there is no settings file `{name}`; there are: {}", FILES.join(", ")))),
+        _ => bail!(WrongUse(format!("`{name}` is not a settings file; the settings files are: {}", FILES.join(", ")))),
     };
     // Every key, whatever is set: below what is, and gone again unless it was used.
     let help = format!("\n{NOT_SET}\n{NEW_SETTINGS}");
@@ -399,12 +402,12 @@ fn edit_file(repository: &Repository, files: &Files, name: &str) -> anyhow::Resu
     }
     if let Err(error) = check_settings(&edited) {
         let kept = directory.keep().join(name);
-        return Err(anyhow::Error::from(error).context(format!("not used, but kept as {}", kept.display())));
+        return Err(anyhow::Error::from(error).context(format!("not saved; the edited file is {}", kept.display())));
     }
     Ok(edited)
 }
 
-/// What of an edited `settings.yaml` is the user's: all but the help that still stands below [`NOT_SET`].
+/// What of an edited `settings.yaml` is the user's: all but the help that still is below [`NOT_SET`].
 fn without_help(edited: Vec<u8>) -> Vec<u8> {
     let Ok(text) = String::from_utf8(edited.clone()) else { return edited };
     let Some((own, rest)) = text.split_once(&format!("\n{NOT_SET}\n")) else { return edited };

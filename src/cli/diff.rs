@@ -16,12 +16,12 @@ use crate::report::changes::{Changes, Detail, html, json, markdown, text};
 
 /// Show what would change in each environment.
 ///
-/// Hydrates a dry commit in memory and compares the manifests with those on the environment branches of the remote, object
-/// by object and field by field. Neither a ref nor a branch is written.
+/// Hydrates a dry commit in memory and compares the manifests with those on the environment branches of the remote,
+/// object by object and field by field. No ref is written.
 ///
-/// Called out are images that change and dangers: what is lost with an object, fields that the API server does not let
-/// anybody change, rights that grow, workloads scaled to zero. Changes of checksums, chart labels, generated names and the
-/// dry commit's id are counted as noise. The values of Secrets are hidden.
+/// Image changes and dangers are listed first: data lost with an object, fields that the API server does not let
+/// anyone change, additional permissions, workloads scaled to zero. Changes of checksums, chart labels, generated
+/// names and the dry commit's id count as noise. The values of Secrets are hidden.
 ///
 /// Exit code: 0 when nothing would change, 1 when something would or fails to render, 2 after an error.
 #[derive(Debug, clap::Args)]
@@ -33,7 +33,7 @@ pub(super) struct Arguments {
     /// Use the working tree, including edits and unignored untracked files.
     #[arg(long, conflicts_with = "rev")]
     worktree: bool,
-    /// Compare with what this dry commit gives, or with this hydrated commit or environment branch.
+    /// Compare with the manifests of this dry commit, or with this hydrated commit or environment branch.
     #[arg(long, value_name = "REF")]
     against: Option<String>,
     /// Show which Applications and objects change, without their fields.
@@ -48,7 +48,7 @@ pub(super) struct Arguments {
     /// Write a self-contained HTML page, and print what --stat prints.
     #[arg(long, group = "form", value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Show changes that are noise too.
+    /// Also show changes that are noise.
     #[arg(long)]
     noise: bool,
     /// Show the values of Secrets.

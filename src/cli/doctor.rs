@@ -11,11 +11,12 @@ use crate::hydrate::{self, RefNames, Setup, Silent, Wake};
 use crate::install::{Doctor, Finding, Health, Surroundings};
 use crate::render::Renderers;
 
+/// Test an installation, and explain how to fix problems.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The repository, a server's or a clone; the current one unless given.
     repository: Option<PathBuf>,
-    /// Take the repository for a server's; a bare one is taken for it anyway.
+    /// Treat the repository as a server's, as a bare one is anyway.
     #[arg(long)]
     server: bool,
     /// The remote of a clone that is the server's repository.

@@ -37,14 +37,14 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let subject = match place(&clone, &arguments.what)? {
         Some(subject) => {
             if arguments.rev.is_some() || arguments.namespace.is_some() {
-                bail!(WrongUse(format!("`{}` names its branch and its place already", arguments.what)));
+                bail!(WrongUse(format!("`{}` already names a branch: REV is for KIND/NAME only", arguments.what)));
             }
             subject
         }
         None => object(&clone, arguments)?,
     };
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
-    let explanation = hydrate::explain(&clone.repository, &renderers, &subject).map_err(told)?;
+    let explanation = hydrate::explain(&clone.repository, &renderers, &subject).map_err(with_known_paths)?;
     if json {
         output::print_json(&explanation)?;
     } else {
@@ -143,11 +143,11 @@ fn known(clone: &Clone) -> anyhow::Result<String> {
     Ok(if names.is_empty() {
         "no branch is hydrated yet".to_owned()
     } else {
-        format!("hydrated are {}", names.join(", "))
+        format!("the hydrated branches are {}", names.join(", "))
     })
 }
 
-fn told(error: ExplainError) -> anyhow::Error {
+fn with_known_paths(error: ExplainError) -> anyhow::Error {
     let known = match &error {
         ExplainError::NoFile { known, .. } => known.clone(),
         ExplainError::NoLine { .. } | ExplainError::Failed(_) => Vec::new(),
@@ -188,7 +188,7 @@ fn text(explanation: &Explanation, paint: Paint) -> String {
     if let Some(origin) = origin {
         of_origin(origin, &mut row);
     } else {
-        row("Application", "none that is known writes here");
+        row("Application", "unknown");
     }
     match &changed.dry {
         Some(dry) => {
@@ -213,6 +213,9 @@ fn of_origin(origin: &DryOrigin, row: &mut dyn FnMut(&str, &str)) {
     row("Application", &format!("{}  {}:{}", origin.application, origin.file, origin.line));
     if let Some(maker) = &origin.made_by {
         row("made by", maker);
+    }
+    if let Some(rule) = origin.rule {
+        row("hydrated by", &format!("rule {rule}"));
     }
     let kind = origin.source_type.map(|kind| format!("{kind}  ")).unwrap_or_default();
     row("source", &format!("{kind}{}", origin.source_path));

@@ -5,6 +5,7 @@ use anyhow::bail;
 use super::{Arguments as CommandLine, Outcome, WrongUse, output};
 use clap::CommandFactory as _;
 
+/// Print the help of a command, or of all.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The command; all of them unless given.
@@ -21,7 +22,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             let close = |known: &&String| strsim::jaro_winkler(known, name) > 0.8;
             let Some(command) = line.find_subcommand_mut(name) else {
                 let close = known.iter().find(close).map(|name| format!("; did you mean `{name}`?"));
-                bail!(WrongUse(format!("there is no command `{name}`{}", close.unwrap_or_default())));
+                bail!(WrongUse(format!("`{name}` is not a git hydrate command{}", close.unwrap_or_default())));
             };
             command
         }

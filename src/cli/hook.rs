@@ -7,19 +7,20 @@ use super::Outcome;
 /// The variable that lets a push through unseen.
 const SKIP: &str = "GIT_HYDRATE_SKIP";
 
+/// Run as a hook of git; the installed scripts call this.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The hook that git runs.
     name: Name,
-    /// What git tells the hook: the remote and its URL, for pre-push.
+    /// The arguments that git gives the hook: for pre-push, the remote and its URL.
     arguments: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Name {
-    /// Before a push is taken: refuse what must not go in.
+    /// Before a push is accepted: refuse what is not allowed.
     PreReceive,
-    /// Before a push leaves a clone: show what it changes, stop it when something does not render.
+    /// Before a clone pushes: show what changes, and stop the push when something fails to render.
     PrePush,
     /// After a push: hydrate what is not hydrated yet.
     PostReceive,

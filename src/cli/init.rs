@@ -9,12 +9,12 @@ use super::{Outcome, WrongUse, output};
 use crate::git::Repository;
 use crate::hydrate;
 
-/// Write a small working example into the working tree: one application in two environments.
+/// Write a small working example: one application in two environments.
 ///
-/// Nothing that is there is overwritten.
+/// Existing files are never overwritten.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Write a Helm chart with values for each environment, in place of a Kustomize base with overlays.
+    /// Write a Helm chart with values for each environment, instead of a Kustomize base with overlays.
     #[arg(long)]
     chart: bool,
 }
@@ -49,11 +49,11 @@ const CHART: &[Example] = example!("chart":
     "hello/values.yaml",
 );
 
-/// What stands in the examples for the URL and the dry branch of the repository.
+/// What is in the examples for the URL and the dry branch of the repository.
 const PLACEHOLDERS: [&str; 2] = ["REPO_URL", "DRY_BRANCH"];
 
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
-    let repository = super::repository(None).context("`git init` makes a repository here")?;
+    let repository = super::repository(None).context("to create a repository here: git init")?;
     let Some(top) = repository.worktree() else {
         bail!(WrongUse("a bare repository has no working tree; run this in a clone of it".to_owned()));
     };
@@ -63,7 +63,11 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if !there.is_empty() {
         bail!(WrongUse(format!("nothing was written: these files exist already: {}", there.join(", "))));
     }
-    let values = [url(&repository), branch(&repository)?];
+    let remote_url = url(&repository);
+    if remote_url.is_none() {
+        output::warn(&NO_REMOTE);
+    }
+    let values = [remote_url.unwrap_or_else(|| EXAMPLE_URL.to_owned()), branch(&repository)?];
     for (path, text) in files {
         let path = top.join(path);
         let write = || -> std::io::Result<()> {
@@ -96,16 +100,19 @@ next
 `git hydrate` makes the same branches in this clone, with any server or none.
 ";
 
-/// The URL of the remote, in the quotes that it needs.
-fn url(repository: &Repository) -> String {
+/// What is written where there is no remote.
+const EXAMPLE_URL: &str = "https://git.example.com/hello.git";
+
+const NO_REMOTE: &str = "warning: this clone has no remote, so `repoURL` in applications/*.yaml is an example: write the URL there \
+                         that Argo CD clones this repository by, before the first push";
+
+/// The URL of the remote, in the quotes that it needs; none without a remote.
+fn url(repository: &Repository) -> Option<String> {
     let remote = hydrate::dry_remote(repository);
-    let url = remote.and_then(|remote| repository.config(&format!("remote.{remote}.url")));
+    let url = remote.and_then(|remote| repository.config(&format!("remote.{remote}.url")))?;
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/@+%".contains(c);
-    match url {
-        Some(url) if url.chars().all(plain) && url.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/') => url,
-        Some(url) => crate::yaml::json::encode_string(&url, false),
-        None => "https://git.example.com/hello.git".to_owned(),
-    }
+    let is_plain = url.chars().all(plain) && url.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/');
+    Some(if is_plain { url } else { crate::yaml::json::encode_string(&url, false) })
 }
 
 fn branch(repository: &Repository) -> anyhow::Result<String> {

@@ -14,16 +14,17 @@ use crate::hydrate::{self, HydrateError, RefNames, Setup, Silent, Wake};
 use crate::install::{CLIENT_HOOKS, Installer, Owned, SERVER_HOOKS, State, Step};
 use crate::render::Renderers;
 
+/// Install the hooks of a server, or set up a clone.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("what").required(true))]
 pub(super) struct Arguments {
     /// Hydrate each push to this repository.
     #[arg(long, value_name = "REPOSITORY", num_args = 0..=1, default_missing_value = ".", group = "what")]
     server: Option<PathBuf>,
-    /// Have `git fetch` bring the settings and notes of the server into this clone, and check what is pushed.
+    /// Set up this clone: fetch the settings and notes of the server, and check pushes.
     #[arg(long, group = "what")]
     client: bool,
-    /// A URL by which Applications name this repository as drySource.repoURL.
+    /// The URL of this repository in Applications, as drySource.repoURL.
     #[arg(long, value_name = "URL", requires = "server")]
     repo_url: Vec<String>,
     /// Print the script of a hook, for places where you install it yourself.
@@ -34,14 +35,15 @@ pub(super) struct Arguments {
     remote: String,
 }
 
+/// Uninstall the hooks and git configuration, and restore earlier hooks.
 #[derive(Debug, clap::Args)]
 pub(super) struct UninstallArguments {
     /// The repository, a server's or a clone; the current one unless given.
     repository: Option<PathBuf>,
-    /// The same for a server's, as `install --server` takes it.
+    /// The repository of a server, as for `install --server`.
     #[arg(long, value_name = "REPOSITORY", num_args = 0..=1, default_missing_value = ".", conflicts_with = "repository")]
     server: Option<PathBuf>,
-    /// Print, for each Application, the source that it goes back to when Argo CD renders it again; uninstall nothing.
+    /// Print for each Application the source with which Argo CD renders it again; uninstall nothing.
     #[arg(long)]
     repoint: bool,
     /// Nothing more: `install --client` has it.
@@ -54,7 +56,8 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
         let mut hooks = SERVER_HOOKS.iter().chain(CLIENT_HOOKS);
         let names = || SERVER_HOOKS.iter().chain(CLIENT_HOOKS).map(|hook| hook.name).collect::<Vec<_>>().join(", ");
         let hook = hooks.find(|hook| hook.name == name);
-        let hook = hook.ok_or_else(|| WrongUse(format!("there is no hook `{name}`; there are: {}", names())))?;
+        let hook =
+            hook.ok_or_else(|| WrongUse(format!("`{name}` is not a hook of git-hydrate; the hooks are: {}", names())))?;
         let script = hook.installed(&binary()?);
         match json {
             true => output::print_json(&serde_json::json!({ "hook": hook.name, "script": script }))?,
@@ -89,18 +92,20 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
         installer.guard(&hook::access(&repository)?, &owned)?;
         for url in &arguments.repo_url {
             let state = if config::add_repo_url(&repository, url)? { State::Done } else { State::Already };
-            installer.step(state, format!("repoURL = {url}: Applications name this repository so"));
+            installer.step(state, format!("repoURL = {url}: the URL of this repository in Applications"));
         }
         if !config::has_repo_url(&repository)? {
             installer.advise(
                 State::Note,
-                "repoURL is not set: the first push whose Applications prove it sets it; to set it now:",
+                "repoURL is not set: the first push sets it from its Applications; to set it now:",
                 format!("git -C {} hydrate config set repoURL URL", shell_path(repository.common_dir())),
             );
         }
     } else {
         if repository.config(&format!("remote.{}.url", arguments.remote)).is_none() {
-            return Err(WrongUse(format!("there is no remote `{}`: name it by --remote", arguments.remote)).into());
+            return Err(
+                WrongUse(format!("there is no remote `{}`: name another with --remote", arguments.remote)).into()
+            );
         }
         installer.client(&arguments.remote, &binary()?)?;
     }
@@ -152,7 +157,7 @@ fn repoint(repository: &Repository, json: bool) -> anyhow::Result<Outcome> {
     }
     text += match sources.is_empty() {
         true => "no Application is hydrated here\n",
-        false => "# In each Application, `drySource` becomes `spec.source` as it is, and `sourceHydrator` goes.\n",
+        false => "# In each Application, copy `drySource` to `spec.source` and remove `sourceHydrator`.\n",
     };
     output::print(text)?;
     Ok(Outcome::Done)
@@ -196,7 +201,7 @@ fn tell(steps: &[Step], json: bool) -> anyhow::Result<Outcome> {
     Ok(if refused { Outcome::Found } else { Outcome::Done })
 }
 
-/// Opens the repository that stands at `path` itself, not above it, and that we may write as its owner.
+/// Opens the repository that is at `path` itself, not above it, and that we may write as its owner.
 pub(super) fn server_repository(path: &Path) -> anyhow::Result<Repository> {
     let real = path.canonicalize().with_context(|| format!("no repository at {}", path.display()))?;
     let owner = real.metadata()?.uid();

@@ -14,8 +14,8 @@ use crate::report::{Paint, Style};
 
 /// Show hydrated history with the dry commits behind it.
 ///
-/// Each commit is shown with its dry commit, and with what it changed: destination paths, their Applications, and how
-/// many objects. A dry commit that did not hydrate stands where it failed.
+/// Each commit is shown with its dry commit and with what it changed: destination paths, their Applications, and the
+/// number of objects. A dry commit that failed to hydrate is listed where it failed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 git hydrate log                                every environment branch, the newest commit first
@@ -26,13 +26,13 @@ git hydrate log environments/prod -- web       what changed at or below a path o
 pub(super) struct Arguments {
     /// An environment branch, a hydrated commit with all below it, or FROM..TO; every branch unless given.
     range: Option<String>,
-    /// How many commits are shown.
+    /// Show at most this many commits.
     #[arg(short = 'n', long, value_name = "NUMBER")]
     max_count: Option<usize>,
     /// Only commits that change what is rendered from this Application; may be given more than once.
     #[arg(long, value_name = "NAME")]
     application: Vec<String>,
-    /// A line for each commit.
+    /// Show one line per commit.
     #[arg(long)]
     oneline: bool,
     /// Only commits that change manifests at or below these paths of the branch.
@@ -86,7 +86,8 @@ fn line_of(clone: &Clone, range: &str) -> anyhow::Result<Line> {
     }
     let known = hydrate::lines(&clone.repository, &clone.refs)?;
     let names: Vec<&str> = known.iter().map(|line| line.name.as_str()).collect();
-    let known = if names.is_empty() { String::new() } else { format!("; hydrated are {}", names.join(", ")) };
+    let known =
+        if names.is_empty() { String::new() } else { format!("; the hydrated branches are {}", names.join(", ")) };
     bail!(WrongUse(format!("there is no hydrated commit in `{range}`{known}")))
 }
 
@@ -171,8 +172,8 @@ fn path(change: &PathChange) -> String {
 }
 
 fn count(counts: ObjectCounts) -> String {
-    let told = [(counts.added, "added"), (counts.changed, "changed"), (counts.removed, "removed")];
-    let told: Vec<String> =
-        told.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-    if told.is_empty() { "the same objects".to_owned() } else { told.join(", ") }
+    let parts = [(counts.added, "added"), (counts.changed, "changed"), (counts.removed, "removed")];
+    let parts: Vec<String> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    if parts.is_empty() { "the same objects".to_owned() } else { parts.join(", ") }
 }

@@ -7,9 +7,10 @@ use clap_mangen::Man;
 
 use super::{Outcome, command_line, output};
 
+/// Print the manual page, or write all pages into a directory.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Write the pages of all commands there, in place of printing the main one.
+    /// Write the pages of all commands there, instead of printing the main one.
     directory: Option<PathBuf>,
 }
 

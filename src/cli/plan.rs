@@ -12,16 +12,17 @@ use crate::git::ObjectId;
 use crate::hydrate::{self, Planned, PlannedBranch, PlannedRender, PlannedWhy, RefNames, Setup, Silent, Wake};
 use crate::render::Renderers;
 
-/// Show what a push of a dry commit would render, and why. Nothing is rendered or written.
+/// Show what a push would render, and why.
 ///
-/// For each dry commit that is not hydrated yet, and each environment branch that lacks it: the Applications to render, with
-/// what changed that they read, and how many need no render, since what they render to is known.
+/// For each dry commit that is not hydrated yet, and each environment branch that lacks it: the Applications to
+/// render, what changed among the files that they read, and how many need no render because their result is known.
+/// Nothing is rendered or written.
 ///
-/// What is known comes from the cache of this repository: in a clone from the last `git hydrate` that rendered something, on
-/// a server from the last push. Where a push brings several commits, those after the first are planned as if the ones before them hydrate and read
-/// what they read before.
+/// What is known comes from the cache of this repository: in a clone from the last `git hydrate` that rendered
+/// something, on a server from the last push. When a push brings several commits, those after the first are planned
+/// as if the ones before them hydrate and read what they read before.
 ///
-/// Exit code: 0, or 1 when a branch is known to stay where it is.
+/// Exit code: 0, or 1 when a branch is known to fail.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = SCHEMA)]
 pub(super) struct Arguments {
@@ -119,16 +120,17 @@ fn text(planned: &Planned) -> String {
 fn add_branch(text: &mut String, branch: &PlannedBranch) {
     let name = printable(&branch.branch);
     if !branch.mistakes.is_empty() {
-        let _ = writeln!(text, "  {name}  stays where it is");
+        let _ = writeln!(text, "  {name}  fails, so it does not move");
         branch.mistakes.iter().for_each(|mistake| {
             let _ = writeln!(text, "{mistake}");
         });
         return;
     }
     let _ = writeln!(text, "  {name}  {} to render, {} known", branch.render.len(), branch.known);
-    let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for render in &branch.render {
-        reasons.entry(render.why.to_string()).or_default().push(&render.application);
+        let rule = render.rule.map_or(String::new(), |rule| format!(" (by rule {rule})"));
+        reasons.entry(render.why.to_string()).or_default().push(format!("{}{rule}", render.application));
     }
     for (why, names) in reasons {
         let more = names.len().saturating_sub(NAMED_MAX);

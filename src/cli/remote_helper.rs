@@ -8,6 +8,7 @@ use super::{Outcome, WrongUse};
 use crate::remote::{self, Address, GUARD};
 use crate::wall::{self, Ended};
 
+/// Serve a fetch from `hydrate::<url>`; git calls this by the name git-remote-hydrate.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The remote, or its address when it has no name.
@@ -21,7 +22,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if std::env::var_os(GUARD).is_some() {
-        bail!(WrongUse("a dry repository cannot itself be reached through hydrate::".to_owned()));
+        bail!(WrongUse("the address of a dry repository cannot itself begin with hydrate::".to_owned()));
     }
     let url = arguments.url.as_deref().unwrap_or(&arguments.remote);
     let address = Address::new(url).map_err(|error| WrongUse(error.to_string()))?;
@@ -39,7 +40,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Where caches stand, as the XDG base directories have it.
+/// Where caches are, as the XDG base directories have it.
 fn caches() -> anyhow::Result<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));

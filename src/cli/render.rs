@@ -21,6 +21,7 @@ use crate::render::Renderers;
 use crate::versions::{ARGO_CD, HELM, KUSTOMIZE};
 use crate::view::{DiskFiles, View};
 
+/// Print the manifests of an Application, or of a chart, kustomization or directory on disk.
 #[derive(Debug, clap::Args)]
 #[command(after_help = forms())]
 pub(super) struct Arguments {

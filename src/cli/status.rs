@@ -10,6 +10,7 @@ use crate::hydrate::{BranchState, BranchStatus, Setup, Silent, Wake, problems, s
 use crate::render::Renderers;
 use crate::report::{Paint, Style};
 
+/// Show the state of each environment branch, and what failed.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -87,7 +88,7 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
             Some(1) => "1 commit behind".to_owned(),
             Some(count) => format!("{count} commits behind"),
             None if status.state == BranchState::Missing => {
-                "missing; `git hydrate catch-up` on the server makes it again".to_owned()
+                "missing; to restore it, on the server: git hydrate catch-up".to_owned()
             }
             None if status.state == BranchState::NotMade => "not made yet".to_owned(),
             None if status.dry_tip.is_none() => "its dry branch does not exist".to_owned(),

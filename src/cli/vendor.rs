@@ -23,21 +23,21 @@ use crate::render::Renderers;
 use fetcher::Fetchers;
 use session::{Deed, Session};
 
-/// Bring charts, bases and files from elsewhere into the working tree, pinned by a lock file.
+/// Copy external charts, bases and files into the working tree, pinned by a lock file.
 ///
-/// Finds what the Applications of the working tree name that is not in this repository: dependencies of charts, `helmCharts`,
-/// remote bases and remote files of kustomizations. Fetches what is missing by `git-hydrate-fetch`, puts it where Helm and
-/// Kustomize look for it, else below .hydrate/inputs, and writes .hydrate/inputs.lock with a digest of each. What it wrote is
-/// staged for the next commit.
+/// Finds what the Applications of the working tree name that is not in this repository: dependencies of charts,
+/// `helmCharts`, remote bases and remote files of kustomizations. Fetches what is missing with `git-hydrate-fetch`,
+/// puts it where Helm and Kustomize look for it, else below .hydrate/inputs, and writes .hydrate/inputs.lock with a
+/// digest of each. The files are staged for the next commit.
 ///
-/// What the lock file pins stays as it is, ranges and branches too, until --update. Before anything is written, all
-/// Applications are rendered with and without it: those that rendered before and name nothing that changed must render the
-/// same.
+/// What the lock file pins stays as it is until --update, ranges and branches too. Before anything is written, all
+/// Applications are rendered with and without it: those that rendered before and name nothing that changed must
+/// render the same.
 ///
-/// Credentials come from `git credential`, and go to the very host that asks for them, over TLS. Hosts with private addresses
-/// must be allowed by name.
+/// Credentials come from `git credential`, and are sent only to the host that asks for them, over TLS. Hosts with
+/// private addresses must be allowed by name.
 ///
-/// Exit code: 0 when all is here, 1 when --check or --verify finds something, 2 after an error.
+/// Exit code: 0 when everything is here, 1 when --check or --verify finds something, 2 after an error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 git hydrate vendor                          fetch what is missing
@@ -45,29 +45,29 @@ git hydrate vendor --update web             choose the version of the chart web 
 git hydrate vendor --check                  compare the files with the lock file, without any connection
 git hydrate vendor --allow charts.internal  fetch from a host with a private address")]
 pub(super) struct Arguments {
-    /// Choose versions, commits and files anew: of all inputs, or of a chart or URL.
+    /// Update the pinned versions: of all inputs, or of one chart or URL.
     #[arg(long, value_name = "KEY", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["check", "verify"])]
     update: Option<String>,
-    /// Compare the files with the lock file, and find what is missing or needless; open no connection.
+    /// Compare the files with the lock file, without any connection: find what is missing or not needed.
     #[arg(long, conflicts_with_all = ["verify", "prune", "dry_run"])]
     check: bool,
     /// Fetch everything again, and compare.
     #[arg(long, conflicts_with_all = ["prune", "dry_run"])]
     verify: bool,
-    /// Remove what nothing needs any more.
+    /// Remove inputs that are no longer needed.
     #[arg(long)]
     prune: bool,
-    /// Say what would be done; write nothing.
+    /// Show what would be done, and write nothing.
     #[arg(long)]
     dry_run: bool,
     /// A host that may have a private address; with `http://` before it, that may be asked without TLS too; with `ssh://`
     /// before it, that git may ask by your own ssh. Adds to `hydrate.vendorAllow` of git config.
     #[arg(long, value_name = "HOST[:PORT]")]
     allow: Vec<String>,
-    /// An archive that is taken although an index says another digest.
+    /// Accept an archive with this digest although the index has another.
     #[arg(long, value_name = "DIGEST")]
     accept: Vec<String>,
-    /// How long one request may take.
+    /// The time limit of one request.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     timeout: u64,
     /// Treat the working tree as the tip of this dry branch; by default the one that this branch tracks.
@@ -140,7 +140,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         let disturbed = session.disturbed(&inputs)?;
         if !disturbed.is_empty() {
             bail!(
-                "nothing was written: these Applications would render otherwise, though none of their inputs changes\n  {}",
+                "nothing was written: these Applications would render differently, although none of their inputs \
+                changes\n  {}",
                 disturbed.join("\n  ")
             );
         }
@@ -204,11 +205,10 @@ fn check(session: &Session<'_>, json: bool) -> anyhow::Result<Outcome> {
             let _ = writeln!(text, "{fault}\n  hint: {hint}");
         }
         for unused in &report.unused {
-            let _ = writeln!(text, "{unused}: nothing needs it\n  hint: run `git hydrate vendor --prune`");
+            let _ = writeln!(text, "{unused}: not needed\n  hint: run `git hydrate vendor --prune`");
         }
         if is_good {
-            let _ =
-                writeln!(text, "{} here, each as the lock file says", inputs_count(session.lock().entries().count()));
+            let _ = writeln!(text, "{} here, each as in the lock file", inputs_count(session.lock().entries().count()));
         }
         output::print(text)?;
     }
@@ -233,7 +233,7 @@ fn verify(session: &Session<'_>, clone: &Clone, rules: Rules, json: bool) -> any
     if json {
         output::print_json(&report)?;
     } else if is_good {
-        output::print(format!("{} the same elsewhere as here\n", inputs_count(count)))?;
+        output::print(format!("{} unchanged at the source\n", inputs_count(count)))?;
     } else {
         output::print(report.faults.iter().map(|fault| format!("{fault}\n")).collect::<String>())?;
     }
@@ -294,12 +294,12 @@ fn report(session: &Session<'_>, inputs: &Inputs, dry_run: bool, json: bool) -> 
         inputs.warnings.iter().for_each(output::warn);
     }
     for unused in &report.unused {
-        let _ = writeln!(text, "  {unused}: nothing needs it (git hydrate vendor --prune)");
+        let _ = writeln!(text, "  {unused}: not needed (git hydrate vendor --prune)");
     }
     let count = session.lock().entries().count();
     text += &match (dry_run, text.is_empty()) {
-        (true, false) => "nothing is written (--dry-run)\n".to_owned(),
-        (false, false) if report.written => format!("{} in {LOCK}; staged, to be committed\n", inputs_count(count)),
+        (true, false) => "nothing written (--dry-run)\n".to_owned(),
+        (false, false) if report.written => format!("{} in {LOCK}; staged for the next commit\n", inputs_count(count)),
         _ if count == 0 => "nothing is needed from elsewhere\n".to_owned(),
         _ => format!("{} here already\n", inputs_count(count)),
     };

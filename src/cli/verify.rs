@@ -14,19 +14,20 @@ use crate::settings::RendererName;
 
 /// Re-render hydrated commits and check that their ids match.
 ///
-/// A hydrated commit follows from its parent, its dry commit, the settings at the id that it names, and the engine. Each
-/// one is made again in memory and compared; whatever differs is named, and so are notes that do not fit and commits that
+/// A hydrated commit follows from its parent, its dry commit, the settings that it names and the engine. Each is made
+/// again in memory and compared; every difference is reported, and so are notes that do not match and commits that
 /// are missing. Nothing is written.
 ///
-/// Exit code: 0 when every commit is what hydration makes, 1 when one is not or cannot be told, 2 for wrong use. Commits
-/// of another engine revision that this one would make otherwise cannot be told; they are reported as such. Manifests
-/// that `git hydrate commit` took from another renderer cannot be made again and are reported as differing.
+/// Exit code: 0 when every commit is what hydration makes, 1 when one is not or cannot be checked, 2 after wrong use.
+/// Commits of another engine revision that this one would make differently cannot be checked and are reported as
+/// such. Manifests that `git hydrate commit` took from another renderer cannot be made again and are reported as
+/// different.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// An environment branch, a hydrated commit with all below it, or FROM..TO; unless given, every branch that hydration
     /// recorded or that Applications name.
     range: Option<String>,
-    /// Render with this in place of what the settings name: `exec` checks our engines against the official tools.
+    /// Render with this instead of the renderer in the settings: `exec` compares with the official tools.
     #[arg(long, value_name = "NAME")]
     renderer: Option<Renderer>,
     #[command(flatten)]
@@ -96,7 +97,7 @@ fn text(verified: &[Verified]) -> String {
         let _ = write!(text, "{:width$}  {} equal", printable(&line.branch), line.equal);
         for (count, what) in [
             (wrong.len(), "with findings"),
-            (line.inheriting, "with a fault of one below"),
+            (line.inheriting, "on top of one with findings"),
             (line.others, "not made by hydration"),
         ] {
             if count > 0 {

@@ -42,7 +42,7 @@ pub(super) struct Aligned {
     pub old: Option<usize>,
     /// Its index after; none when it is gone.
     pub new: Option<usize>,
-    /// Whether it stands elsewhere among the others.
+    /// Whether it is elsewhere among the others.
     pub moved: bool,
 }
 
@@ -212,7 +212,7 @@ fn merge(old_len: usize, partners: &[Option<usize>]) -> Vec<Aligned> {
 
 /// Marks the positions of a longest ascending run of the numbers that are there.
 fn longest_rise(numbers: &[Option<usize>]) -> Vec<bool> {
-    // For each length the position where the smallest last number of such a run stands.
+    // For each length the position where the smallest last number of such a run is.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = vec![None; numbers.len()];
     for (at, number) in numbers.iter().enumerate().filter(|(_, number)| number.is_some()) {

@@ -64,10 +64,10 @@ impl std::fmt::Display for Danger {
                 write!(f, "`{field}` cannot be changed: the sync fails unless the object is deleted first")
             }
             Danger::Immutable { field, replaced: true } => {
-                write!(f, "`{field}` cannot be changed: the object is deleted and made again")
+                write!(f, "`{field}` cannot be changed: the object is deleted and created again")
             }
             Danger::VersionGone { version } => {
-                write!(f, "version {version} is gone: objects that are stored in it cannot be read")
+                write!(f, "version {version} is removed: objects that are stored in it cannot be read")
             }
             Danger::Widened { grants } => {
                 let shown = grants.iter().take(GRANTS_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -111,7 +111,7 @@ fn removed(old: &Manifest) -> Option<Danger> {
         ("apiextensions.k8s.io", "CustomResourceDefinition") => "with all objects of its kind",
         ("", "PersistentVolumeClaim") => "with its data, unless the volume is retained",
         ("", "PersistentVolume") => "so its data may be lost",
-        ("apps", "StatefulSet") => "its Pods go; the claims of its volumes stay unless it says otherwise",
+        ("apps", "StatefulSet") => "its Pods are deleted; its volume claims stay unless it says otherwise",
         _ => return None,
     };
     Some(Danger::Removed { loss })

@@ -46,7 +46,7 @@ pub(super) fn pairs<'a>(old: &'a [Manifest], new: &'a [Manifest]) -> Vec<Pair<'a
 /// What identifies an object whose name ends in a hash: kind, namespace, and its name without the hash.
 type Stem<'a> = (&'a str, &'a str, &'a str);
 
-/// Pairs objects whose stem is the same and that nobody else has on either side. What is left of both comes back.
+/// Pairs objects whose stem is the same and that no one else has on either side. What is left of both comes back.
 fn renamed<'a>(
     gone: Vec<&'a Manifest>,
     new: Vec<&'a Manifest>,

@@ -1,4 +1,4 @@
-//! Where in an object a field stands.
+//! Where in an object a field is.
 
 use std::fmt;
 

@@ -306,7 +306,7 @@ fn fields_that_cannot_be_changed() {
         let annotation = "  annotations: {argocd.argoproj.io/sync-options: 'Force=true'}";
         object("batch/v1", "Job", &format!("{annotation}\nspec: {{template: {value}}}"))
     };
-    let expected = "`spec.template` cannot be changed: the object is deleted and made again";
+    let expected = "`spec.template` cannot be changed: the object is deleted and created again";
     assert_eq!(dangers(&forced("1"), &forced("2")), [expected]);
     assert_eq!(
         dangers(&forced("1").replace("sync-options", "hook"), &forced("2").replace("sync-options", "hook")),
@@ -334,7 +334,7 @@ fn versions_of_custom_resources() {
     let crd = |versions: &str| {
         object("apiextensions.k8s.io/v1", "CustomResourceDefinition", &format!("spec: {{versions: {versions}}}"))
     };
-    let expected = "version v1alpha1 is gone: objects that are stored in it cannot be read";
+    let expected = "version v1alpha1 is removed: objects that are stored in it cannot be read";
     assert_eq!(dangers(&crd("[{name: v1alpha1}, {name: v1}]"), &crd("[{name: v1}, {name: v2}]")), [expected]);
 }
 

@@ -29,12 +29,12 @@ pub struct Leaf {
     pub noise: Option<Noise>,
 }
 
-/// An item of a list that differs, or stands elsewhere.
+/// An item of a list that differs, or is elsewhere.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     /// Which item.
     pub step: Step,
-    /// Its index before and after, when it stands elsewhere among the others.
+    /// Its index before and after, when it is elsewhere among the others.
     pub moved: Option<(usize, usize)>,
     /// What of it differs; none when it only moved.
     pub difference: Option<Difference>,
@@ -45,7 +45,7 @@ pub struct Item {
 pub enum Place<'a> {
     /// A value that was added, removed or replaced.
     Leaf(&'a Leaf),
-    /// An item that stands elsewhere: its index before and after.
+    /// An item that is elsewhere: its index before and after.
     Moved(usize, usize),
 }
 

@@ -7,9 +7,9 @@ use super::{Error, ObjectId, ObjectKind, Repository};
 /// Who did something, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
-    /// The name, as it stands in the commit.
+    /// The name, as it is in the commit.
     pub name: String,
-    /// The address, as it stands in the commit.
+    /// The address, as it is in the commit.
     pub email: String,
     /// Seconds since 1970-01-01 UTC.
     pub seconds: i64,
@@ -71,7 +71,7 @@ impl Commit {
     }
 }
 
-/// The parts of a commit, as far as they can be told: git takes pushes of commits that no library reads, and one of them
+/// The parts of a commit, as far as they can be determined: git takes pushes of commits that no library reads, and one of them
 /// must not hold back what comes after it.
 ///
 /// Reference: git 2.47 commit.c `parse_commit_buffer`, pretty.c: a header that is missing or malformed is an empty one.

@@ -27,7 +27,7 @@ impl Quarantine {
     /// A directory of objects that leads to all of these, and the store that reads through it. The directory goes when
     /// the guard is dropped; it is made in the first of `scratch_dirs` that can be written.
     ///
-    /// The library takes object directories from a file of git's, never from variables; that file must not stand in the
+    /// The library takes object directories from a file of git's, never from variables; that file must not be in the
     /// quarantine, whose content git moves into the repository.
     pub(super) fn store(
         &self,

@@ -27,7 +27,7 @@ impl Refs {
         self.targets.get(name).copied()
     }
 
-    /// The refs that are there and cannot be read: nobody knows what they point at, and no ref can take their place.
+    /// The refs that are there and cannot be read: it is unknown what they point at, and no ref can take their place.
     pub fn broken(&self) -> impl Iterator<Item = &str> {
         self.broken.iter().map(String::as_str)
     }

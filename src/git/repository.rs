@@ -375,7 +375,7 @@ impl Repository {
             let id = found.ok().and_then(|text| object_id(std::str::from_utf8(&text).ok()?.trim_end()));
             return id.ok_or_else(|| match revision {
                 "HEAD" => Error::message("there is no commit on the current branch yet".to_owned()),
-                _ => Error::message(format!("`{revision}` is not a commit")),
+                _ => Error::message(format!("not a commit: `{revision}`")),
             });
         }
         let found = self.with(|repository| {

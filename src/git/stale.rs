@@ -155,7 +155,7 @@ impl Process {
         })
     }
 
-    /// Whether it is proven that it lives no more: the machine started anew, or nobody has its number, or somebody else.
+    /// Whether it is proven that it lives no more: the machine started anew, or no one has its number, or somebody else.
     fn is_dead(&self) -> bool {
         let Some(here) = Self::here().filter(|here| here.machine == self.machine) else { return false };
         if here.boot != self.boot {

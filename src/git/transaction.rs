@@ -206,7 +206,7 @@ fn spawn<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result
 fn explained(complaint: &str) -> String {
     let lock = complaint.split('\'').find(|word| word.ends_with(".lock"));
     match lock.filter(|_| complaint.contains("File exists")) {
-        Some(lock) => format!("{complaint}\nif no git is at work there, an admin removes it: rm '{lock}'"),
+        Some(lock) => format!("{complaint}\nif no git process is running there, an admin removes it: rm '{lock}'"),
         None => complaint.to_owned(),
     }
 }

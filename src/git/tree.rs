@@ -81,7 +81,7 @@ impl TreeEntry {
     }
 }
 
-/// One entry as it stands in the bytes of a tree.
+/// One entry as it is in the bytes of a tree.
 struct RawEntry<'t> {
     name: &'t [u8],
     mode: Mode,
@@ -143,7 +143,7 @@ impl<'t> Iterator for RawEntries<'t> {
     }
 }
 
-/// The bytes of a tree with the modes that git takes its entries to have; none when they stand there already.
+/// The bytes of a tree with the modes that git takes its entries to have; none when they are there already.
 pub(super) fn with_plain_modes(tree: ObjectId, content: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     let is_plain = |raw: &Result<RawEntry<'_>, Error>| {
         let parsed = raw.as_ref().ok().and_then(|raw| Some((raw.mode, EntryMode::from_bytes(raw.digits)?)));
@@ -182,7 +182,7 @@ pub fn tree_fault(entries: &[TreeEntry]) -> Option<String> {
             return Some(format!("has two entries named `{}`", shown(entry)));
         }
         if before.last().is_some_and(|last| last.key().gt(entry.key())) {
-            return Some(format!("has its entries in a wrong order: `{}`", shown(entry)));
+            return Some(format!("has its entries in the wrong order: `{}`", shown(entry)));
         }
     }
     None
@@ -221,7 +221,7 @@ impl ObjectBuffer<'_> {
     }
 }
 
-/// What shall stand at a path.
+/// What shall are at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TreeEdit {
     /// This object.

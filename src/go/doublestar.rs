@@ -67,7 +67,7 @@ fn alternatives(text: &str) -> Result<Vec<String>, BadPattern> {
     Ok(done)
 }
 
-/// What stands before, in and after braces; what is inside, at its commas.
+/// What is before, in and after braces; what is inside, at its commas.
 struct Braces<'a> {
     before: &'a str,
     inside: Vec<&'a str>,

@@ -40,7 +40,7 @@ pub struct Url {
     pub omits_host: bool,
 }
 
-/// What stands before the `@`, unescaped.
+/// What precedes the `@`, unescaped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct User {
     /// The name.
@@ -53,7 +53,7 @@ fn quoted(text: &[u8]) -> String {
     to_str(&quote_bytes(text)).into_owned()
 }
 
-/// What stands before and after the first `mark`; nothing after it, where there is none.
+/// What is before and after the first `mark`; nothing after it, where there is none.
 fn cut(text: &[u8], mark: u8) -> (&[u8], Option<&[u8]>) {
     match text.iter().position(|byte| *byte == mark) {
         Some(at) => (text.get(..at).unwrap_or_default(), text.get(at + 1..)),

@@ -54,7 +54,7 @@ pub enum ArchiveError {
     FileTooLarge { name: String, limit: u64 },
     #[error("the archive has more than {0} entries")]
     TooManyEntries(usize),
-    #[error("the name of an entry is no UTF-8")]
+    #[error("the name of an entry is not valid UTF-8")]
     NameEncoding,
     #[error("no files in chart archive")]
     Empty,

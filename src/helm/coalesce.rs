@@ -31,7 +31,7 @@ pub enum CoalesceError {
         value: Value,
     },
     /// Charts in charts in charts.
-    #[error("the chart and its subcharts are looked at more than {VISITS_MAX} times to prepare their values")]
+    #[error("preparing the values of the chart and its subcharts takes more than {VISITS_MAX} steps")]
     TooMany,
     /// The caller's time is up.
     #[error(transparent)]

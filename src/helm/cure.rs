@@ -53,7 +53,7 @@ impl<'a> Trials<'a> {
         if found.is_empty() && !options.skip_tests {
             let options = Options { skip_tests: true, ..options };
             if self.helps(Subject { options: &options, ..self.subject }, calls) {
-                found.push("leave its tests out (`skipTests`, `--skip-tests`)".to_owned());
+                found.push("skip its tests (`skipTests`, `--skip-tests`)".to_owned());
             }
         }
         found

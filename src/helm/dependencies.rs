@@ -68,7 +68,9 @@ fn apply_tags(dependencies: &mut [Dependency], values: &Map, warnings: &mut Vec<
             match tags.get(tag.as_bytes()) {
                 Some(Value::Bool(true)) => any_true = true,
                 Some(Value::Bool(false)) => any_false = true,
-                Some(_) => warnings.push(format!("the tag {tag} of the dependency {} is no boolean", dependency.name)),
+                Some(_) => {
+                    warnings.push(format!("the tag {tag} of the dependency {} is not a boolean", dependency.name))
+                }
                 None => {}
             }
         }
@@ -87,7 +89,7 @@ fn apply_conditions(dependencies: &mut [Dependency], values: &Map, path: &str, w
                 }
                 Some(_) => {
                     let name = &dependency.name;
-                    warnings.push(format!("the condition {condition} of the dependency {name} is no boolean"));
+                    warnings.push(format!("the condition {condition} of the dependency {name} is not a boolean"));
                 }
                 None => {}
             }

@@ -149,7 +149,7 @@ pub fn render(
 
 fn unreadable(tree: &Tree<'_>, chart: ChartId) -> Unreadable {
     let reason = |error: &ViewError| match error {
-        ViewError::LfsPointer(_) => format!("{error}; keep files that are rendered out of Git LFS"),
+        ViewError::LfsPointer(_) => format!("{error}; commit the file itself instead of storing it with Git LFS"),
         _ => error.to_string(),
     };
     let files = tree.chart(chart).files.iter();

@@ -70,7 +70,7 @@ pub enum ErrorKind {
     TooManyFiles(usize),
     #[error("the files of the chart take more than {0} bytes")]
     TooLarge(u64),
-    #[error("directories and charts nest more than {0} deep")]
+    #[error("directories and charts are nested more than {0} deep")]
     TooDeep(usize),
     #[error("error unpacking subchart tar in {chart}: expected {entry}, got {found}")]
     ArchiveDirectory { chart: String, entry: String, found: String },
@@ -87,7 +87,7 @@ pub enum ErrorKind {
     DependencyVersion { name: String, path: RepoPath, found: String, range: String },
     #[error("{0}")]
     Input(String),
-    #[error("the dependency {name} at {path} depends on {outer} itself")]
+    #[error("the dependency {name} at {path} depends on {outer} again")]
     DependencyCycle { name: String, path: RepoPath, outer: String },
 
     // Values.
@@ -156,7 +156,7 @@ impl Error {
         self
     }
 
-    /// The same with the way to mend it.
+    /// The same with how to fix it.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self

@@ -172,7 +172,7 @@ impl Reader<'_> {
     }
 }
 
-/// What stands around a place of a template.
+/// What surrounds a place of a template.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Surroundings<'t> {
     /// The action at the place.

@@ -85,7 +85,7 @@ pub enum Effects {
     },
     /// All of them run, and no two renders are the same.
     Live {
-        /// Bytes that nobody can guess.
+        /// Bytes that no one can guess.
         entropy: [u8; 32],
         /// What the clock says.
         now: jiff::Timestamp,
@@ -217,7 +217,7 @@ impl Options {
     pub fn check_release_name(&self) -> Result<(), Error> {
         let name = &self.release_name;
         if name.len() > RELEASE_NAME_BYTES_MAX || !is_release_name(name) {
-            let hint = "use at most 53 lower-case letters, digits, `-` and `.`, the first and last of each part no `-`";
+            let hint = "use at most 53 lower-case letters, digits, `-` and `.`; no part may begin or end with `-`";
             return Err(Error::from(ErrorKind::ReleaseName(name.clone())).hint(hint));
         }
         Ok(())

@@ -170,7 +170,7 @@ fn document(file: &RenderedFile, text: &str, warnings: &mut Vec<String>) -> Resu
     });
     if let Some(unknown) = events.iter().flatten().find(|event| !EVENTS.contains(&event.as_str())) {
         let name = &file.name;
-        warnings.push(format!("{name}: a hook of the unknown event `{unknown}` is left out of the output"));
+        warnings.push(format!("{name}: a hook with the unknown event `{unknown}` is left out of the output"));
         return Ok(None);
     }
     Ok(Some(Document {
@@ -274,7 +274,7 @@ fn show_only(text: &str, patterns: &[(&str, Result<Pattern, BadPattern>)], versi
     Ok(shown)
 }
 
-/// What stands behind the chart's name in the first `# Source: ` that has a path.
+/// What follows the chart's name in the first `# Source: ` that has a path.
 fn source_of(document: &str) -> Option<&str> {
     let mut rest = document;
     loop {

@@ -1,4 +1,4 @@
-//! Renders that nobody sees, made to find out what depends on the calls that are refused: these draw from sources of
+//! Renders that no one sees, made to find out what depends on the calls that are refused: these draw from sources of
 //! chance that are always the same ones.
 
 use std::collections::BTreeSet;

@@ -17,19 +17,22 @@ const CALLS_MAX: usize = 100;
 /// password. Its error when it fails whatever such calls give, because then Helm fails too. None when its files depend on
 /// them.
 pub fn unaffected(subject: Subject<'_>) -> Option<Result<Files, Error>> {
-    // Most charts print what they draw: those are found out without a good key, which takes a second to make.
-    if let (Ok(one), Ok(other)) = (subject.sketch(FIRST), subject.sketch(OTHERS[0]))
-        && !subject.prints_alike(&one, &other)
+    // Most charts print what they draw: those are found out without a good key, which takes long to make.
+    let sketches = OTHERS.map(|number| (number, subject.sketch(number)));
+    if let (Ok(one), [(_, Ok(other)), ..]) = (subject.sketch(FIRST), &sketches)
+        && !subject.prints_alike(&one, other)
     {
         return None;
     }
     let first = subject.files(FIRST);
-    let is_same = |other: Result<Files, Error>| match (&first, other) {
-        (Ok(first), Ok(other)) => subject.prints_alike(first, &other),
-        (Err(first), Err(other)) => !first.is_refusal() && first.is_alike(&other),
+    let is_same = |other: &Result<Files, Error>| match (&first, other) {
+        (Ok(first), Ok(other)) => subject.prints_alike(first, other),
+        (Err(first), Err(other)) => !first.is_refusal() && first.is_alike(other),
         _ => false,
     };
-    OTHERS.iter().all(|number| is_same(subject.files(*number))).then_some(first)
+    // What prints the same with a weak key does not depend on good ones either.
+    let is_unaffected = |(number, sketch): &(u8, _)| is_same(sketch) || is_same(&subject.files(*number));
+    sketches.iter().all(is_unaffected).then_some(first)
 }
 
 /// The refused calls that what the chart prints depends on, each with its cure.
@@ -38,7 +41,7 @@ pub fn survey(subject: Subject<'_>) -> Result<Vec<Error>, Error> {
         Err(error) => {
             // A call that can't be made to repeat, whatever is asked of it, hides those behind it.
             let Some(call) = error.refused() else { return Err(error) };
-            return told(subject, &[vec![call]], None);
+            return with_hints(subject, &[vec![call]], None);
         }
         Ok(plain) => plain,
     };
@@ -57,7 +60,7 @@ pub fn survey(subject: Subject<'_>) -> Result<Vec<Error>, Error> {
             Err(error) => Err(error),
         };
     }
-    told(subject, &groups, Some(&plain))
+    with_hints(subject, &groups, Some(&plain))
 }
 
 /// Whether two calls are one in the text of a file, which another file includes as a whole: to print its checksum.
@@ -65,10 +68,10 @@ fn is_same_text(one: &RefusedCall, other: &RefusedCall) -> bool {
     one.places.ends_with(&other.places) || other.places.ends_with(&one.places)
 }
 
-/// Calls as errors with hints. Those that differ in neither place nor cure are told once.
+/// Calls as errors with hints. Those that differ in neither place nor cure are reported once.
 ///
 /// `plain` is the sketch that they are from, if there is one.
-fn told(subject: Subject<'_>, groups: &[Vec<&RefusedCall>], plain: Option<&Files>) -> Result<Vec<Error>, Error> {
+fn with_hints(subject: Subject<'_>, groups: &[Vec<&RefusedCall>], plain: Option<&Files>) -> Result<Vec<Error>, Error> {
     let calls = || groups.iter().filter_map(|group| group.first());
     let found = prepared(subject.chart, subject.values, subject.options, &mut Vec::new(), |tree, roots| {
         let templates = Templates::new(tree);
@@ -77,15 +80,15 @@ fn told(subject: Subject<'_>, groups: &[Vec<&RefusedCall>], plain: Option<&Files
         Ok(calls().map(error).collect::<Vec<_>>())
     })?;
     let mut trials = Trials::new(subject, plain);
-    let mut told: Vec<Error> = Vec::new();
+    let mut errors: Vec<Error> = Vec::new();
     for (group, (error, settings)) in groups.iter().zip(found) {
         let hint = group.first().map(|call| hint(call, &trials.cures(group, &settings))).unwrap_or_default();
         let error = error.hint(hint);
-        if !told.iter().any(|other| other.is_alike(&error)) {
-            told.push(error);
+        if !errors.iter().any(|other| other.is_alike(&error)) {
+            errors.push(error);
         }
     }
-    Ok(told)
+    Ok(errors)
 }
 
 /// What can be done about a call: one of its cures, if there are any.
@@ -96,7 +99,7 @@ pub fn hint(call: &RefusedCall, cures: &[String]) -> String {
         Refused::Unrepeatable(..) => String::new(),
     };
     match cures {
-        [] => format!("take `{function}` out of the template{allow}"),
+        [] => format!("remove `{function}` from the template{allow}"),
         cures => format!("{}{allow}", cures.join(", or ")),
     }
 }

@@ -38,7 +38,7 @@ pub fn execution_error(failure: &Failure, templates: &Templates<'_>) -> Error {
     let mut error: Error = kind.into();
     if let Cause::Limit(limit @ (Limit::Steps(_) | Limit::Bytes(_))) = failure.cause() {
         let key = if matches!(limit, Limit::Steps(_)) { "templateSteps" } else { "templateBytes" };
-        error = error.hint(format!("the chart is very large, or runs away; the setting limits.{key} raises the limit"));
+        error = error.hint(format!("the chart is very large, or loops; to raise the limit: the setting limits.{key}"));
     }
     match innermost(failure, templates) {
         Some((file, level)) => {
@@ -58,7 +58,7 @@ pub fn refused<'c>(call: &'c RefusedCall, templates: &Templates<'_>) -> Error {
             error.at(span(file, place.line, Some(place.column), call.node.chars().count()))
         }
         Some((file, place)) => {
-            error.at(span(file, place.line, Some(place.column), 1)).label("in the text that `tpl` gets here")
+            error.at(span(file, place.line, Some(place.column), 1)).label("in the text passed to `tpl` here")
         }
         None => error,
     }
@@ -76,7 +76,7 @@ fn label(failure: &Failure, shown: &Level) -> String {
     match failure.cause() {
         Cause::Raised(_) | Cause::Refused(_) => String::new(),
         cause if is_last => cause.to_string(),
-        cause if within_text => format!("in the text that `tpl` gets here: {cause}"),
+        cause if within_text => format!("in the text passed to `tpl` here: {cause}"),
         _ => String::new(),
     }
 }

@@ -61,7 +61,7 @@ pub enum CompileError {
     Regex { regex: String, at: String, reason: String },
     #[error("{} is not valid against metaschema: jsonschema validation failed with {}{problems}", crate::yaml::quote(.url), report::quote(&format!("{metaschema}#")))]
     Metaschema { url: String, metaschema: &'static str, problems: String },
-    #[error("the schema holds more than {SCHEMAS_MAX} schemas")]
+    #[error("the schema has more than {SCHEMAS_MAX} schemas")]
     TooLarge,
 }
 

@@ -74,7 +74,7 @@ pub enum SetError {
     File(String),
 }
 
-/// Where `--set-file` gets the content of a file; the error is told as it is.
+/// Where `--set-file` gets the content of a file; the error is reported as it is.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 /// Sets what `text` says in `values`; what is there already is kept or replaced name by name.

@@ -69,14 +69,14 @@ impl<'a> Tree<'a> {
         id
     }
 
-    /// Counts a look at a chart; an error when there were too many, or no time is left.
+    /// Counts a look at a chart; an error when there were too many, or the time limit was reached.
     pub fn visit(&self) -> Result<(), CoalesceError> {
         self.go_on()?;
         self.visits.set(self.visits.get().saturating_add(1));
         if self.visits.get() > VISITS_MAX { Err(CoalesceError::TooMany) } else { Ok(()) }
     }
 
-    /// An error when no time is left: the one with which templates end then.
+    /// An error when the time limit was reached: the one with which templates end then.
     pub fn go_on(&self) -> Result<(), Limit> {
         if self.stop.is_set() { Err(Limit::Time) } else { Ok(()) }
     }

@@ -20,7 +20,7 @@ pub struct ValuesError {
 
 /// Reads the text of a values file: one or more documents, merged in order.
 ///
-/// A line of `---` and blanks separates documents. What stands behind another mark, such as `--- # more`, is not read.
+/// A line of `---` and blanks separates documents. What follows another mark, such as `--- # more`, is not read.
 /// The last line has an end, also when the file has none: a block scalar there keeps it.
 ///
 /// Reference: helm 4.2.3 pkg/chart/v2/loader `LoadValues`.

@@ -1,4 +1,4 @@
-//! `hydrate.notify`: a command of the admin that is told what a run did.
+//! `hydrate.notify`: a command of the admin that gets the report of a run.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -17,7 +17,7 @@ use crate::hydrate::Report;
 /// How often the end of the command is looked for.
 const TICK: Duration = Duration::from_millis(10);
 
-/// How much of its standard error is told.
+/// How much of its standard error is shown.
 const COMPLAINT_BYTES_MAX: u64 = 1 << 10;
 
 /// What the command reads on standard input: one JSON object, on one line.
@@ -56,10 +56,11 @@ pub fn notify(repository: &Repository, outcome: Result<&Report, &str>) -> Result
         error: outcome.err(),
         report: outcome.ok(),
     };
-    told(repository, &command, &notice, options.notify_time_limit).map_err(|why| format!("hydrate.notify: {why}"))
+    run_command(repository, &command, &notice, options.notify_time_limit)
+        .map_err(|why| format!("hydrate.notify: {why}"))
 }
 
-fn told(repository: &Repository, command: &str, notice: &Notice<'_>, limit: Duration) -> Result<(), String> {
+fn run_command(repository: &Repository, command: &str, notice: &Notice<'_>, limit: Duration) -> Result<(), String> {
     let text = |error: io::Error| error.to_string();
     // Files, so that a command that reads nothing, or leaves a process behind, keeps nobody waiting.
     let mut input = scratch(repository).map_err(text)?;
@@ -99,7 +100,7 @@ fn wait(mut child: Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
             return Ok(Some(status));
         }
         if started.elapsed() >= limit {
-            // It fails only when nobody is left to get it.
+            // It fails only when no one is left to get it.
             let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
             child.wait()?;
             return Ok(None);

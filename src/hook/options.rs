@@ -70,7 +70,7 @@ impl PrePush {
             None | Some("block") => Ok(Self::Block),
             Some("warn") => Ok(Self::Warn),
             Some("off") => Ok(Self::Off),
-            Some(other) => Err(format!("hydrate.prePush is `{other}`; it can be block, warn or off")),
+            Some(other) => Err(format!("hydrate.prePush = {other}: must be block, warn or off")),
         }
     }
 }
@@ -89,7 +89,7 @@ pub struct Strict {
     pub refuse_undecided: bool,
 }
 
-/// A setting with a word that nobody knows.
+/// A setting with a word that no one knows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key} = {value}: must be {expected}")]
 pub struct UnknownWord {

@@ -38,7 +38,7 @@ pub fn pre_push(repository: &Repository, remote: &str, url: &str, stdin: impl Re
     match check(repository, remote, url, stdin, machine, &mut console) {
         Ok(renders) if renders || mode == PrePush::Warn => true,
         Ok(_) => {
-            console.print("error: push blocked: this commit does not render");
+            console.print("error: push blocked: this commit fails to render");
             console.print("hint: to push anyway: GIT_HYDRATE_SKIP=1 git push");
             console.print("hint: to warn instead of blocking: git config hydrate.prePush warn");
             false

@@ -18,7 +18,7 @@ use crate::wall::{self, Ended};
 /// Runs as `pre-receive` in the repository at `git_dir`: answers whether git may take the push, and tells the pusher why
 /// not.
 ///
-/// `stdin` holds git's lines `<old> <new> <ref>`. Nothing is written when it is refused. When nobody can tell whether it
+/// `stdin` holds git's lines `<old> <new> <ref>`. Nothing is written when it is refused. When no one can tell whether it
 /// touches what is guarded, it is refused: an admin who does not want that switches the guard off.
 pub fn pre_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool {
     let mut console = Console::new();
@@ -205,7 +205,7 @@ fn judged(judgement: Judgement, strict: &Strict, console: &mut Console) -> Vec<D
 fn undecided(why: &str, unjudged: Vec<Diagnostic>, strict: &Strict, console: &mut Console) -> Vec<Diagnostic> {
     let text = format!("could not check this push: {why}");
     if strict.refuse_undecided {
-        let hint = "push again, or ask an admin: hydrate.strictUndecided = accept lets such a push in";
+        let hint = "push again, or ask an admin: with hydrate.strictUndecided = accept, such a push is accepted";
         return [Diagnostic::error(text).hint(hint)].into_iter().chain(unjudged).collect();
     }
     console.print(&wrap(&format!("warning: {text}"), "  "));
@@ -220,7 +220,7 @@ fn undecided(why: &str, unjudged: Vec<Diagnostic>, strict: &Strict, console: &mu
 /// What git says would be updated, below `namespace`.
 fn updates(lines: &[u8], namespace: &str) -> std::io::Result<Vec<RefUpdate>> {
     if lines.len() as u64 > STDIN_BYTES_MAX {
-        return Err(std::io::Error::other("more refs than one push may have"));
+        return Err(std::io::Error::other("more refs than one push may update"));
     }
     let update = |line: &[u8]| {
         let line = String::from_utf8_lossy(line);

@@ -271,7 +271,7 @@ fn started_for(
     Ok(is_there.then(|| (active, BranchRecord::of(&commit, trailers))))
 }
 
-/// How many commits of others may stand on top of ours for it to be found where there is no record.
+/// How many commits of others may be on top of ours for it to be found where there is no record.
 const STRANGERS_MAX: usize = 16;
 
 /// The commit of hydration that a branch ends with, below those that others put on top of it, and what it says of itself.

@@ -12,12 +12,12 @@ use super::heads::DryHead;
 use super::snapshot::Snapshot;
 use super::unsearched::UnsearchedTrees;
 use crate::application::parent::Parent;
-use crate::application::{self, Application, BranchName, By, Misspelt, Verdict};
+use crate::application::{self, Application, BranchName, By, Misspelt, RuleSet, Verdict};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository};
 use crate::metadata::{DryCommit, allowed_removals};
 use crate::path::RepoPath;
-use crate::plan::{Destination, Discovered, Discovery, Expanded, Unanswered};
+use crate::plan::{Broken, Destination, Discovered, Discovery, Expanded, Unanswered};
 use crate::view::{ContentId, Files, Kind, TreeFiles, View};
 
 pub(super) use mistaken::Mistaken;
@@ -189,7 +189,7 @@ impl DryTree {
         self.discovered.unanswered.iter().filter(fed)
     }
 
-    /// Mistakes in documents of which nobody can tell the branch, in files that held Applications of this one; and the
+    /// Mistakes in documents of which no one can tell the branch, in files that held Applications of this one; and the
     /// near misses of `sourceHydrator`, and the URLs of other repositories, by which an Application of this branch seems to
     /// have left. What is wrong in `explained` files is known to be about others.
     pub fn unread(&self, branch: &BranchName, former: &Former, explained: &BTreeSet<RepoPath>) -> Vec<Diagnostic> {
@@ -222,7 +222,7 @@ impl DryTree {
         unread
     }
 
-    /// What is wrong in files that belong to no branch that can be told, and what is odd, whichever branch it belongs to.
+    /// What is wrong in files that belong to no branch that can be determined, and what is odd, whichever branch it belongs to.
     /// `fed` tells whether what fed a branch when it was hydrated last is such: a file by an Application that it held, a set
     /// by one that it made. What never fed any is odd, when it is a set.
     pub fn problems(
@@ -246,7 +246,7 @@ impl DryTree {
         let findings = self.verdict.findings.iter();
         let findings =
             findings.filter(|found| !found.diagnostic.is_error() || !found.applications.iter().any(is_of_known));
-        let all = broken.map(|broken| &broken.diagnostic).chain(loose.map(|(_, mistake)| mistake)).cloned();
+        let all = broken.map(Broken::told).chain(loose.map(|(_, mistake)| mistake.clone()));
         all.chain(unanswered).chain(findings.map(|finding| finding.diagnostic.clone())).partition(Diagnostic::is_error)
     }
 }
@@ -281,6 +281,8 @@ pub(super) struct DryTrees<'a> {
     files: Vec<Rc<TreeFiles<'a>>>,
     /// Those that are too large.
     pub unsearched: UnsearchedTrees,
+    /// The one that was read last by other rules of plain Applications.
+    former: Option<(ObjectId, RuleSet, Rc<DryTree>)>,
 }
 
 impl<'a> DryTrees<'a> {
@@ -308,16 +310,51 @@ impl<'a> DryTrees<'a> {
         if let Some(tree) = self.known.get(&dry).filter(|tree| tree.branch == head.branch) {
             return Ok(tree.clone());
         }
+        let mut discovery = std::mem::take(&mut self.discovery);
+        let tree = self.read_anew(&mut discovery, &found.rules.plain, dry, head, heads, found);
+        self.discovery = discovery;
+        let tree = tree?;
+        self.known.insert(dry, tree.clone());
+        Ok(tree)
+    }
+
+    /// The same by other rules of plain Applications.
+    pub fn read_by(
+        &mut self,
+        plain: &RuleSet,
+        dry: ObjectId,
+        head: &DryHead,
+        heads: &[DryHead],
+        found: &Snapshot<'a>,
+    ) -> Result<Rc<DryTree>, HydrateError> {
+        if let Some((id, rules, tree)) = &self.former
+            && (*id, rules, &tree.branch) == (dry, plain, &head.branch)
+        {
+            return Ok(tree.clone());
+        }
+        let tree = self.read_anew(&mut Discovery::default(), plain, dry, head, heads, found)?;
+        self.former = Some((dry, plain.clone(), tree.clone()));
+        Ok(tree)
+    }
+
+    fn read_anew(
+        &mut self,
+        discovery: &mut Discovery,
+        plain: &RuleSet,
+        dry: ObjectId,
+        head: &DryHead,
+        heads: &[DryHead],
+        found: &Snapshot<'a>,
+    ) -> Result<Rc<DryTree>, HydrateError> {
         let repository = found.setup.repository;
         let commit = repository.commit(dry)?;
         let files = self.files(commit.tree, repository);
         let id = dry.to_string();
-        let (branch, with) = (Some(&head.branch), (found.setup.renderers, id.as_str()));
+        let (branches, with) = ((Some(&head.branch), found.default_branch()), (found.setup.renderers, id.as_str()));
         let discovered = match self.unsearched.why(commit.tree, &found.rules, repository) {
             Some(why) => Discovered::unsearched_by(why.clone()),
             None => {
-                let default = found.default_branch();
-                let discovered = found.rules.discover(&mut self.discovery, &*files, branch, default, with);
+                let discovered = found.rules.discover_by(plain, discovery, &*files, branches, with);
                 let discovered = discovered.map_err(HydrateError::tree(dry))?;
                 if let Some(why) = discovered.unsearched() {
                     self.unsearched.add(commit.tree, &found.rules, repository, why);
@@ -332,7 +369,7 @@ impl<'a> DryTrees<'a> {
             let proven = context.repo_urls.is_empty().then(|| application::proven_repository(applications, context));
             (application::validate(applications, context), proven.flatten().map(str::to_owned))
         });
-        let tree = Rc::new(DryTree {
+        Ok(Rc::new(DryTree {
             branch: head.branch.clone(),
             commit: DryCommit::new(&commit),
             tree: commit.tree,
@@ -341,9 +378,7 @@ impl<'a> DryTrees<'a> {
             discovered,
             verdict,
             proven_url,
-        });
-        self.known.insert(dry, tree.clone());
-        Ok(tree)
+        }))
     }
 
     /// A dry commit that was read already, for whichever dry branch.

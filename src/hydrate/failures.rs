@@ -14,7 +14,7 @@ const FILE: &str = "failures.json";
 
 /// Which dry commits could not be hydrated, by environment branch.
 ///
-/// What stands here is not rendered again: rendering is deterministic, so it would fail again. A branch leaves the
+/// What is here is not rendered again: rendering is deterministic, so it would fail again. A branch leaves the
 /// record as soon as a later dry commit was hydrated onto it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Failures {
@@ -27,7 +27,7 @@ pub struct Failures {
 pub struct Failure {
     /// The dry commit's full id.
     pub dry_sha: String,
-    /// The branch that it stands on.
+    /// The branch that it is on.
     pub dry_branch: String,
     /// The revision of the engine that tried: another one tries again.
     pub engine: u32,

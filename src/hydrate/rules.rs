@@ -4,7 +4,7 @@ use super::branch_records::RECORDS_REF;
 use super::error::HydrateError;
 use super::making::Making;
 use crate::application::set::ARGOCD_NAMESPACE;
-use crate::application::{self, BranchName, Patterns};
+use crate::application::{self, BranchName, Patterns, RuleSet};
 use crate::diag::Diagnostic;
 use crate::git::{self, ObjectBuffer, ObjectId, Refs};
 use crate::metadata::{NOTES_REF, Writer};
@@ -21,6 +21,8 @@ pub(super) struct Rules {
     pub writer: Writer,
     pub applications: Patterns,
     pub allowed: Patterns,
+    /// Which plain Applications are hydrated.
+    pub plain: RuleSet,
     /// Whether Applications that others make are hydrated; none when nothing says so, and so not.
     pub makes: Option<bool>,
 }
@@ -63,15 +65,27 @@ impl Rules {
         head: Option<&BranchName>,
         (renderers, dry_commit): (&Renderers, &str),
     ) -> Result<Discovered, String> {
+        self.discover_by(&self.plain, discovery, files, (dry_branch, head), (renderers, dry_commit))
+    }
+
+    /// The same by other rules of plain Applications, such as those that held before.
+    pub fn discover_by(
+        &self,
+        plain: &RuleSet,
+        discovery: &mut Discovery,
+        files: &dyn Files,
+        (dry_branch, head): (Option<&BranchName>, Option<&BranchName>),
+        (renderers, dry_commit): (&Renderers, &str),
+    ) -> Result<Discovered, String> {
         let limit = self.settings.limits.applications;
-        let mut discovered = discovery.discover(files, &self.applications, limit)?;
-        let makers = self.makers(dry_branch, head);
+        let mut discovered = discovery.discover(files, &self.applications, plain, limit)?;
+        let makers = Makers { rules: plain.clone(), ..self.makers(dry_branch, head) };
         let making = Making { settings: &self.settings, renderers, dry_commit };
         discovery.make(&mut discovered, files, &makers, &making)?;
         if let (None, Some(first)) = (self.makes, discovered.sets.first()) {
             let what = match discovered.sets.len() {
-                1 => "what an ApplicationSet makes is not hydrated".to_owned(),
-                count => format!("what {count} ApplicationSets make is not hydrated"),
+                1 => "the Applications of an ApplicationSet are not hydrated".to_owned(),
+                count => format!("the Applications of {count} ApplicationSets are not hydrated"),
             };
             let warning = Diagnostic::warning(format!("{what}: this repository was hydrated before that was possible"))
                 .hint("on the server: git hydrate config set madeApplications true, or false to silence this")
@@ -97,6 +111,7 @@ impl Rules {
             parameters: parameters.collect(),
             argocd_namespace: settings.argocd_namespace.clone().unwrap_or_else(|| ARGOCD_NAMESPACE.to_owned()),
             roots: settings.roots.clone(),
+            rules: self.plain.clone(),
             limits: MadeLimits {
                 applications: settings.limits.applications,
                 depth: settings.limits.made_depth,
@@ -118,8 +133,8 @@ impl Rules {
         let applications = Patterns::new(&settings.applications).map_err(wrong)?;
         let allowed = Patterns::new(&settings.branches).map_err(wrong)?;
         let writer = Writer::new(settings.metadata()?).map_err(HydrateError::Template)?;
-        let makes = settings.made_applications;
-        Ok(Self { settings, id: None, writer, applications, allowed, makes })
+        let (makes, plain) = (settings.made_applications, settings.rule_set());
+        Ok(Self { settings, id: None, writer, applications, allowed, plain, makes })
     }
 }
 
@@ -165,5 +180,6 @@ pub fn render_context<'c>(settings: &'c Settings, files: &'c dyn Files, dry_comm
         renderer: settings.renderer,
         nondeterministic: &settings.nondeterministic,
         limits: settings.limits,
+        rules: settings.rule_set(),
     }
 }

@@ -15,7 +15,7 @@ const ANCESTORS_MAX: usize = 1000;
 pub struct Standing {
     /// The commit it points at.
     pub tip: Commit,
-    /// The dry commit that it was last hydrated from, if that can be told.
+    /// The dry commit that it was last hydrated from, if that is known.
     pub dry: Option<ObjectId>,
     /// The commit of the settings that it was hydrated with then.
     pub settings: Option<ObjectId>,

@@ -41,22 +41,22 @@ impl Default for Limits {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArchiveError {
     /// Not what `helm package` makes.
-    #[error("it is no gzip archive")]
+    #[error("it is not a gzip archive")]
     NoGzip,
     /// Cut off or damaged.
     #[error("it is damaged: {0}")]
     Broken(String),
     /// Something follows it.
-    #[error("it has bytes behind its end")]
+    #[error("it has bytes after its end")]
     Trailing,
     /// A limit.
     #[error("it is larger than {0} bytes")]
     Packed(u64),
     /// A limit.
-    #[error("its files take more than {0} bytes")]
+    #[error("its files have more than {0} bytes in total")]
     TooLarge(u64),
     /// A limit.
-    #[error("its files take more than {0} times what the archive does")]
+    #[error("its files are more than {0} times as large as the archive")]
     Ratio(u64),
     /// A limit.
     #[error("`{name}` is larger than {limit} bytes")]
@@ -70,7 +70,7 @@ pub enum ArchiveError {
     #[error("it has more than {0} entries")]
     TooMany(usize),
     /// Neither a file nor a directory.
-    #[error("{what} {name} is refused")]
+    #[error("{what} {name} is not allowed")]
     NoFile {
         /// What it is, such as a symbolic link.
         what: &'static str,
@@ -78,7 +78,7 @@ pub enum ArchiveError {
         name: String,
     },
     /// A name that leads elsewhere, or that some file system takes for another one.
-    #[error("the name {0} is refused")]
+    #[error("the name {0} is not allowed")]
     Name(String),
     /// A file of no directory, or a second directory.
     #[error("{0} is not in the one directory that a packaged chart has")]
@@ -308,15 +308,15 @@ mod tests {
         let chart = tar(&[("web/Chart.yaml", FILE, b"name: web")]);
         let rows = [
             (gzip(&tar(&[("web/a", FILE, &[0; 2001])])), "`web/a` is larger than 2000 bytes"),
-            (gzip(&vec![0; 10_000]), "its files take more than 3000 bytes"),
+            (gzip(&vec![0; 10_000]), "its files have more than 3000 bytes in total"),
             (
                 gzip(&tar(&[("w/a", FILE, b""), ("w/b", FILE, b""), ("w/c", FILE, b""), ("w/d", FILE, b"")])),
                 "it has more than 3 entries",
             ),
             (vec![0x1f; 20_001], "it is larger than 20000 bytes"),
-            (b"PK".to_vec(), "it is no gzip archive"),
-            ([gzip(&chart), gzip(b"more")].concat(), "it has bytes behind its end"),
-            ([gzip(&chart), vec![0]].concat(), "it has bytes behind its end"),
+            (b"PK".to_vec(), "it is not a gzip archive"),
+            ([gzip(&chart), gzip(b"more")].concat(), "it has bytes after its end"),
+            ([gzip(&chart), vec![0]].concat(), "it has bytes after its end"),
         ];
         for (data, expected) in rows {
             assert_eq!(unpack(&data, limits).expect_err(expected).to_string(), expected);

@@ -46,7 +46,7 @@ pub enum ChoiceError {
         newest: String,
     },
     /// Helm would take another one.
-    #[error("it has no version `{want}` of this chart, and Helm would take {instead}: write that")]
+    #[error("it has no version `{want}` of this chart; Helm would use {instead}: write that version")]
     Instead {
         /// What is asked for.
         want: String,
@@ -63,7 +63,7 @@ pub enum ChoiceError {
     #[error("it names no URL for {0}")]
     NoUrl(String),
     /// A claim that cannot be checked.
-    #[error("its index claims the digest `{0}`, which is none")]
+    #[error("the digest `{0}` in its index is not valid")]
     Digest(String),
 }
 
@@ -228,10 +228,10 @@ entries:
             ("v1.2.3", "1.2.3"),
             ("1.2.4", "v1.2.4"),
             ("v1.2.4", "v1.2.4"),
-            ("1.3.0", "it has no version `1.3.0` of this chart, and Helm would take 1.3.0+b1: write that"),
+            ("1.3.0", "it has no version `1.3.0` of this chart; Helm would use 1.3.0+b1: write that version"),
             ("1.3.0+b1", "1.3.0+b1"),
             ("1.3.0+b2", "1.3.0+b2"),
-            ("1.3.0+b9", "it has no version `1.3.0+b9` of this chart, and Helm would take 1.3.0+b1: write that"),
+            ("1.3.0+b9", "it has no version `1.3.0+b9` of this chart; Helm would use 1.3.0+b1: write that version"),
             ("1.3.0_b1", "`1.3.0_b1` is neither a version nor a range of versions"),
             ("1.2", "v1.2.4"),
             ("1.2.x", "v1.2.4"),

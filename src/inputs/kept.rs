@@ -28,7 +28,7 @@ pub enum Unusable {
         directory: RepoPath,
     },
     /// Its files are others than when it came.
-    #[error("`{path}` has other files than {key} had: {LOCK} says {expected}, they are {found}")]
+    #[error("the files in `{path}` are not those of {key}: {LOCK} has {expected}, they are {found}")]
     Changed {
         /// The input.
         key: Key,
@@ -40,7 +40,7 @@ pub enum Unusable {
         found: String,
     },
     /// Another one is where it should be.
-    #[error("`{path}` has {kept}, but {wanted} is asked for")]
+    #[error("`{path}` has {kept}, but {wanted} is needed")]
     Other {
         /// Where it is.
         path: RepoPath,
@@ -110,6 +110,17 @@ impl<'v> Kept<'v> {
         Ok((place.join(directory), place))
     }
 
+    /// An error unless what is at `path` is all of a chart, or a directory of a repository, that was brought to its own place.
+    pub fn holds(&self, key: &Key, path: &RepoPath) -> Result<(), Unusable> {
+        let place = key.place();
+        if key.kind == super::Kind::Git {
+            let directory = path.strip_prefix(&place).unwrap_or_default();
+            return self.directory(key, &directory).map(drop);
+        }
+        let entry = self.entry(key).filter(|entry| entry.places().contains(&place));
+        check(self.view, entry.ok_or_else(|| Unusable::Missing(key.clone()))?, &place)
+    }
+
     /// Judges what a tool found at a path where it looks itself. What no lock file lists there was put there by hand.
     pub fn judge(&self, path: &RepoPath, wanted: &Key) -> Result<(), Unusable> {
         let Some(entry) = self.lock.as_ref().and_then(|lock| lock.at(path)) else { return Ok(()) };
@@ -159,7 +170,7 @@ impl Unusable {
                     "remove `{path}`, then {VENDOR}; a copy of your own goes elsewhere, without an entry of the lock file"
                 )
             }
-            Self::Lock(_) => "remove the file and run `git hydrate vendor`, which writes it anew".to_owned(),
+            Self::Lock(_) => "remove the file and run `git hydrate vendor`, which writes it again".to_owned(),
             Self::View(_) => "commit the files themselves".to_owned(),
         }
     }
@@ -182,6 +193,13 @@ impl Unusable {
             Self::View(error @ ViewError::Backend { .. }) => Some(error),
             _ => None,
         }
+    }
+
+    /// As a mistake of the dry commit. `span` is the place of whoever asks.
+    pub fn found_by(&self, span: &Span) -> Diagnostic {
+        let diagnostic = self.diagnostic();
+        let has_place = diagnostic.span.is_some();
+        if has_place { diagnostic } else { diagnostic.at(span.clone()) }
     }
 
     /// As a mistake of the dry commit, without the place of whoever asks.
@@ -225,7 +243,7 @@ mod tests {
                 "a/charts/web",
                 "name: mine\n",
                 None,
-                "`a/charts/web` has other files than chart web 1.2.3 of https://h had",
+                "the files in `a/charts/web` are not those of chart web 1.2.3 of https://h",
             ),
             (
                 "a bump",

@@ -54,25 +54,25 @@ pub struct Key {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// Only these can be fetched.
-    #[error("`{0}` is no `https://` URL")]
+    #[error("`{0}` is not an `https://` URL")]
     Scheme(String),
     /// Everybody who reads the repository could read it.
-    #[error("the URL has a user or password in it: set up a credential helper of git and leave them out")]
+    #[error("the URL contains a user name or password: remove it and set up a git credential helper")]
     User,
     /// A part that no server sees.
-    #[error("the URL has a fragment: leave out `#` and what follows it")]
+    #[error("the URL has a fragment: remove `#` and what follows it")]
     Fragment,
     /// There is no host, or one that no host can be named.
     #[error("`{0}` has no valid host")]
     Host(String),
     /// White space, a control character or a quote.
-    #[error("{0:?} has a character that no URL or version has")]
+    #[error("{0:?} contains a character that is not allowed in a URL or version")]
     Character(String),
     /// A tool would read it as an option, or git as something else.
-    #[error("`{0}` cannot be the name of a branch, tag or commit")]
+    #[error("`{0}` is not a valid name of a branch, tag or commit")]
     Reference(String),
     /// It names a directory, or nothing.
-    #[error("`{0}` cannot be the name of a chart")]
+    #[error("`{0}` is not a valid chart name")]
     Name(String),
 }
 
@@ -167,9 +167,9 @@ impl Key {
     pub fn moves(&self) -> Option<String> {
         let Self { kind, want, .. } = self;
         match kind {
-            Kind::Helm | Kind::Oci if want.is_empty() => Some("no version is named, so it is the newest".to_owned()),
+            Kind::Helm | Kind::Oci if want.is_empty() => Some("no version is given, so it is the newest".to_owned()),
             Kind::Helm | Kind::Oci if !is_exact_version(want) => Some(format!("`{want}` is a range of versions")),
-            Kind::Git if want.is_empty() => Some("no ref is named, so it is the newest commit".to_owned()),
+            Kind::Git if want.is_empty() => Some("no ref is given, so it is the newest commit".to_owned()),
             Kind::Helm | Kind::Oci | Kind::Git | Kind::File => None,
         }
     }
@@ -331,18 +331,18 @@ mod tests {
     #[test]
     fn what_cannot_be_fetched_has_none() {
         let rows = [
-            ("stable", "`stable` is no `https://` URL"),
-            ("@stable", "`@stable` is no `https://` URL"),
-            ("ftp://h/x", "`ftp://h/x` is no `https://` URL"),
+            ("stable", "`stable` is not an `https://` URL"),
+            ("@stable", "`@stable` is not an `https://` URL"),
+            ("ftp://h/x", "`ftp://h/x` is not an `https://` URL"),
             (
                 "https://user:word@h/x",
-                "the URL has a user or password in it: set up a credential helper of git and leave them out",
+                "the URL contains a user name or password: remove it and set up a git credential helper",
             ),
-            ("https://h/x#y", "the URL has a fragment: leave out `#` and what follows it"),
+            ("https://h/x#y", "the URL has a fragment: remove `#` and what follows it"),
             ("https:///x", "`https:///x` has no valid host"),
             ("https://h:0/x", "`https://h:0/x` has no valid host"),
             ("https://-oProxyCommand=x/y", "`https://-oProxyCommand=x/y` has no valid host"),
-            ("https://h/a b", "\"https://h/a b\" has a character that no URL or version has"),
+            ("https://h/a b", "\"https://h/a b\" contains a character that is not allowed in a URL or version"),
         ];
         for (text, expected) in rows {
             let error = Key::chart(text, "web", "1.2.3").expect_err(text);
@@ -361,12 +361,12 @@ mod tests {
             ("ssh://host:2222/~user/repo", Ok("ssh://host:2222/~user/repo"), "host:2222"),
             ("ssh://-oProxyCommand=x/org/repo", Err("has no valid host"), ""),
             ("ssh://git@-oProxyCommand=x/org/repo", Err("has no valid host"), ""),
-            ("ssh://git:word@host/org/repo", Err("has a user or password"), ""),
+            ("ssh://git:word@host/org/repo", Err("contains a user name or password"), ""),
             ("git@-oProxyCommand=x:org/repo", Err("has no valid host"), ""),
             ("git@host:-oProxyCommand=x", Err("has no valid host"), ""),
             ("git@host:a b", Err("has a character"), ""),
-            ("-o@host:a/b", Err("is no `https://` URL"), ""),
-            ("git@host/org/repo", Err("is no `https://` URL"), ""),
+            ("-o@host:a/b", Err("is not an `https://` URL"), ""),
+            ("git@host/org/repo", Err("is not an `https://` URL"), ""),
             ("ext::sh -c x", Err("has a character"), ""),
         ];
         for (text, expected, host) in rows {

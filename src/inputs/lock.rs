@@ -64,37 +64,36 @@ impl Lock {
             line: u32::try_from(line + 1).unwrap_or(u32::MAX),
             reason: reason.to_owned(),
         };
-        let text = std::str::from_utf8(text).map_err(|_| wrong(0, "the file is no UTF-8"))?;
+        let text = std::str::from_utf8(text).map_err(|_| wrong(0, "the file is not valid UTF-8"))?;
         if text.lines().any(|line| ["<<<<<<<", "=======", ">>>>>>>"].iter().any(|mark| line.starts_with(mark))) {
             let at = text.lines().position(|line| line.starts_with("<<<<<<<")).unwrap_or_default();
-            return Err(wrong(at, "a merge has left a conflict here"));
+            return Err(wrong(at, "there is a merge conflict here"));
         }
         let blocks =
-            text.strip_prefix(HEAD).ok_or_else(|| wrong(0, "the file does not begin as one of format 1 does"))?;
+            text.strip_prefix(HEAD).ok_or_else(|| wrong(0, "the file does not begin like a lock file of format 1"))?;
         let mut lock = Self::default();
         let mut lines = blocks.lines().zip(HEAD.lines().count()..).peekable();
         let mut last: Option<Key> = None;
         while let Some((line, number)) = lines.next() {
             let is_head = line.is_empty() && lines.next().is_some_and(|(line, _)| line == "[[input]]");
             if !is_head {
-                return Err(wrong(number, "an empty line and `[[input]]` are expected here"));
+                return Err(wrong(number, "expected an empty line and `[[input]]`"));
             }
             let mut fields: BTreeMap<usize, Field> = BTreeMap::new();
             while let Some((line, number)) = lines.next_if(|(line, _)| !line.is_empty()) {
-                let (name, value) =
-                    line.split_once(" = ").ok_or_else(|| wrong(number, "`name = value` is expected here"))?;
+                let (name, value) = line.split_once(" = ").ok_or_else(|| wrong(number, "expected `name = value`"))?;
                 let index = FIELDS.iter().position(|field| *field == name);
-                let index = index.ok_or_else(|| wrong(number, &format!("`{name}` is no field of an input")))?;
+                let index = index.ok_or_else(|| wrong(number, &format!("`{name}` is not a field of an input")))?;
                 if fields.last_key_value().is_some_and(|(last, _)| *last >= index) {
-                    return Err(wrong(number, &format!("`{name}` is not in its place")));
+                    return Err(wrong(number, &format!("`{name}` is out of order")));
                 }
                 let value =
-                    Field::parse(value).ok_or_else(|| wrong(number, &format!("the value of `{name}` is none")))?;
+                    Field::parse(value).ok_or_else(|| wrong(number, &format!("the value of `{name}` is not valid")))?;
                 fields.insert(index, value);
             }
             let entry = entry(fields).map_err(|reason| wrong(number + 1, &reason))?;
             if last.as_ref().is_some_and(|last| *last >= entry.key) {
-                return Err(wrong(number + 1, &format!("{} is not in its place, or here twice", entry.key)));
+                return Err(wrong(number + 1, &format!("{} is out of order, or listed twice", entry.key)));
             }
             last = Some(entry.key.clone());
             lock.insert(entry);
@@ -217,10 +216,10 @@ fn entry(mut fields: BTreeMap<usize, Field>) -> Result<Entry, String> {
     let mut paths = |index: usize| match fields.remove(&index) {
         None => Ok(Vec::new()),
         Some(Field::Paths(paths)) => Ok(paths),
-        Some(Field::Text(_)) => Err(format!("`{}` is no list", FIELDS[index])),
+        Some(Field::Text(_)) => Err(format!("`{}` is not a list", FIELDS[index])),
     };
     let (at, directories) = (paths(7)?, paths(8)?);
-    let kind = Kind::ALL.into_iter().find(|known| known.word() == kind).ok_or("`kind` is none")?;
+    let kind = Kind::ALL.into_iter().find(|known| known.word() == kind).ok_or("`kind` is not valid")?;
     let key = match kind {
         Kind::Helm | Kind::Oci => Key::chart(&url, &name, &want),
         Kind::File => Key::file(&url),
@@ -228,14 +227,14 @@ fn entry(mut fields: BTreeMap<usize, Field>) -> Result<Entry, String> {
     };
     let key = key.map_err(|error| error.to_string())?;
     if key != (Key { kind, url, name, want }) {
-        return Err("`kind`, `url`, `name` and `want` are not those of one input".to_owned());
+        return Err("`kind`, `url`, `name` and `want` do not describe an input".to_owned());
     }
     let is_digest = |text: &str| {
         let digits = text.strip_prefix("sha256:").filter(|digits| digits.len() == 64);
         digits.is_some_and(|digits| digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')))
     };
     if !is_digest(&content) || !(origin.is_empty() || is_digest(&origin)) {
-        return Err("`content` and `origin` are `sha256:` and 64 digits".to_owned());
+        return Err("`content` and `origin` must be `sha256:` and 64 digits".to_owned());
     }
     Ok(Entry { key, version, origin, content, at, directories })
 }
@@ -288,25 +287,25 @@ directories = [\"\", \"a/b\", \"b\"]
     #[test]
     fn what_we_would_not_write_is_refused() {
         let text = lock().text();
-        let order = "chart web 1.2.4 of https://charts.example.com is not in its place, or here twice";
-        let unnamed = "chart web of https://charts.example.com is not in its place, or here twice";
+        let order = "chart web 1.2.4 of https://charts.example.com is out of order, or listed twice";
+        let unnamed = "chart web of https://charts.example.com is out of order, or listed twice";
         let rows = [
-            ("", "", "an empty line and `[[input]]` are expected here", 31, "\n"),
-            ("format = 1", "format = 2", "the file does not begin as one of format 1 does", 1, ""),
-            ("kind = \"git\"", "kind = \"hg\"", "`kind` is none", 24, ""),
-            ("want = \"~1.2\"", "want = \"~1.2\"\nwants = \"x\"", "`wants` is no field of an input", 19, ""),
+            ("", "", "expected an empty line and `[[input]]`", 31, "\n"),
+            ("format = 1", "format = 2", "the file does not begin like a lock file of format 1", 1, ""),
+            ("kind = \"git\"", "kind = \"hg\"", "`kind` is not valid", 24, ""),
+            ("want = \"~1.2\"", "want = \"~1.2\"\nwants = \"x\"", "`wants` is not a field of an input", 19, ""),
             ("want = \"~1.2\"\n", "", unnamed, 14, ""),
-            ("\"sha256:a", "\"sha256:A", "`content` and `origin` are `sha256:` and 64 digits", 4, ""),
+            ("\"sha256:a", "\"sha256:A", "`content` and `origin` must be `sha256:` and 64 digits", 4, ""),
             ("at = [\"apps/web", "at = [\"../apps/web", "the value of `at` is none", 22, ""),
             ("want = \"~1.2\"", "want = \"1.2.4\"", order, 14, ""),
-            ("format = 1\n", "format = 1\n<<<<<<< HEAD\n", "a merge has left a conflict here", 3, ""),
-            ("https://h/o/r", "https://H/o/r", "`kind`, `url`, `name` and `want` are not those of one input", 24, ""),
+            ("format = 1\n", "format = 1\n<<<<<<< HEAD\n", "there is a merge conflict here", 3, ""),
+            ("https://h/o/r", "https://H/o/r", "`kind`, `url`, `name` and `want` do not describe an input", 24, ""),
             ("version = \"0a\"\ncontent", "content", "", 0, ""),
             ("version = \"0a\"", "version = \"0\\u0061\"", "the value of `version` is none", 28, ""),
             (
                 "[[input]]\nkind = \"git\"",
                 "[[inputs]]\nkind = \"git\"",
-                "an empty line and `[[input]]` are expected here",
+                "expected an empty line and `[[input]]`",
                 23,
                 "",
             ),

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::walk::{Mention, What, walk};
+use super::walk::{Mention, Repository, What, walk};
 use super::{ChartLock, Kept, Key, KeyError, Remote};
 use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
@@ -17,6 +17,11 @@ use crate::yaml::{self, Limits, Node, Value};
 pub enum Source {
     /// A chart.
     Chart(RepoPath),
+    /// A chart that an Application names by its repository.
+    ChartFrom(Key),
+    /// A directory of another repository, with the place where it is named; with components when it is known to be a
+    /// kustomization.
+    From(Key, RepoPath, Option<Vec<String>>),
     /// A kustomization, with components that are named elsewhere.
     Kustomization(RepoPath, Vec<String>),
 }
@@ -78,17 +83,27 @@ impl<'v> Scan<'v> {
         Self { view, kept, application: String::new(), seen: BTreeSet::new(), read: 0, found: Found::default() }
     }
 
-    /// Adds what the source of an Application needs.
-    pub fn add(&mut self, application: &str, source: &Source) {
+    /// Adds what the source of an Application needs; `span` is where it is named.
+    pub fn add(&mut self, application: &str, source: &Source, span: &Span) {
         application.clone_into(&mut self.application);
         self.seen.clear();
         match source {
-            Source::Chart(dir) => self.chart(dir),
-            Source::Kustomization(dir, components) => {
-                for mention in walk(self.view, &self.kept, dir, components, None).mentions {
-                    self.mention(mention);
+            Source::ChartFrom(key) => self.need(Need::Chart(key.clone(), key.place()), span.clone()),
+            Source::From(key, directory, components) => {
+                self.need(Need::Directory(key.clone(), directory.clone()), span.clone());
+                let repository = (key.clone(), key.place());
+                if let Some(components) = components {
+                    self.kustomization((&repository.1.join(directory), Some(&repository)), components);
                 }
             }
+            Source::Chart(dir) => self.chart(dir),
+            Source::Kustomization(dir, components) => self.kustomization((dir, None), components),
+        }
+    }
+
+    fn kustomization(&mut self, at: (&RepoPath, Option<&Repository>), components: &[String]) {
+        for mention in walk(self.view, &self.kept, at, components, None).mentions {
+            self.mention(mention);
         }
     }
 

@@ -123,20 +123,21 @@ pub struct Walked {
     pub is_cut: bool,
 }
 
-/// Walks the kustomization of a directory and those of `components`, paths from there.
+/// Walks the kustomization of a directory and those of `components`, paths from there. `repository` is the other one that
+/// the directory is kept of.
 ///
 /// `edited` is the content that stands for the file of the kustomization.
 pub fn walk(
     view: &View<'_>,
     kept: &Kept<'_>,
-    dir: &RepoPath,
+    (dir, repository): (&RepoPath, Option<&Repository>),
     components: &[String],
     edited: Option<(&RepoPath, &str)>,
 ) -> Walked {
     let mut walk = Walk { view, kept, edited, known: BTreeSet::new(), todo: Vec::new(), found: Walked::default() };
-    walk.enter(dir, None);
+    walk.enter(dir, repository);
     if !components.is_empty() {
-        let site = Site { dir, file: dir, text: "", nodes: &[], repository: None, is_inline: true };
+        let site = Site { dir, file: dir, text: "", nodes: &[], repository, is_inline: true };
         let components = components.iter().map(|text| Value::from(text.as_str())).collect::<Vec<_>>();
         walk.document(&site, 0, &Value::Mapping([("components".to_owned(), components.into())].into()));
     }
@@ -147,7 +148,7 @@ pub fn walk(
 }
 
 /// The repository that something is kept of, and where all of it is.
-type Repository = (Key, RepoPath);
+pub type Repository = (Key, RepoPath);
 
 struct Walk<'v, 'k> {
     view: &'v View<'v>,

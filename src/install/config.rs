@@ -121,7 +121,7 @@ impl Config {
     }
 }
 
-/// A key as git lists it: section and name in lower case, what stands between them as it is.
+/// A key as git lists it: section and name in lower case, what is between them as it is.
 fn listed(key: &str) -> String {
     match (key.split_once('.'), key.rsplit_once('.')) {
         (Some((section, _)), Some((most, name))) if section.len() < most.len() => {

@@ -40,7 +40,7 @@ pub struct Finding {
     pub health: Health,
     /// What was found, in a sentence without its full stop.
     pub what: String,
-    /// How to mend it.
+    /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
 }
@@ -174,18 +174,18 @@ impl<'a> Doctor<'a> {
             }
         }
         if !self.config.get("remote.hydrate.url").is_empty() {
-            let what = "a remote is named `hydrate`: git hydrate keeps what it renders below that name";
+            let what = "a remote is named `hydrate`: git hydrate writes its branches under that name";
             self.bad(what, "git remote rename hydrate NAME");
         }
         Ok(self.findings)
     }
 
     fn git_version(&mut self) {
-        let told = format!("git {}", self.git);
+        let version = format!("git {}", self.git);
         if self.git >= Version::OLDEST {
-            self.good(told);
+            self.good(version);
         } else {
-            self.bad(format!("{told} is too old"), format!("install git {} or later", Version::OLDEST));
+            self.bad(format!("{version} is too old"), format!("install git {} or later", Version::OLDEST));
         }
     }
 
@@ -219,7 +219,7 @@ impl<'a> Doctor<'a> {
         let bare: Vec<String> =
             records.chain(closed.into_iter().map(BranchName::ref_name)).filter(|name| !hidden(name)).collect();
         if !shut.is_empty() {
-            self.bad(format!("those who may push to {} cannot: it is hidden", shut.join(", ")), &again);
+            self.bad(format!("promoters cannot push to {}: it is hidden", shut.join(", ")), &again);
         }
         if !bare.is_empty() {
             self.advise(format!("only the pre-receive hook guards {}", bare.join(", ")), &again);
@@ -232,8 +232,7 @@ impl<'a> Doctor<'a> {
         }
         let variable = self.repository.config("hydrate.pusherVariable").unwrap_or_default();
         if variable.starts_with("GIT_PUSH_OPTION") {
-            let what =
-                format!("hydrate.pusherVariable is {variable}, which pushers set themselves: each can take any name");
+            let what = format!("hydrate.pusherVariable is {variable}, which pushers can set to any name");
             let remedy = format!(
                 "name one that the hosting software sets, such as GL_USER: {git} config hydrate.pusherVariable VARIABLE"
             );
@@ -248,7 +247,7 @@ impl<'a> Doctor<'a> {
         self.repository.config_protects(GUARD)
     }
 
-    /// A word for strict mode that nobody knows stops every push.
+    /// A word for strict mode that no one knows stops every push.
     fn strict(&mut self) {
         let known = ["", "off", "false", "no", "0", "touched", "true", "yes", "on", "1", "all"];
         let rows =
@@ -290,7 +289,8 @@ impl<'a> Doctor<'a> {
             let age = fs::metadata(&file).and_then(|metadata| metadata.modified());
             let age = age.ok().and_then(|modified| self.around.now.duration_since(modified).ok()).unwrap_or_default();
             if age >= LOCK_AGE {
-                let what = format!("{} was left {} s ago: what it locks cannot change", file.display(), age.as_secs());
+                let what =
+                    format!("{} was left behind {} s ago: what it locks cannot change", file.display(), age.as_secs());
                 self.bad(what, format!("make sure that no git process runs here, then: rm {}", shell_path(&file)));
             }
         }
@@ -381,7 +381,7 @@ impl<'a> Doctor<'a> {
     fn tools(&mut self, renderers: &Renderers) {
         for tool in renderers.check_tools() {
             match tool {
-                Ok(told) => self.good(told),
+                Ok(good) => self.good(good),
                 Err(error) => {
                     let remedy = "install it, or name it: git config hydrate.helm or hydrate.kustomize";
                     self.bad(format!("the renderer exec cannot work: {}", chain(&error)), remedy);

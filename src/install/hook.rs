@@ -38,11 +38,11 @@ const SEAL: &str = "# Installed by git-hydrate; taken away only while unchanged:
 /// Whose a hook is, by its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// We wrote it, this version or an older one, and nobody has changed it.
+    /// We wrote it, this version or an older one, and no one has changed it.
     Us,
     /// We wrote it, and somebody has changed it.
     Edited,
-    /// A program that writes the hook anew whenever it likes, so that nobody else should.
+    /// A program that writes the hook anew whenever it likes, so that no one else should.
     Manager(&'static str),
     /// Somebody else.
     Other,

@@ -69,8 +69,8 @@ impl Installer<'_> {
             Place::Nowhere { reason, advice } => {
                 match calling(hook, self.repository)?.filter(|file| is_executable(file)) {
                     Some(file) => {
-                        let told = self.told(&file);
-                        self.step(State::Already, format!("{told} calls git-hydrate"));
+                        let shown = self.shown(&file);
+                        self.step(State::Already, format!("{shown} calls git-hydrate"));
                     }
                     None => self.advise(State::Refused, reason, advice),
                 }
@@ -82,12 +82,12 @@ impl Installer<'_> {
     /// Writes the script `file`. One of somebody else is renamed to `kept` first.
     fn put_file(&mut self, hook: &Hook, file: &Path, kept: &Path, binary: &Path) -> Result<(), Error> {
         let script = hook.installed(binary);
-        let told = self.told(file);
+        let shown = self.shown(file);
         match content(file)? {
             None => self.write(file, &script)?,
             Some(there) => match Owner::of(&there) {
                 Owner::Us if there == script.as_bytes() && is_executable(file) => {
-                    self.step(State::Already, format!("{told} runs {}", binary.display()));
+                    self.step(State::Already, format!("{shown} runs {}", binary.display()));
                     return Ok(());
                 }
                 Owner::Us => self.write(file, &script)?,
@@ -95,7 +95,7 @@ impl Installer<'_> {
                     let advice = format!("move {} away, then install again", file.display());
                     self.advise(
                         State::Refused,
-                        format!("{told} was written by git-hydrate and edited since; it is kept"),
+                        format!("{shown} was written by git-hydrate and edited since; it is kept"),
                         advice,
                     );
                     return Ok(());
@@ -103,7 +103,7 @@ impl Installer<'_> {
                 Owner::Other | Owner::Manager(_) if kept == file || fs::symlink_metadata(kept).is_ok() => {
                     let (file, kept) = (file.display(), kept.display());
                     let advice = format!("join {file} and {kept} into one of them, then install again");
-                    self.advise(State::Refused, format!("{told} was not written by git-hydrate; it is kept"), advice);
+                    self.advise(State::Refused, format!("{shown} was not written by git-hydrate; it is kept"), advice);
                     return Ok(());
                 }
                 Owner::Other | Owner::Manager(_) => {
@@ -113,12 +113,12 @@ impl Installer<'_> {
                         fs::rename(file, kept).doing(|| format!("renaming {}", file.display()))?;
                     }
                     self.write(file, &script)?;
-                    let kept = self.told(kept);
-                    self.step(State::Done, format!("{told} is kept as {kept}, which runs first"));
+                    let kept = self.shown(kept);
+                    self.step(State::Done, format!("{shown} is kept as {kept}, which runs first"));
                 }
             },
         }
-        self.step(State::Done, format!("{told} runs {}", binary.display()));
+        self.step(State::Done, format!("{shown} runs {}", binary.display()));
         Ok(())
     }
 
@@ -136,21 +136,21 @@ impl Installer<'_> {
             Place::File(file) => (file, Some(kept(file)).filter(|kept| fs::symlink_metadata(kept).is_ok())),
         };
         let Some(there) = content(file)? else { return Ok(()) };
-        let told = self.told(file);
+        let shown = self.shown(file);
         match (Owner::of(&there), kept) {
             (Owner::Us, Some(kept)) => {
                 fs::rename(&kept, file).doing(|| format!("renaming {}", kept.display()))?;
-                self.step(State::Done, format!("{told} is restored"));
+                self.step(State::Done, format!("{shown} is restored"));
             }
             (Owner::Us, None) => {
                 fs::remove_file(file).doing(|| format!("removing {}", file.display()))?;
-                self.step(State::Done, format!("{told}: removed"));
+                self.step(State::Done, format!("{shown}: removed"));
             }
             (Owner::Edited, _) => {
                 let advice = format!("remove the call of `git-hydrate hook {}` from {}", hook.name, file.display());
                 self.advise(
                     State::Refused,
-                    format!("{told} was written by git-hydrate and edited since; it is kept"),
+                    format!("{shown} was written by git-hydrate and edited since; it is kept"),
                     advice,
                 );
             }

@@ -75,7 +75,7 @@ impl Accumulator {
     }
 }
 
-/// A kustomization and the place where it stands.
+/// A kustomization and the place where it is.
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) kustomization: Kustomization,
@@ -94,10 +94,7 @@ impl Target {
         session.kustomizations += 1;
         if session.kustomizations > KUSTOMIZATIONS_MAX || loader.depth() > DEPTH_MAX {
             return Err(Error::unsupported(
-                format!(
-                    "more than {KUSTOMIZATIONS_MAX} kustomizations, or more than {DEPTH_MAX} that name each other in \
-                     a row"
-                ),
+                format!("more than {KUSTOMIZATIONS_MAX} kustomizations, or nested more than {DEPTH_MAX} deep"),
                 "name each base once",
             ));
         }
@@ -152,7 +149,7 @@ impl Target {
     }
 
     /// Builds this kustomization on top of what is gathered: nothing for a kustomization of its own, everything that
-    /// stands before it for a component.
+    /// comes before it for a component.
     pub(crate) fn accumulate(&mut self, session: &mut Session<'_>, gathered: Accumulator) -> Result<Accumulator> {
         self.accumulate_all(session, gathered).map_err(|error| self.locate(error))
     }

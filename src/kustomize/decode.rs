@@ -1,7 +1,7 @@
 //! Values into records, by the rules of Go's `encoding/json`.
 //!
 //! Names of fields match in any case, null leaves a field as it is, and errors are worded as Go does. Two switches cover
-//! the ways in which Kustomize reads: whether an unknown field is an error, and whether numbers and booleans may stand
+//! the ways in which Kustomize reads: whether an unknown field is an error, and whether numbers and booleans may be
 //! where a string is wanted (`sigs.k8s.io/yaml` turns them into text, except in fields that Go finds in an embedded
 //! struct; a kustomization file itself is read without it).
 
@@ -42,7 +42,7 @@ impl At {
             format!("struct field {}.{}", self.record, self.path.join("."))
         };
         Error::new(format!("json: cannot unmarshal {found} into Go {place} of type {wanted}"))
-            .label(format!("{} is wanted here", wanted_in_words(wanted)))
+            .label(format!("expected {}", wanted_in_words(wanted)))
     }
 
     /// What a field is that none of the `known` ones is.

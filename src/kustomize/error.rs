@@ -82,7 +82,7 @@ impl Error {
 
     /// The build has to stop: whoever told it to knows why.
     pub(crate) fn out_of_time() -> Self {
-        Self::from(ViewError::Backend { path: RepoPath::root(), reason: "no time is left".to_owned() })
+        Self::from(ViewError::Backend { path: RepoPath::root(), reason: "the time limit was reached".to_owned() })
     }
 
     fn with(message: String, cause: Cause) -> Self {
@@ -119,7 +119,7 @@ impl Error {
         self.0.span.is_none().then(|| self.0.steps.iter().rev())
     }
 
-    /// What is wrong in few words, to stand below the place.
+    /// What is wrong in few words, to be below the place.
     pub(crate) fn label(mut self, label: impl Into<String>) -> Self {
         self.0.label.get_or_insert(label.into());
         self

@@ -28,7 +28,7 @@ enum Operator {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Token {
-    /// A key or value; `in` and `notin` as well, which are keywords only where an operator stands.
+    /// A key or value; `in` and `notin` as well, which are keywords only where an operator is.
     Word(String),
     Symbol(&'static str),
     End,

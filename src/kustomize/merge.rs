@@ -46,7 +46,7 @@ struct Merger<'m> {
     depth: usize,
 }
 
-/// What stands at one place of both documents.
+/// What is at one place of both documents.
 #[derive(Debug, Clone, Copy)]
 struct Sources {
     target: Option<NodeId>,

@@ -66,14 +66,14 @@ impl Pattern {
         if pattern.len() > PATTERN_BYTES_MAX {
             return Err(Error::unsupported(
                 format!("a regular expression of more than {PATTERN_BYTES_MAX} bytes"),
-                "shorten the pattern, or divide it into several entries",
+                "shorten the pattern, or split it into several entries",
             ));
         }
         match Regex::with_limit(pattern.as_bytes(), COMPILED_BYTES_MAX) {
             Ok(regex) => Ok(Pattern::Regex(regex)),
             Err(error @ RegexError::Syntax(_)) => Err(Error::new(error.to_string())),
             Err(error @ RegexError::TooLarge(_)) => {
-                Err(Error::unsupported(error.to_string(), "repeat less, or name fewer characters"))
+                Err(Error::unsupported(error.to_string(), "use fewer repetitions, or smaller sets of characters"))
             }
         }
     }

@@ -11,11 +11,11 @@ use crate::diag::Span;
 use crate::path::RepoPath;
 use crate::yaml::{self, Data, Node, Style, Value};
 
-/// Deprecated fields, whose entries stand behind those of their successors.
+/// Deprecated fields, whose entries come after those of their successors.
 const PREDECESSORS: [(&str, &str); 4] =
     [("resources", "bases"), ("images", "imageTags"), ("helmCharts", "helmChartInflationGenerator"), ("envs", "env")];
 
-/// A kustomization file as it stands in the view.
+/// A kustomization file as it is in the view.
 #[derive(Debug)]
 pub(crate) struct Written {
     pub(crate) file: RepoPath,
@@ -36,7 +36,7 @@ impl Written {
 
 /// Gives an error that was found while `content`, the text of `file`, was read or used, the place to which its steps lead.
 ///
-/// As near to it as can be told: at least the file.
+/// As near to it as can be determined: at least the file.
 pub(crate) fn locate(error: Error, file: &RepoPath, content: &[u8]) -> Error {
     let Some(steps) = error.steps() else { return error };
     let span = span(&steps.cloned().collect::<Vec<_>>(), file, content);

@@ -151,7 +151,7 @@ struct Chunk<'c> {
     lines_before: u32,
 }
 
-/// Cuts a text at its lines that start with `---`; a comment may stand behind, anything else is an error.
+/// Cuts a text at its lines that start with `---`; a comment may be behind, anything else is an error.
 fn split(content: &[u8]) -> Result<Vec<Chunk<'_>>> {
     let mut chunks = Vec::new();
     let (mut start, mut lines_before) = (0, 0);

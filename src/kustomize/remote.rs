@@ -37,5 +37,5 @@ pub(super) fn unusable(error: &Unusable) -> Error {
 }
 
 fn wrong(text: &str, error: &KeyError) -> Error {
-    Error::unsupported(format!("'{text}': {error}"), "copy it into the repository and name that copy")
+    Error::unsupported(format!("'{text}': {error}"), "copy it into the repository and name the copy")
 }

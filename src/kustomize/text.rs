@@ -127,7 +127,7 @@ fn add(tree: &mut Tree, node: yaml::Node, anchors: &mut Anchors, depth: usize) -
     Ok(id)
 }
 
-/// Reads the first document of a text that stands in a scalar (go-yaml `Unmarshal` into a node).
+/// Reads the first document of a text that is in a scalar (go-yaml `Unmarshal` into a node).
 pub(crate) fn parse_into(tree: &mut Tree, text: &str) -> Result<NodeId> {
     match yaml::parse_first(text.as_bytes(), &limits()).map_err(|fault| error(&fault))? {
         Some(node) => add_document(tree, node),

@@ -167,7 +167,7 @@ pub(crate) struct Tree {
     /// At how much of it the clock is looked at.
     next_look: Cell<u64>,
     stop: Stop,
-    /// Where the keys of large mappings stand.
+    /// Where the keys of large mappings are.
     keys: RefCell<Keys>,
 }
 
@@ -214,7 +214,7 @@ impl Tree {
 
     fn too_much_text(&self) -> Error {
         Error::unsupported(
-            format!("more than {} bytes of text made in one kustomization", self.limits.bytes),
+            format!("one kustomization makes more than {} bytes of text", self.limits.bytes),
             "split the kustomization, or have an admin raise the setting limits.kustomizationBytes",
         )
     }
@@ -236,7 +236,7 @@ impl Tree {
         }
         if self.nodes.len() > nodes {
             return Err(Error::unsupported(
-                format!("more than {nodes} YAML nodes in one kustomization"),
+                format!("one kustomization makes more than {nodes} YAML nodes"),
                 "split the kustomization, or have an admin raise the setting limits.kustomizationNodes",
             ));
         }

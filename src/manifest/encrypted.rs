@@ -4,8 +4,8 @@ use super::Manifest;
 use crate::yaml::Value;
 
 /// What to do instead of decrypting while rendering: what is rendered stands in a branch in plain text.
-pub const INSTEAD: &str = "a hydrated branch shows what it holds to everyone who can read it, so nothing is decrypted: let the \
-                           cluster fetch or decrypt secrets (External Secrets, Sealed Secrets, argocd-vault-plugin)";
+pub const INSTEAD: &str = "everyone who can read a hydrated branch could read its secrets, so they are not \
+    decrypted: let the cluster fetch or decrypt them (External Secrets, Sealed Secrets, argocd-vault-plugin)";
 
 /// How each value begins that SOPS encrypted.
 const CIPHERTEXT: &str = "ENC[AES256_GCM,";

@@ -20,7 +20,7 @@ pub enum Source<'a> {
 pub struct Unreadable {
     /// What is wrong, and where.
     pub diagnostic: Diagnostic,
-    /// How many objects stand before that place.
+    /// How many objects come before that place.
     pub read_before: usize,
 }
 
@@ -38,10 +38,10 @@ impl From<Unreadable> for Diagnostic {
 ///
 /// # Errors
 ///
-/// The text is no YAML or JSON, a document or an item is no object or has no `kind`, or text stands behind a `---`.
+/// The text is no YAML or JSON, a document or an item is no object or has no `kind`, or text comes after a `---`.
 ///
 /// Reference: argo-cd 3.6 gitops-engine/pkg/utils/kube/kube.go `SplitYAML`, reposerver/repository/repository.go, and
-/// apimachinery 0.36. Where we differ: only kinds that end in `List` are lists, and at any depth; what stands behind
+/// apimachinery 0.36. Where we differ: only kinds that end in `List` are lists, and at any depth; what follows
 /// `...` is an error and not dropped.
 pub fn read(text: &[u8], source: Source<'_>) -> Result<Vec<Manifest>, Unreadable> {
     let mut manifests = Vec::new();
@@ -183,8 +183,8 @@ impl Mistake {
     }
 
     fn separator(line: u32) -> Self {
-        let hint = Some("put what belongs to the next document on a line of its own");
-        Self { line, column: 4, message: "text behind the document separator `---`".to_owned(), hint }
+        let hint = Some("put the content of the next document on its own line");
+        Self { line, column: 4, message: "text after the document separator `---`".to_owned(), hint }
     }
 
     fn object(line: u32, reason: NotAManifest) -> Self {
@@ -201,7 +201,7 @@ impl Mistake {
             Source::Output(tool) => {
                 let index = usize::try_from(self.line).unwrap_or(0).saturating_sub(1);
                 let quote = text.lines().nth(index).map(|line| format!("\n{line}")).unwrap_or_default();
-                Diagnostic::error(format!("{} in line {} of what {tool} printed{quote}", self.message, self.line))
+                Diagnostic::error(format!("{} in line {} of the output of {tool}{quote}", self.message, self.line))
             }
         };
         match self.hint {
@@ -281,19 +281,19 @@ mod tests {
         // (rule, text, message, line:column, objects before)
         let rows = [
             ("no kind", "kind: Pod\n---\n# a\n\nname: b\n", "`kind` is missing", "5:0", 1),
-            ("no object", "- a\n", "a Kubernetes object is a mapping, not a list", "1:0", 0),
+            ("no object", "- a\n", "a Kubernetes object must be a mapping, not a list", "1:0", 0),
             ("an item without a kind", "kind: List\nitems:\n- kind: Pod\n- a: b\n", "`kind` is missing", "1:0", 1),
             (
                 "an item that is no object",
                 "kind: List\nitems: [a]\n",
-                "a Kubernetes object is a mapping, not a string",
+                "a Kubernetes object must be a mapping, not a string",
                 "1:0",
                 0,
             ),
             (
                 "text behind a separator",
                 "kind: Pod\n---kind: Job\n",
-                "text behind the document separator `---`",
+                "text after the document separator `---`",
                 "2:4",
                 0,
             ),

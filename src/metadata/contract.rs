@@ -1,7 +1,7 @@
 //! The rules that readers of hydrated branches hold a `hydrator.metadata` and a note to.
 //!
 //! Breaking one stops GitOps Promoter or Argo CD, or makes them do the wrong thing in silence. Works on files of any
-//! hydrator, so that `verify` can tell why a promotion stands still.
+//! hydrator, so that `verify` can tell why a promotion does not move.
 //!
 //! Reference: GitOps Promoter 7456cfed internal/git/git.go, api/v1alpha1/changetransferpolicy_types.go.
 
@@ -22,7 +22,7 @@ pub enum Problem {
     #[error("not a JSON object: {0}")]
     NotJson(String),
     /// More than fits into the status of an object.
-    #[error("{0} bytes, more than the {BYTES_MAX} that a status can hold many times over")]
+    #[error("{0} bytes; the limit is {BYTES_MAX}, so that a status has room for several")]
     TooLarge(usize),
     /// A key twice, in one case or several: the last one counts, for Go.
     #[error("`{0}` is given more than once")]

@@ -114,7 +114,7 @@ pub(super) fn cut_body(body: String, bytes_max: usize) -> String {
 
 /// The first paragraph folded into one line (`%s`), and the rest without the fields of a reference.
 ///
-/// Reference: argo-cd 3.6 util/git/client.go `GetReferences` for the lines that are left out, wherever they stand. It
+/// Reference: argo-cd 3.6 util/git/client.go `GetReferences` for the lines that are left out, wherever they are. It
 /// cuts the subject at the first `\n\n` instead, so that it may have several lines, and loses what follows a line of
 /// 64 KiB.
 fn split_message(message: &str) -> (String, String) {

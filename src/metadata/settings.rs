@@ -64,7 +64,7 @@ pub enum IdentityError {
     #[error("it is empty")]
     Empty,
     /// A character that ends the name or the line in a commit.
-    #[error("it has the character {0:?}")]
+    #[error("it contains the character {0:?}")]
     Character(char),
 }
 

@@ -20,7 +20,7 @@ pub(super) enum Divider {
     IsText,
 }
 
-/// What git takes for a line of its own making, and so for a trailer, whatever stands beside it.
+/// What git takes for a line of its own making, and so for a trailer, whatever is beside it.
 const RECOGNIZED: [&str; 2] = ["Signed-off-by: ", "(cherry picked from commit "];
 
 /// The line under which `git commit --verbose` shows a diff that is no part of the message.
@@ -56,7 +56,7 @@ fn unfold(value: &str) -> String {
     std::iter::once(first).chain(rest).collect::<Vec<_>>().join(" ")
 }
 
-/// Where the trailer block stands: whole lines; empty at the end of the message when there is none.
+/// Where the trailer block is: whole lines; empty at the end of the message when there is none.
 ///
 /// The block is the last paragraph, never the first, if all of its lines are trailers, or if one is recognized and at
 /// least a quarter are trailers.

@@ -16,7 +16,7 @@ pub const README_VALUES: &[(&str, &str)] = &[
     ("repoURL", "the repository of the dry commit"),
     ("drySha", "the full id of the dry commit"),
     ("commands", "a list: the commands that render the same with the official tools"),
-    ("repoName", "the directory that `git clone` makes of repoURL"),
+    ("repoName", "the name of the directory that `git clone` makes for repoURL"),
     ("dryShortSHA", "the first 7 digits of drySha"),
     ("dryBranch", "the branch of the dry commit"),
     ("applications", "a list: each with metadata.name and metadata.namespace"),
@@ -42,7 +42,7 @@ pub const COMMIT_MESSAGE_VALUES: &[(&str, &str)] = &[
     ),
 ];
 
-/// The dry commit that is hydrated, and where it stands.
+/// The dry commit that is hydrated, and where it is.
 #[derive(Debug, Clone, Copy)]
 pub struct Origin<'a> {
     /// The repository, as Applications know it.

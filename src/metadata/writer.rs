@@ -150,10 +150,13 @@ impl Writer {
         let text = message::clean(&text);
         if text.is_empty() {
             let file = self.settings.commit_message_template.as_ref().map_or(COMMIT_MESSAGE_TEMPLATE, |file| file.name);
-            let error = format!("the template {file} of the settings: it makes an empty message");
+            let error = format!("the template {file} of the settings: its message is empty");
             return Err(Diagnostic::error(error).hint(match &self.message {
-                Template::Jinja(_) => "`{{ dryShortSHA }}: {{ metadata.subject }}` is what Argo CD has",
-                Template::Go(_) => "`{{ .metadata.drySha | trunc 7 }}: {{ .metadata.subject }}` is what Argo CD has",
+                Template::Jinja(_) => "the default of Argo CD is `{{ dryShortSHA }}: {{ metadata.subject }}`",
+                Template::Go(_) => {
+                    "the default of Argo CD is `{{ .metadata.drySha | trunc 7 }}: {{ \
+                .metadata.subject }}`"
+                }
             }));
         }
         Ok(message::with_trailers(&text, &trailers(origin, branch, settings_commit)))

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::discover::{DEPTH_MAX, ENTRY_BYTES, is_chart, is_of_chart};
 use super::reader::{Found, ReadError, Reader};
-use crate::application;
+use crate::application::{self, RuleSet};
 use crate::inputs;
 use crate::path::RepoPath;
 use crate::view::{ContentId, Entry, Files, Kind};
@@ -24,16 +24,16 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Compares two trees. Directories with one id are not opened.
+    /// Compares two trees, with Applications that `rules` hydrate. Directories with one id are not opened.
     ///
     /// None when a directory became a chart or is none any more: what is below may hold Applications where there were
     /// none, or the other way round, although it did not change. Nor when directories nest too deep to be followed, or
     /// so much differs that nothing is gained.
     ///
     /// Errors: a repository that cannot be read, or a name that is no UTF-8.
-    pub fn between(old: &dyn Files, new: &dyn Files) -> Result<Option<Self>, String> {
+    pub fn between(old: &dyn Files, new: &dyn Files, rules: &RuleSet) -> Result<Option<Self>, String> {
         let sides = [old, new];
-        let readers = sides.map(|files| Reader::new(files, FILES_MAX));
+        let readers = sides.map(|files| Reader::new(files, rules, FILES_MAX));
         let mut comparison = Comparison { sides, readers, changes: Self::default(), path_bytes: 0, is_unclear: false };
         let roots = [Some(old.root()), Some(new.root())];
         comparison.directories(&RepoPath::root(), roots, [true, true], 0)?;
@@ -199,7 +199,7 @@ spec:
     }
 
     fn changes(new: MemoryFiles) -> Option<(Vec<String>, usize)> {
-        let changes = Changes::between(&files(), &new).expect("readable")?;
+        let changes = Changes::between(&files(), &new, &RuleSet::default()).expect("readable")?;
         let names = changes.paths.iter().map(|path| path.as_str().to_owned()).collect();
         Some((names, changes.files.len()))
     }
@@ -228,7 +228,7 @@ spec:
     fn patches_that_come_and_go() {
         let old = files().file("web/kustomization.yaml", "patches: [{path: p.yaml}, {path: q.yaml}]");
         let new = files().file("web/kustomization.yaml", "patches: [{path: p.yaml}, {path: ../apps/web.yaml}]");
-        let changes = Changes::between(&old, &new).expect("readable").expect("no chart");
+        let changes = Changes::between(&old, &new, &RuleSet::default()).expect("readable").expect("no chart");
         let names = |paths: &BTreeSet<RepoPath>| paths.iter().map(|path| path.as_str().to_owned()).collect::<Vec<_>>();
         assert_eq!(names(&changes.patches), ["apps/web.yaml", "web/p.yaml"]);
         assert_eq!(names(&changes.unpatched), ["web/q.yaml"]);

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use super::make::{Expanded, Expansions, FoundSet, Makers, Renders, Unanswered};
 use super::reader::{Found, ReadError, Reader, too_many_applications};
 use crate::application::parent::Makes;
-use crate::application::{self, Application, BranchName, Document, Misspelt, Patterns};
+use crate::application::{self, Application, BranchName, Document, Misspelt, Patterns, RuleSet};
 use crate::diag::Diagnostic;
 use crate::inputs;
 use crate::path::RepoPath;
@@ -24,7 +24,7 @@ pub struct Discovered {
     pub misspelt: Vec<Misspelt>,
     /// The files that kustomizations name as patches.
     pub patches: BTreeSet<RepoPath>,
-    /// The ApplicationSets that mention `sourceHydrator`, in the order of files, then of documents.
+    /// The ApplicationSets that mention `sourceHydrator` or fall under a rule, in the order of files, then of documents.
     pub sets: Vec<FoundSet>,
     /// Those of which it is not known what they make.
     pub unanswered: Vec<Unanswered>,
@@ -34,6 +34,8 @@ pub struct Discovered {
     pub clusters: Vec<(RepoPath, ContentId)>,
     /// Why the lists of clusters cannot be read, as an error of all Applications.
     pub unlisted: Option<Diagnostic>,
+    /// The numbers of the rules that match an Application.
+    pub rules: BTreeSet<usize>,
 }
 
 /// A file that cannot be read: nobody knows which Applications it holds.
@@ -43,6 +45,15 @@ pub struct Broken {
     pub file: RepoPath,
     /// What is wrong with it.
     pub diagnostic: Diagnostic,
+    /// Whether it has no word of `sourceHydrator`: it may hold an Application that a rule is for.
+    pub is_plain: bool,
+}
+
+impl Broken {
+    /// What is said of it where it fed no branch.
+    pub fn told(&self) -> Diagnostic {
+        if self.is_plain { self.diagnostic.as_warning() } else { self.diagnostic.clone() }
+    }
 }
 
 /// Finds the Applications of dry trees. A directory that was seen before, at the same path and with the same content, is
@@ -52,6 +63,8 @@ pub struct Discovery {
     seen: HashMap<(RepoPath, ContentId), Arc<Directory>>,
     empty: HashSet<ContentId>,
     expansions: Expansions,
+    /// The rules that all of that was read with.
+    rules: RuleSet,
 }
 
 /// What one directory and all below it hold.
@@ -100,7 +113,7 @@ impl Discovered {
 
     /// Nothing was found, because the tree as a whole is not searched: the same that [`Discovered::unsearched`] told.
     pub fn unsearched_by(diagnostic: Diagnostic) -> Self {
-        let broken = Broken { file: RepoPath::root(), diagnostic };
+        let broken = Broken { file: RepoPath::root(), diagnostic, is_plain: false };
         Self { broken: vec![broken], ..Self::default() }
     }
 
@@ -114,7 +127,8 @@ impl Discovered {
 
     /// Takes in one document.
     pub(super) fn take(&mut self, document: &Document) {
-        let Document { environment_branch, application, diagnostics, .. } = document;
+        let Document { environment_branch, application, diagnostics, rule, .. } = document;
+        self.rules.extend(rule);
         self.applications.extend(application.clone());
         self.mistakes.extend(diagnostics.iter().map(|mistake| (environment_branch.clone(), mistake.clone())));
     }
@@ -123,6 +137,7 @@ impl Discovered {
     pub(super) fn take_odd(&mut self, makes: &Makes) {
         self.mistakes.extend(makes.warnings.iter().map(|warning| (None, warning.clone())));
         self.misspelt.extend(makes.misspelt.iter().cloned());
+        self.rules.extend(&makes.rules);
     }
 
     /// Forgets what these files hold.
@@ -174,7 +189,8 @@ impl Discovery {
         }
     }
 
-    /// Finds all Applications below the root of `files`, up to so many. `patterns` says which files may hold any.
+    /// Finds all Applications below the root of `files`, up to so many: those with `spec.sourceHydrator`, and those that
+    /// `rules` hydrate. `patterns` says which files may hold any.
     ///
     /// Links are not followed: what they lead to is found where it stands. A tree with more than we take is
     /// [`Broken`] as a whole.
@@ -184,8 +200,14 @@ impl Discovery {
         &mut self,
         files: &dyn Files,
         patterns: &Patterns,
+        rules: &RuleSet,
         applications_max: usize,
     ) -> Result<Discovered, String> {
+        if self.rules != *rules {
+            self.seen.clear();
+            self.empty.clear();
+            self.rules = rules.clone();
+        }
         let root = match self.read(files, applications_max).inspect_err(|_| self.seen.clear()) {
             Ok(root) => root,
             Err(ReadError::Backend(reason)) => return Err(reason),
@@ -201,7 +223,10 @@ impl Discovery {
                 continue;
             }
             let (errors, warnings): (Vec<_>, Vec<_>) = file.diagnostics.iter().cloned().partition(Diagnostic::is_error);
-            discovered.broken.extend(errors.into_iter().map(|diagnostic| Broken { file: path.clone(), diagnostic }));
+            let is_plain = !file.holds_source_hydrator;
+            let broken = |diagnostic| Broken { file: path.clone(), diagnostic, is_plain };
+            discovered.broken.extend(errors.into_iter().map(broken));
+            discovered.rules.extend(&file.rules);
             discovered.mistakes.extend(warnings.into_iter().map(|warning| (None, warning)));
             discovered.misspelt.extend(file.misspelt.iter().cloned());
             for document in &file.documents {
@@ -224,7 +249,8 @@ impl Discovery {
 
     /// The whole tree, the files of it on all cores.
     fn read(&mut self, files: &dyn Files, applications_max: usize) -> Result<Arc<Directory>, ReadError> {
-        let reader = Reader::new(files, applications_max);
+        let rules = self.rules.clone();
+        let reader = Reader::new(files, &rules, applications_max);
         let mut walk = Walk { files, path_bytes: 0, candidates: Vec::new() };
         let root = self.directory(&mut walk, &RepoPath::root(), files.root(), 0)?;
         let read = in_shares(&walk.candidates, |candidate| reader.read(&candidate.path, candidate.id));

@@ -4,7 +4,7 @@
 //! only where one of these is another. Each makes all of its Applications or none.
 //!
 //! Sets are expanded here. Applications are rendered by whoever [`Renders`], and only those whose sources have the word
-//! `sourceHydrator` ([`Reach`]). What they render may make Applications again; [`MadeLimits`] ends that.
+//! `sourceHydrator`, or may hold what a rule is for ([`Reach`]). What they render may make Applications again; [`MadeLimits`] ends that.
 
 mod again;
 mod parents;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use super::Discovered;
 use crate::application::parent::{Makes, Reach, Root};
 use crate::application::set::{Answer, ApplicationSet, Cluster, Clusters, Home, Limits, Question};
-use crate::application::{Application, By};
+use crate::application::{Application, By, RuleSet};
 use crate::diag::Diagnostic;
 use crate::path::RepoPath;
 use crate::view::{ContentId, Files, Reads, View};
@@ -47,6 +47,8 @@ pub struct Makers {
     pub argocd_namespace: String,
     /// The Applications that live in the cluster only.
     pub roots: Vec<Root>,
+    /// Which plain Applications are hydrated.
+    pub rules: RuleSet,
     /// How much may be made.
     pub limits: MadeLimits,
 }
@@ -104,7 +106,7 @@ pub enum Unrendered {
     World(String),
 }
 
-/// An ApplicationSet of a dry tree that mentions `sourceHydrator`.
+/// An ApplicationSet of a dry tree that mentions `sourceHydrator`, or falls under a rule.
 #[derive(Debug, Clone)]
 pub struct FoundSet {
     /// The file that it stands in, and its content; of one that is rendered, the file of what renders it, and an id of the
@@ -192,6 +194,7 @@ impl Expansions {
         let makers = with_urls(makers, discovered);
         if self.makers != makers {
             self.kept.clear();
+            self.reach = Reach::new(!makers.rules.is_empty());
             self.makers = makers.clone();
         }
         let view = View::new(files);
@@ -295,9 +298,10 @@ impl Lists {
 fn with_urls(makers: &Makers, discovered: &Discovered) -> Makers {
     let mut makers = makers.clone();
     if makers.repo_urls.is_empty() {
-        let of_application = |application: &Arc<Application>| application.dry.repo_url.clone();
+        let of_application =
+            |application: &Arc<Application>| application.has_own_source().then(|| application.dry.repo_url.clone());
         let of_set = |found: &FoundSet| found.set.repo_url().map(str::to_owned);
-        let all: BTreeSet<String> = discovered.applications.iter().map(of_application).collect();
+        let all: BTreeSet<String> = discovered.applications.iter().filter_map(of_application).collect();
         let all: BTreeSet<String> = all.into_iter().chain(discovered.sets.iter().filter_map(of_set)).collect();
         makers.repo_urls = all.into_iter().collect();
     }

@@ -2,8 +2,8 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use crate::application;
 use crate::application::set::may_hold_clusters;
+use crate::application::{self, RuleSet};
 use crate::path::RepoPath;
 use crate::view::{ContentId, Files};
 
@@ -46,6 +46,7 @@ impl From<String> for ReadError {
 /// Reads the files of one dry tree that may hold Applications or name patches, up to what a tree may hold.
 pub(super) struct Reader<'a> {
     files: &'a dyn Files,
+    rules: &'a RuleSet,
     applications_max: usize,
     parsed_bytes: AtomicU64,
     applications: AtomicUsize,
@@ -56,10 +57,11 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads no more than `applications_max` Applications.
-    pub fn new(files: &'a dyn Files, applications_max: usize) -> Self {
+    /// Reads no more than `applications_max` Applications: those with `spec.sourceHydrator` and those that rules hydrate.
+    pub fn new(files: &'a dyn Files, rules: &'a RuleSet, applications_max: usize) -> Self {
         Self {
             files,
+            rules,
             applications_max,
             parsed_bytes: AtomicU64::new(0),
             applications: AtomicUsize::new(0),
@@ -88,7 +90,7 @@ impl<'a> Reader<'a> {
             return Ok(Found::default());
         }
         let content = self.files.read(path, id)?;
-        let is_marked = application::is_marked(&content);
+        let is_marked = application::is_marked(&content, self.rules);
         let may_hold_clusters = may_hold_clusters(&content) && application::may_hold_applications(path);
         if !is_marked && !is_kustomization && !may_hold_clusters {
             bare().insert(id);
@@ -106,13 +108,16 @@ impl<'a> Reader<'a> {
             return Err(self.too_much(what));
         }
         let patches = if is_kustomization { application::patches(path, &content) } else { BTreeSet::new() };
-        let file = application::read(path, &content);
+        let file = application::read_by(path, &content, self.rules);
         let count = file.documents.len();
         let max = self.applications_max;
         if self.applications.fetch_add(count, Ordering::Relaxed) + count > max {
             return Err(self.too_much(too_many_applications(max)));
         }
-        let found = !file.documents.is_empty() || !file.diagnostics.is_empty() || !file.sets.is_empty();
+        let found = !file.documents.is_empty()
+            || !file.diagnostics.is_empty()
+            || !file.sets.is_empty()
+            || !file.rules.is_empty();
         Ok(Found { file: found.then_some(file), patches, may_hold_clusters })
     }
 

@@ -104,7 +104,7 @@ impl RemovalMistake {
             names.push("…");
         }
         let hint = format!(
-            "if that is meant, push a commit whose message ends with the line `{ALLOW_TRAILER}: {branch}` ({})",
+            "if this is intended, push a commit whose message ends with the line `{ALLOW_TRAILER}: {branch}` ({})",
             names.join(", ")
         );
         Diagnostic::error(self.to_string()).hint(hint)

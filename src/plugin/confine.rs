@@ -28,7 +28,7 @@ pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
         Ok(done) => return done,
         Err(complaint) => complaint,
     };
-    // Nobody is left to tell when this fails.
+    // No one is left to tell when this fails.
     let _ = writeln!(std::io::stderr(), "{COMPLAINT}{complaint}");
     ExitCode::from(COMPLAINT_STATUS as u8)
 }
@@ -145,7 +145,7 @@ mod system {
 
     pub fn end_with_parent(policy: &Policy) -> Result<(), String> {
         set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| format!("PR_SET_PDEATHSIG: {error}"))?;
-        if parent_is_alive(policy) { Ok(()) } else { Err("whoever started it is gone".to_owned()) }
+        if parent_is_alive(policy) { Ok(()) } else { Err("its parent process has ended".to_owned()) }
     }
 
     /// Processes and threads of our user, which is what the kernel counts against the limit.
@@ -245,7 +245,7 @@ mod system {
     pub fn close_descriptors() {}
 
     pub fn end_with_parent(policy: &Policy) -> Result<(), String> {
-        if parent_is_alive(policy) { Ok(()) } else { Err("whoever started it is gone".to_owned()) }
+        if parent_is_alive(policy) { Ok(()) } else { Err("its parent process has ended".to_owned()) }
     }
 
     pub fn tasks_of_user() -> u64 {

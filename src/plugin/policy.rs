@@ -134,7 +134,7 @@ impl Policy {
                 "--memory" => policy.limits.memory_bytes_max = number()?,
                 "--file-size" => policy.limits.file_bytes_max = number()?,
                 "--tasks" => policy.limits.tasks_max = number()?,
-                other => return Err(format!("{other} is unknown")),
+                other => return Err(format!("unknown flag {other}")),
             }
         }
         Ok(policy)

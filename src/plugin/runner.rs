@@ -87,7 +87,7 @@ impl Output {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It is not on `PATH`, or no executable file.
-    #[error("no program `{0}` is found on PATH")]
+    #[error("program `{0}` not found on PATH")]
     NotFound(String),
     /// The kernel cannot confine it, and nobody allowed to run it all the same.
     #[error("this system cannot restrict {}", list(.0))]
@@ -240,7 +240,7 @@ impl Runner {
         let dirs: Vec<&Path> =
             [Some(dir), self.settings.spare_dir.as_ref()].into_iter().flatten().map(|dir| &**dir).collect();
         let made = regular::scratch_dir(purpose, &dirs);
-        made.map_err(io_error(format!("making a directory in {}", dir.display())))
+        made.map_err(io_error(format!("creating a directory in {}", dir.display())))
     }
 
     fn policy(&self, readable: Vec<PathBuf>, writable: Vec<PathBuf>, required: Vec<Restriction>) -> Policy {
@@ -315,7 +315,7 @@ impl Group {
     }
 
     fn signal(&self, signal: Signal) {
-        // It fails only when nobody is left to get it.
+        // It fails only when no one is left to get it.
         let _ = kill_process_group(self.pid, signal);
     }
 

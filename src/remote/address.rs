@@ -1,6 +1,6 @@
 use sha2::{Digest, Sha256};
 
-/// Where a dry repository is: what stands behind `hydrate::`.
+/// Where a dry repository is: what follows `hydrate::`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address(String);
 
@@ -11,10 +11,10 @@ pub enum AddressError {
     #[error("write hydrate::<url>, such as hydrate::https://{0}")]
     Scheme(String),
     /// `hydrate::hydrate::…`.
-    #[error("one `hydrate::` is enough; the address of the dry repository follows it")]
+    #[error("write `hydrate::` once, in front of the address of the dry repository")]
     Nested,
     /// A path that means another place in another directory.
-    #[error("`{0}` is a relative path, which the next fetch would look for elsewhere; write hydrate::/path/to/it")]
+    #[error("`{0}` is a relative path, which another fetch may resolve differently; write hydrate::/path/to/it")]
     Relative(String),
     /// Nothing, or what git would take for an option.
     #[error("`{0}` is not the address of a repository")]

@@ -63,7 +63,7 @@ pub(super) fn listen(input: &mut impl Read, output: &mut impl Write) -> Result<O
                 }
                 _ => b"unsupported\n",
             },
-            _ => return Err(Error::new(ErrorKind::InvalidData, format!("it asks for {line:?}"))),
+            _ => return Err(Error::new(ErrorKind::InvalidData, format!("unknown command {line:?}"))),
         };
         output.write_all(answer)?;
         output.flush()?;
@@ -80,7 +80,9 @@ fn read_line(input: &mut impl Read) -> Result<Option<String>, Error> {
             Ok(0) if line.is_empty() => return Ok(None),
             Ok(0) => break,
             Ok(_) if byte == *b"\n" => break,
-            Ok(_) if line.len() == LINE_BYTES_MAX => return Err(Error::new(ErrorKind::InvalidData, "an endless line")),
+            Ok(_) if line.len() == LINE_BYTES_MAX => {
+                return Err(Error::new(ErrorKind::InvalidData, "a line is too long"));
+            }
             Ok(_) => line.extend(byte),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

@@ -36,8 +36,8 @@ use super::expand::{Set, Unexpanded};
 use super::failure::{APPLICATION_MEMORY, Error, Failure, Unrendered};
 use super::machine::Limits;
 use super::{Application, Commit, Rendered, bug};
-use crate::application::Profile;
 use crate::application::set::{self, ApplicationSet};
+use crate::application::{Profile, RuleSet};
 use crate::git::regular::Scratch;
 use crate::plugin;
 use crate::settings::{self, RendererName};
@@ -69,6 +69,7 @@ struct Instructions {
     renderer: RendererName,
     nondeterministic: Vec<String>,
     limits_of_settings: settings::Limits,
+    rules: RuleSet,
     #[cfg(debug_assertions)]
     rehearsed: super::Rehearsed,
 }
@@ -284,6 +285,7 @@ impl Process {
             renderer: commit.context.renderer,
             nondeterministic: commit.context.nondeterministic.to_vec(),
             limits_of_settings: commit.context.limits,
+            rules: commit.context.rules.clone(),
             #[cfg(debug_assertions)]
             rehearsed: renderers.rehearsed.clone(),
         };

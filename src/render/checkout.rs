@@ -84,7 +84,7 @@ impl<'a> Checkout<'a> {
         on_disk(&self.dir.path().join("parts"), path)
     }
 
-    /// A file, or a directory with all below it, and where it stands. `view` notes it as read.
+    /// A file, or a directory with all below it, and where it is. `view` notes it as read.
     pub fn part(&self, view: &View<'_>, path: &RepoPath) -> Result<PathBuf, Failure> {
         let top = self.dir.path().join("parts");
         let place = self.place(path);
@@ -92,7 +92,7 @@ impl<'a> Checkout<'a> {
         view.content_id(path).map_err(unreadable)?;
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(links) = written.parts.get(path) {
-            // Nobody has read them through this view yet.
+            // No one has read them through this view yet.
             for link in links {
                 view.content_id(link).map_err(unreadable)?;
             }
@@ -156,7 +156,7 @@ impl<'a> Checkout<'a> {
         let from = on_disk(top, dir);
         let parent = from.parent().unwrap_or(self.dir.path());
         let made = tempfile::Builder::new().prefix(OURS).tempdir_in(parent);
-        let copy = made.map_err(io_error(format!("making a directory in {}", parent.display())))?;
+        let copy = made.map_err(io_error(format!("creating a directory in {}", parent.display())))?;
         link_all(&from, copy.path(), 0)?;
         let name = file.file_name().unwrap_or_default();
         let place = copy.path().join(name);

@@ -2,7 +2,7 @@
 //!
 //! They are the same whatever rendered. In the profile `proposal` each can be pasted into a shell at the root of the
 //! repository. In `argocd` they are as Argo CD writes them: the chart is `.` in the directory of the Application, other
-//! paths start at the root, only white space is quoted, and values that stand in the Application are not there.
+//! paths start at the root, only white space is quoted, and values that are in the Application are not there.
 
 use super::kustomization::Edits;
 use super::release::Release;

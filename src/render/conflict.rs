@@ -44,7 +44,7 @@ const CLUSTER_KINDS: &[(&str, &str)] = &[
 /// Two clusters have objects of their own, so an environment of several regions may render the same into each. So do two
 /// Applications that name no cluster, as far as anyone can tell: an unknown destination equals no other.
 /// An object without a namespace is in that of its Application's destination, unless its kind is known to have none. In
-/// the order of the Applications; each pair of them is told once, with the first such object and how many more there are.
+/// the order of the Applications; each pair of them is reported once, with the first such object and how many more there are.
 pub(super) fn find(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
     let mut owners: HashMap<(&str, &Key), usize> = HashMap::new();
     let mut conflicts: BTreeMap<(usize, usize), Vec<&Key>> = BTreeMap::new();
@@ -66,7 +66,7 @@ pub(super) fn find(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
         };
         let text = format!("`{}` and `{}` both render {first}{more}", other.name, application.name);
         let diagnostic = Diagnostic::error(text).at(application.places.name.clone());
-        Some(diagnostic.hint("they would overwrite each other in the cluster: leave it to one of them"))
+        Some(diagnostic.hint("they would overwrite each other in the cluster: render it from one of them only"))
     };
     conflicts.into_iter().filter_map(diagnostic).collect()
 }

@@ -228,7 +228,7 @@ impl One<'_, '_> {
         let Some(first) = encrypted.next() else { return };
         let (name, more) = (format!("{} {}", first.kind(), first.name()), encrypted.count());
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let text = format!("{name}{more}: encrypted by SOPS, and written as it is");
+        let text = format!("{name}{more}: encrypted with SOPS, and written as it is");
         let hint = "Flux decrypts it when it applies it (`spec.decryption`); Argo CD does not";
         self.warnings.push(Diagnostic::warning(text).at(self.place().clone()).hint(hint));
     }

@@ -177,8 +177,8 @@ impl Exec {
         let Site { checkout, view, place, cancel } = *site;
         let known = self.tools.plugins.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
         let hint = match known.is_empty() {
-            true => "an admin names its command: git config hydrate-plugin.NAME.command \"…\"".to_owned(),
-            false => format!("there are: {known}"),
+            true => "have an admin set its command: git config hydrate-plugin.NAME.command \"…\"".to_owned(),
+            false => format!("the plugins are: {known}"),
         };
         let mistake = |text: String| Failure::mistake(Diagnostic::error(text).at(place.clone()).hint(hint.clone()));
         let name = plugin.name.as_deref().unwrap_or_default();
@@ -301,7 +301,7 @@ impl Exec {
 /// No word of a program can hold a NUL: that is the mistake of who wrote it, not of this machine.
 fn check_words<'w>(words: impl IntoIterator<Item = &'w String>, place: &Span) -> Result<(), Failure> {
     let Some(word) = words.into_iter().find(|word| word.contains('\0')) else { return Ok(()) };
-    let text = format!("{word:?} has a NUL character, which no program can be given");
+    let text = format!("{word:?} contains a NUL character");
     Err(Failure::mistake(Diagnostic::error(text).at(place.clone())))
 }
 
@@ -353,8 +353,8 @@ fn printed(
     if output.status.code() != Some(1) {
         let ran_out = ["memory allocation of", "out of memory", "cannot allocate memory"];
         let end = match ran_out.iter().any(|words| complaint.contains(words)) {
-            true => "needs more memory than git config hydrate.memoryLimit gives it",
-            false => "did not end well",
+            true => "needs more memory than git config hydrate.memoryLimit allows",
+            false => "failed",
         };
         return Err(Error::Limit(format!("{tool} {end}: {complaint}")).into());
     }

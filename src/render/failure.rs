@@ -64,7 +64,7 @@ pub enum Error {
     #[error(transparent)]
     Program(#[from] plugin::Error),
     /// An official tool of another version.
-    #[error("`{command}` is {found}, and renders are defined by {tool} {required}")]
+    #[error("`{command}` is {found}, but {tool} {required} is required")]
     Version {
         /// The command that was asked.
         command: String,
@@ -87,7 +87,7 @@ pub enum Error {
         setting: &'static str,
     },
     /// A bug of ours in one render, which must not take the others down.
-    #[error("rendering failed in a way that it never should: {0}")]
+    #[error("internal error: {0}")]
     Panic(String),
     /// A file or directory of the temporary checkout.
     #[error("{doing}: {source}")]
@@ -143,7 +143,7 @@ impl Failure {
         let hint = match error {
             ViewError::Backend { .. } => return Self::World(Error::View(error)),
             ViewError::Submodule(_) => Some("copy the files into this repository"),
-            ViewError::LfsPointer(_) => Some("keep files that are rendered out of Git LFS"),
+            ViewError::LfsPointer(_) => Some("commit the file itself instead of storing it with Git LFS"),
             _ => None,
         };
         let mistake = Diagnostic::error(error.to_string()).at(span).refused(error.refusal());

@@ -57,7 +57,7 @@ pub struct Edits {
 }
 
 impl Edits {
-    /// Resolves the options of a source; `at` tells where each of them stands.
+    /// Resolves the options of a source; `at` tells where each of them is.
     pub(super) fn new(view: &View<'_>, dir: &RepoPath, kustomize: &Kustomize, at: Place<'_>) -> Result<Self, Failure> {
         if let Some(version) = &kustomize.version {
             let text = format!("kustomize version `{version}` is not supported");
@@ -130,7 +130,7 @@ impl Edits {
         let kustomization = match yaml::sigs::unmarshal(&blob.data, &yaml::Limits::default()) {
             Ok(Value::Mapping(kustomization)) => kustomization,
             Ok(Value::Null) => Mapping::new(),
-            Ok(_) => return Err(wrong("a kustomization is a mapping".to_owned())),
+            Ok(_) => return Err(wrong("a kustomization must be a mapping".to_owned())),
             Err(error) => {
                 let span = match error.mark() {
                     Some(mark) => {
@@ -289,7 +289,7 @@ fn components(view: &View<'_>, dir: &RepoPath, kustomize: &Kustomize, at: Place<
             },
         };
         if there.is_empty() && !kustomize.ignore_missing_components {
-            let mistake = Diagnostic::error(format!("component `{text}` is not there: nothing at `{path}`")).at(span);
+            let mistake = Diagnostic::error(format!("component `{text}` does not exist: nothing at `{path}`")).at(span);
             let hint = "remote components are not fetched; `ignoreMissingComponents: true` leaves missing ones out";
             return Err(Failure::mistake(mistake.hint(hint)));
         }
@@ -376,7 +376,7 @@ fn add_pairs(there: &mut Mapping, pairs: &BTreeMap<String, String>, force: bool,
     for (key, value) in pairs {
         if there.contains_key(key) && !force {
             let title = if what == "label" { "Labels" } else { "Annotations" };
-            let mistake = Diagnostic::error(format!("{what} `{key}` is in the kustomization already"));
+            let mistake = Diagnostic::error(format!("{what} `{key}` is already in the kustomization"));
             let mistake = mistake.hint(format!("`forceCommon{title}: true` in the drySource replaces it"));
             return Err(Misfit::new(mistake, key));
         }
@@ -411,7 +411,7 @@ fn take_list(file: &mut Mapping, field: &str) -> Result<Vec<Value>, Misfit> {
     match take(file, field) {
         None => Ok(Vec::new()),
         Some(Value::Sequence(items)) => Ok(items),
-        Some(_) => Err(Misfit::new(Diagnostic::error(format!("`{field}` of a kustomization is a list")), field)),
+        Some(_) => Err(Misfit::new(Diagnostic::error(format!("`{field}` of a kustomization must be a list")), field)),
     }
 }
 
@@ -419,7 +419,9 @@ fn take_mapping(file: &mut Mapping, field: &str) -> Result<Mapping, Misfit> {
     match take(file, field) {
         None => Ok(Mapping::new()),
         Some(Value::Mapping(entries)) => Ok(entries),
-        Some(_) => Err(Misfit::new(Diagnostic::error(format!("`{field}` of a kustomization is a mapping")), field)),
+        Some(_) => {
+            Err(Misfit::new(Diagnostic::error(format!("`{field}` of a kustomization must be a mapping")), field))
+        }
     }
 }
 

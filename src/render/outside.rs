@@ -47,7 +47,7 @@ pub(super) fn replaced(
 ) -> Result<Replaced, Failure> {
     let none = || Span::file(dir.clone());
     let kept = Kept::read(view).map_err(|error| failure(&error, none()))?;
-    let walked = inputs::walk(view, &kept, dir, &[], edited);
+    let walked = inputs::walk(view, &kept, (dir, None), &[], edited);
     let mut all = Replacing { view, kept, edits: BTreeMap::new(), replaced: Replaced::default() };
     let mut mistakes = Vec::new();
     if walked.is_cut {
@@ -71,7 +71,7 @@ pub(super) fn check_chart(view: &View<'_>, chart: &RepoPath) -> Result<(), Failu
     let none = || Span::file(chart.clone());
     let kept = || Kept::read(view).map_err(|error| failure(&error, none()));
     let mut scan = Scan::new(view, kept()?);
-    scan.add("", &Source::Chart(chart.clone()));
+    scan.add("", &Source::Chart(chart.clone()), &none());
     let (found, kept) = (scan.finish(), kept()?);
     for (need, uses) in &found.needs {
         let place = || uses.first().map_or_else(none, |used| used.span.clone());

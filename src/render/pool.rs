@@ -12,7 +12,7 @@ use crate::stack;
 
 /// Does `work` on every item, on `threads` threads; results in the order of the items.
 ///
-/// `done` is called on this thread, with the number of items that are ready. A panic in one item is told as its text and
+/// `done` is called on this thread, with the number of items that are ready. A panic in one item is reported as its text and
 /// touches no other. Errors: not one thread could be started.
 pub(super) fn in_order<T: Sync, R: Send>(
     items: &[T],
@@ -33,7 +33,7 @@ pub(super) fn in_order<T: Sync, R: Send>(
                 let (Some(item), Some(slot)) = (items.get(index), results.get(index)) else { break };
                 let result = catch_unwind(AssertUnwindSafe(|| work(item))).map_err(|panic| text_of(&*panic));
                 *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-                // Nobody listens any more only when the caller is gone.
+                // No one listens any more only when the caller is gone.
                 let _ = ready.send(());
             };
             // Engines recurse as deep as their limits allow.
@@ -53,7 +53,7 @@ pub(super) fn in_order<T: Sync, R: Send>(
 
 pub(super) fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("no words").to_owned()
+    text.unwrap_or("no message").to_owned()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! in what they render.
 
 use super::failure::Failure;
-use super::value_files::{Place, parameter_file, value_files};
+use super::value_files::{Place, ValueFiles};
 use crate::application::{Application, Helm, Profile};
 use crate::diag::Diagnostic;
 use crate::path::RepoPath;
@@ -58,7 +58,7 @@ impl FileSetting {
     }
 }
 
-/// Values that stand in the Application.
+/// Values that are in the Application.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Values {
     /// As the text of a values file.
@@ -84,10 +84,10 @@ impl Values {
 }
 
 impl Release {
-    /// Resolves the options of a source; `at` tells where each of them stands. With it come warnings.
+    /// Resolves the options of a source; `at` tells where each of them is. With it come warnings.
     ///
-    /// The release is called `releaseName`; without it `argocd` takes the Application's name and `proposal` none, with a
-    /// warning. Its namespace is `helm.namespace`, else the destination's. Of parameters with one name the last holds.
+    /// The release is called `releaseName`; without it `argocd`, and what a rule hydrates, takes the Application's name, and
+    /// `proposal` none, with a warning. Its namespace is `helm.namespace`, else the destination's. Of parameters with one name the last holds.
     pub(super) fn new(
         view: &View<'_>,
         profile: Profile,
@@ -97,11 +97,11 @@ impl Release {
         at: Place<'_>,
     ) -> Result<(Self, Vec<Diagnostic>), Failure> {
         let mut warnings = Vec::new();
-        let name = match (&helm.release_name, profile) {
+        let name = match (&helm.release_name, application.profile(profile)) {
             (Some(name), _) => Some(name.clone()),
             (None, Profile::Argocd) => Some(application.name.to_string()),
             (None, Profile::Proposal) => {
-                let text = format!("`{}` names no release, so Helm calls it `release-name`", application.name);
+                let text = format!("`{}` sets no release name, so Helm uses `release-name`", application.name);
                 let hint = format!("set `helm.releaseName: {}` in the drySource", application.name);
                 warnings.push(Diagnostic::warning(text).at(at(&["helm"])).hint(hint));
                 None
@@ -121,16 +121,18 @@ impl Release {
             let mistake = Diagnostic::error(text).at(at(&["helm", "version"]));
             return Err(Failure::mistake(mistake.hint("remove `version`: charts are rendered as Helm 4 renders them")));
         }
+        let files = ValueFiles { view, application, chart };
         let mut set_file = Vec::new();
         for (index, parameter) in helm.file_parameters.iter().enumerate() {
             let span = at(&["helm", "fileParameters", &index.to_string(), "path"]);
             if !is_one_key(&parameter.name) {
                 // What is behind it would be the path of another file, on the machine of whoever renders.
-                let text = format!("`{}` can't be the name of a file parameter: it has a `=` or `,`", parameter.name);
+                let text =
+                    format!("`{}` cannot be the name of a file parameter: it contains `=` or `,`", parameter.name);
                 let mistake = Diagnostic::error(text).at(at(&["helm", "fileParameters", &index.to_string(), "name"]));
                 return Err(Failure::mistake(mistake.hint("write `\\,` for a comma that belongs to the name")));
             }
-            let file = parameter_file(view, chart, &parameter.path, span)?;
+            let file = files.parameter(&parameter.path, span)?;
             set_file.push(FileSetting { name: parameter.name.clone(), file });
         }
         let last = |file: &FileSetting, rest: &[FileSetting]| rest.iter().all(|other| other.name != file.name);
@@ -138,7 +140,7 @@ impl Release {
         let values = match (&helm.values_object, &helm.values) {
             (Some(object), _) => Some(Values::from_object(object)),
             (None, Some(text)) if !text.is_empty() => Some(Values::from_text(text).map_err(|reason| {
-                let text = format!("`helm.values` can't be read: {reason}");
+                let text = format!("`helm.values` cannot be read: {reason}");
                 Failure::mistake(Diagnostic::error(text).at(at(&["helm", "values"])))
             })?),
             (None, _) => None,
@@ -151,7 +153,7 @@ impl Release {
             set: settings(helm, false),
             set_string: settings(helm, true),
             set_file,
-            value_files: value_files(view, chart, helm, at)?,
+            value_files: files.all(helm, at)?,
             values,
             api_versions: if helm.api_versions.is_empty() {
                 application.api_versions().to_vec()

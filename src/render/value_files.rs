@@ -1,8 +1,10 @@
 //! Which files of the repository `helm.valueFiles` and `helm.fileParameters` name.
 
-use super::failure::Failure;
+use std::collections::BTreeSet;
+
+use super::failure::{Error, Failure};
 use super::pattern::{expand, is_pattern};
-use crate::application::Helm;
+use crate::application::{Application, Helm, Referenced};
 use crate::diag::{Diagnostic, Span};
 use crate::go::url::Url;
 use crate::inputs::{Kept, Key};
@@ -10,65 +12,101 @@ use crate::manifest::encrypted;
 use crate::path::{PathError, RepoPath};
 use crate::view::{Kind, View, ViewError};
 
-/// Where an option of the source stands: keys and indexes from the option object down.
+/// Where an option of the source is: keys and indexes from the option object down.
 pub(super) type Place<'a> = &'a dyn Fn(&[&str]) -> Span;
 
 /// How many files all patterns together may name.
 const FILES_MAX: usize = 10_000;
 
-/// The values files in the order in which Helm reads them: a later one wins.
-///
-/// A file can be there twice when it is named twice. Patterns (`*`, `?`, `[…]`, `**`, `{a,b}`) give the files of a
-/// directory before those of its subdirectories, each in the order of their names' bytes, without the files that are
-/// named elsewhere in the list.
-///
-/// A URL names the file that is kept of it.
-///
-/// Errors: a URL of which nothing is kept, a path out of the repository, a pattern or name without a file (unless `ignoreMissingValueFiles`).
-///
-/// Reference: Argo CD 3 reposerver/repository `getResolvedValueFiles`; where one file is named twice, it drops the second.
-pub(super) fn value_files(
-    view: &View<'_>,
-    chart: &RepoPath,
-    helm: &Helm,
-    at: Place<'_>,
-) -> Result<Vec<RepoPath>, Failure> {
-    let span = |index: usize| at(&["helm", "valueFiles", &index.to_string()]);
-    let named = |index: usize, text: &str| resolve(view, chart, text).map_err(|mistake| mistake.failure(span(index)));
-    let mut all = Vec::new();
-    for (index, text) in helm.value_files.iter().enumerate() {
-        all.push((index, text, named(index, text)?));
-    }
-    let explicit: Vec<&RepoPath> =
-        all.iter().map(|(_, _, path)| path).filter(|path| !is_pattern(path.as_str())).collect();
-    let mut files = Vec::new();
-    for (index, text, path) in &all {
-        if is_pattern(path.as_str()) {
-            let found = expand(view, path, Kind::File, span(*index))?;
-            if found.is_empty() && !helm.ignore_missing_value_files {
-                let mistake = Diagnostic::error(format!("`{text}` matches no values file")).at(span(*index));
-                return Err(Failure::mistake(mistake.hint(MISSING_HINT)));
+/// What finds the files that a chart's options name.
+pub(super) struct ValueFiles<'a> {
+    pub view: &'a View<'a>,
+    pub application: &'a Application,
+    pub chart: &'a RepoPath,
+}
+
+impl ValueFiles<'_> {
+    /// The values files in the order in which Helm reads them: a later one wins.
+    ///
+    /// A file can be there twice when it is named twice. Patterns (`*`, `?`, `[…]`, `**`, `{a,b}`) give the files of a
+    /// directory before those of its subdirectories, each in the order of their names' bytes, without the files that are
+    /// named elsewhere in the list.
+    ///
+    /// A URL names the file that is kept of it.
+    ///
+    /// Errors: a URL of which nothing is kept, a path out of the repository, a pattern or name without a file (unless `ignoreMissingValueFiles`).
+    ///
+    /// Reference: Argo CD 3 reposerver/repository `getResolvedValueFiles`; where one file is named twice, it drops the second,
+    /// and so do we in what a rule hydrates.
+    pub fn all(&self, helm: &Helm, at: Place<'_>) -> Result<Vec<RepoPath>, Failure> {
+        let span = |index: usize| at(&["helm", "valueFiles", &index.to_string()]);
+        let mut all = Vec::new();
+        for (index, text) in helm.value_files.iter().enumerate() {
+            all.push((index, text, self.resolve(text, &span(index))?));
+        }
+        let explicit: Vec<&RepoPath> =
+            all.iter().map(|(_, _, path)| path).filter(|path| !is_pattern(path.as_str())).collect();
+        let mut files = Vec::new();
+        for (index, text, path) in &all {
+            if is_pattern(path.as_str()) {
+                let found = expand(self.view, path, Kind::File, span(*index))?;
+                if found.is_empty() && !helm.ignore_missing_value_files {
+                    let mistake = Diagnostic::error(format!("`{text}` matches no values file")).at(span(*index));
+                    return Err(Failure::mistake(mistake.hint(MISSING_HINT)));
+                }
+                files.extend(found.into_iter().filter(|file| !explicit.contains(&file)));
+            } else if let Some(file) = existing(self.view, path, text, span(*index), helm.ignore_missing_value_files)? {
+                files.push(file);
             }
-            files.extend(found.into_iter().filter(|file| !explicit.contains(&file)));
-        } else if let Some(file) = existing(view, path, text, span(*index), helm.ignore_missing_value_files)? {
-            files.push(file);
+            if files.len() > FILES_MAX {
+                let mistake = Diagnostic::error(format!("`valueFiles` names more than {FILES_MAX} files"));
+                return Err(Failure::mistake(mistake.at(span(*index))));
+            }
         }
-        if files.len() > FILES_MAX {
-            let mistake = Diagnostic::error(format!("`valueFiles` names more than {FILES_MAX} files"));
-            return Err(Failure::mistake(mistake.at(span(*index))));
+        if self.application.rule.is_some() {
+            let mut seen = BTreeSet::new();
+            files.retain(|file| seen.insert(file.clone()));
         }
+        Ok(files)
     }
-    Ok(files)
+
+    /// The file of one parameter, by the same rules without patterns.
+    pub fn parameter(&self, text: &str, span: Span) -> Result<RepoPath, Failure> {
+        let path = self.resolve(text, &span)?;
+        Ok(existing(self.view, &path, text, span, false)?.unwrap_or(path))
+    }
+
+    /// The path that `text` names: of another source when it begins with `$`.
+    fn resolve(&self, text: &str, span: &Span) -> Result<RepoPath, Failure> {
+        let Some(referenced) = self.application.referenced(text, span) else {
+            return resolve(self.view, self.chart, &self.top(), text).map_err(|mistake| mistake.failure(span.clone()));
+        };
+        let Referenced { path, input, .. } = referenced.map_err(Failure::mistake)?;
+        if let Some(key) = input {
+            Kept::read(self.view).and_then(|kept| kept.holds(&key, &directory_of(&path))).map_err(|unusable| {
+                match unusable.world() {
+                    Some(world) => Failure::World(Error::View(world.clone())),
+                    None => Failure::mistake(unusable.found_by(span)),
+                }
+            })?;
+        }
+        Ok(path)
+    }
+
+    /// The root of the repository that the chart is of, in the dry tree.
+    fn top(&self) -> RepoPath {
+        let input = self.application.dry.input.as_ref();
+        input.map(crate::inputs::Key::place).unwrap_or_default()
+    }
+}
+
+/// The directory that a file, or whatever a pattern matches, is below.
+pub fn directory_of(pattern: &RepoPath) -> RepoPath {
+    std::iter::successors(pattern.parent(), RepoPath::parent).find(|dir| !is_pattern(dir.as_str())).unwrap_or_default()
 }
 
 const MISSING_HINT: &str = "paths are relative to the chart, or start with `/` at the root of the repository; \
                             `ignoreMissingValueFiles: true` allows for missing ones";
-
-/// The file of one parameter, by the rules of [`value_files`] without patterns.
-pub(super) fn parameter_file(view: &View<'_>, chart: &RepoPath, text: &str, span: Span) -> Result<RepoPath, Failure> {
-    let path = resolve(view, chart, text).map_err(|mistake| mistake.failure(span.clone()))?;
-    Ok(existing(view, &path, text, span, false)?.unwrap_or(path))
-}
 
 /// Why a text names no file.
 enum NoPath {
@@ -86,8 +124,8 @@ impl NoPath {
     }
 }
 
-/// The path that `text` names for a chart.
-fn resolve(view: &View<'_>, chart: &RepoPath, text: &str) -> Result<RepoPath, NoPath> {
+/// The path that `text` names for a chart of the repository at `top`.
+fn resolve(view: &View<'_>, chart: &RepoPath, top: &RepoPath, text: &str) -> Result<RepoPath, NoPath> {
     if let Some(scheme) = scheme(text) {
         if matches!(scheme.as_str(), "http" | "https") {
             return kept(view, text);
@@ -101,10 +139,15 @@ fn resolve(view: &View<'_>, chart: &RepoPath, text: &str) -> Result<RepoPath, No
         return Err(NoPath::Mistake(mistake.hint("copy the file into this repository")));
     }
     let path = match text.strip_prefix('/') {
-        Some(from_root) => RepoPath::clean(from_root.trim_start_matches('/')),
+        Some(from_root) => RepoPath::clean(from_root.trim_start_matches('/')).map(|path| top.join(&path)),
         None => chart.resolve(text),
     };
-    path.and_then(|path| if path.is_root() { Err(PathError::Escapes) } else { Ok(path) })
+    // A chart from elsewhere names no file of this repository.
+    let is_inside = |path: RepoPath| match path != *top && path.starts_with(top) {
+        true => Ok(path),
+        false => Err(PathError::Escapes),
+    };
+    path.and_then(is_inside)
         .map_err(|reason| NoPath::Mistake(Diagnostic::error(format!("`{text}` can't be a values file: {reason}"))))
 }
 
@@ -135,14 +178,14 @@ fn existing(
         Some(Kind::File) => {
             let content = view.read(path).map_err(|error| Failure::unreadable(error, span.clone()))?;
             if encrypted::is_sops_file(&content.data) {
-                let mistake = Diagnostic::error(format!("`{text}` is encrypted by SOPS"));
+                let mistake = Diagnostic::error(format!("`{text}` is encrypted with SOPS"));
                 return Err(Failure::mistake(mistake.at(span).hint(encrypted::INSTEAD)));
             }
             Ok(Some(path.clone()))
         }
         None if may_miss => Ok(None),
         None => {
-            let mistake = Diagnostic::error(format!("`{text}` is not there: no file `{path}`"));
+            let mistake = Diagnostic::error(format!("`{text}` does not exist: no file `{path}`"));
             Err(Failure::mistake(mistake.at(span).hint(MISSING_HINT)))
         }
         Some(Kind::Directory | Kind::Link | Kind::Submodule) => {
@@ -183,7 +226,11 @@ mod tests {
             ..Helm::default()
         };
         let at = |_: &[&str]| Span::file(RepoPath::root());
-        match value_files(&view, &chart, &helm, &at) {
+        let text = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: web}\nspec: {sourceHydrator: \
+                    {drySource: {repoURL: u, targetRevision: main, path: a}, syncSource: {targetBranch: b, path: p}}}\n";
+        let file = crate::application::read(&RepoPath::new("web.yaml").expect("plain"), text.as_bytes());
+        let application = file.applications().next().expect("right");
+        match (ValueFiles { view: &view, application, chart: &chart }).all(&helm, &at) {
             Ok(files) => Ok(files.iter().map(|file| file.as_str().to_owned()).collect()),
             Err(Failure::Mistakes(mistakes)) => Err(mistakes[0].message.clone()),
             Err(Failure::World(error)) => panic!("{error}"),
@@ -235,8 +282,8 @@ mod tests {
             ("https://example.com/values.yaml", "https://example.com/values.yaml is not in this repository"),
             (
                 "https://user:word@example.com/values.yaml",
-                "`https://user:word@example.com/values.yaml`: the URL has a user or password in it: set up a credential \
-                 helper of git and leave them out",
+                "`https://user:word@example.com/values.yaml`: the URL contains a user name or password: remove it and set up \
+                 a git credential helper",
             ),
             (
                 "ftp://example.com/values.yaml",
@@ -251,8 +298,8 @@ mod tests {
             ("env", "`env` is not a file"),
             ("secrets://secrets.yaml", "`secrets://secrets.yaml` asks helm-secrets to decrypt a file"),
             ("secrets+age-import://k?s.yaml", "`secrets+age-import://k?s.yaml` asks helm-secrets to decrypt a file"),
-            ("sops.yaml", "`sops.yaml` is encrypted by SOPS"),
-            ("none.yaml", "`none.yaml` is not there: no file `apps/web/none.yaml`"),
+            ("sops.yaml", "`sops.yaml` is encrypted with SOPS"),
+            ("none.yaml", "`none.yaml` does not exist: no file `apps/web/none.yaml`"),
             ("none*.yaml", "`none*.yaml` matches no values file"),
             ("[.yaml", "`apps/web/[.yaml` is not a valid pattern"),
         ];

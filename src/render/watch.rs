@@ -15,7 +15,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// How many ticks later the process is given up, when somebody goes on after it.
 const GRACE_TICKS: u128 = GRACE.as_nanos() / TICK.as_nanos();
 
-/// Keeps any number of time limits. Nobody looks at a clock for it: a thread wakes up every [`TICK`] and counts.
+/// Keeps any number of time limits. No one looks at a clock for it: a thread wakes up every [`TICK`] and counts.
 ///
 /// Where no thread can be started, there are no limits.
 #[derive(Debug)]

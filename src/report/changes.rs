@@ -51,17 +51,19 @@ pub struct EnvironmentDiff {
 pub struct ApplicationDiff {
     /// The path; where it was, for one that goes.
     pub path: RepoPath,
-    /// The Application that writes to it, or wrote to it, if that can be told.
+    /// The Application that writes to it, or wrote to it, if that is known.
     pub name: Option<AppName>,
-    /// What makes, or made, the Application, and from what; none for one that stands in a file.
+    /// What makes, or made, the Application, and from what; none for one that is in a file.
     pub made_by: Option<String>,
+    /// The rule that hydrates it, from 1; none with `spec.sourceHydrator`.
+    pub rule: Option<usize>,
     /// What becomes of the path.
     pub change: Change,
     /// Where the Application wrote to before, if that was elsewhere.
     pub moved_from: Option<RepoPath>,
     /// The objects that differ, by namespace, name and kind. None when only the way they are written does.
     pub objects: Vec<ObjectDiff>,
-    /// Why the objects cannot be compared: what stands on the branch is no list of objects.
+    /// Why the objects cannot be compared: what is on the branch is no list of objects.
     pub unreadable: Option<String>,
 }
 
@@ -125,10 +127,13 @@ impl ApplicationDiff {
         self.name.as_ref().map_or(self.path.as_str(), AppName::as_str)
     }
 
-    /// What makes it, where that may be why it comes, goes or moves.
-    pub fn maker(&self) -> Option<&str> {
+    /// What makes it and the rule that hydrates it, where that may be why it comes, goes or moves.
+    pub fn origin(&self) -> Option<String> {
         let comes_or_goes = self.change != Change::Changed || self.moved_from.is_some();
-        self.made_by.as_deref().filter(|_| comes_or_goes)
+        let maker = self.made_by.as_ref().map(|maker| format!("made by {maker}"));
+        let rule = self.rule.map(|rule| format!("by rule {rule}"));
+        let parts: Vec<String> = maker.into_iter().chain(rule).filter(|_| comes_or_goes).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
     }
 }
 
@@ -168,8 +173,8 @@ fn application(path: PreviewedPath, moved_from: Option<RepoPath>, options: &Opti
         (_, None) => Change::Removed,
         _ => Change::Changed,
     };
-    let PreviewedPath { path, application: name, made_by, .. } = path;
-    ApplicationDiff { path, name, made_by, change, moved_from, objects, unreadable }
+    let PreviewedPath { path, application: name, made_by, rule, .. } = path;
+    ApplicationDiff { path, name, made_by, rule, change, moved_from, objects, unreadable }
 }
 
 /// The kinds of noise in a difference, each with how often it is there.

@@ -22,7 +22,7 @@ pub fn log(path: &Path, shared: Shared, what: &impl Serialize) -> std::io::Resul
     let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let mut line = screened_json(&serde_json::to_string(&Line { time, what })?).into_bytes();
     line.push(b'\n');
-    // Any sort of file will do, but one that nobody reads must not keep us waiting.
+    // Any sort of file will do, but one that no one reads must not keep us waiting.
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut file = OpenOptions::new().create(true).append(true).custom_flags(flags.bits().cast_signed()).open(path)?;
     shared.give(&file)?;

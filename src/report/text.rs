@@ -70,8 +70,7 @@ pub fn summary(report: &Report, wording: Wording) -> String {
         let _ = writeln!(text, "note: {}", shown(note));
     }
     if report.unfinished {
-        let _ =
-            writeln!(text, "hint: older commits are still being hydrated; `git hydrate status` shows how far it is");
+        let _ = writeln!(text, "hint: older commits are still being hydrated; `git hydrate status` shows the progress");
     }
     let moved = report.branches.iter().any(|branch| branch.outcome == Outcome::Moved);
     if moved && wording == Wording::Pusher {

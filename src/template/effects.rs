@@ -29,7 +29,7 @@ pub enum Effects {
     },
     /// All of them run; results don't repeat.
     Live {
-        /// 32 bytes that nobody can guess.
+        /// 32 bytes that no one can guess.
         entropy: [u8; 32],
         /// What the clock says.
         now: jiff::Timestamp,

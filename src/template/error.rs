@@ -18,7 +18,7 @@ pub struct ParseError {
     pub message: String,
 }
 
-/// Where in a template text something stands.
+/// Where in a template text something is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The name under which the text was parsed: for charts the path of the file, in which it may be one of many
@@ -84,7 +84,7 @@ pub enum Refused {
     #[error("`{0}` reads the clock: its result would change with every render")]
     Clock(String),
     /// Can't be made to repeat even when an admin allows it.
-    #[error("`{0}` can't be made to repeat: {1}")]
+    #[error("`{0}` cannot be made to repeat: {1}")]
     Unrepeatable(String, &'static str),
 }
 
@@ -122,16 +122,16 @@ pub enum Limit {
     #[error("template execution makes more than {0} bytes")]
     Bytes(u64),
     /// Templates, calls and control structures nested too deep.
-    #[error("templates nest deeper than {0} levels")]
+    #[error("templates are nested more than {0} levels deep")]
     Depth(u32),
     /// A value that holds others too deep, or itself.
-    #[error("a value nests deeper than {0} levels, or holds itself")]
+    #[error("a value is nested more than {0} levels deep, or contains itself")]
     ValueDepth(u32),
     /// A value that holds too many others to be encoded.
-    #[error("a value holds more than {0} others")]
+    #[error("a value contains more than {0} others")]
     Values(usize),
     /// A regular expression that is too large, or that would be searched for too long.
-    #[error("a regular expression takes too much: it, or the text that it is matched with, is too long")]
+    #[error("a regular expression takes too long: it, or the text that it is matched with, is too long")]
     Regex,
     /// The caller's time is up.
     #[error("template execution takes too long")]
@@ -180,7 +180,7 @@ impl Failure {
         self.0.levels.iter().rev()
     }
 
-    /// What stands before the outermost level; empty unless a function added it last.
+    /// What precedes the outermost level; empty unless a function added it last.
     pub fn prefix(&self) -> &str {
         &self.0.prefix
     }

@@ -184,7 +184,7 @@ pub struct Call<'c> {
     runtime: &'c mut Runtime,
     set: &'c Set,
     function: &'c Function,
-    /// Where the call stands.
+    /// Where the call is.
     tree: &'c Tree,
     at: &'c dyn Spot,
 }

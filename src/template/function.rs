@@ -242,7 +242,7 @@ impl Functions {
 
 /// The methods of a type: functions whose first parameter is the receiver.
 ///
-/// A pointer to the place where the table stands, so that types can be constants.
+/// A pointer to the place where the table is, so that types can be constants.
 #[derive(Debug, Clone, Copy)]
 pub struct Methods(Option<fn() -> &'static Functions>);
 

@@ -158,7 +158,7 @@ impl Map {
         }
     }
 
-    /// The entries, when nobody else holds the map: for taking deep values apart without recursion.
+    /// The entries, when no one else holds the map: for taking deep values apart without recursion.
     pub(super) fn into_unshared(self) -> Option<Entries> {
         let shared = Rc::into_inner(self.shared?)?;
         Rc::into_inner(shared.0.take())

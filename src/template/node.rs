@@ -32,7 +32,7 @@ pub(super) struct Tree {
     pub root: Block,
 }
 
-/// What stands between two control actions.
+/// What is between two control actions.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     pub at: u32,
@@ -110,7 +110,7 @@ pub(super) struct Number {
 }
 
 impl Block {
-    /// Whether nothing but blanks stands here (comments are gone already): such a definition never replaces another.
+    /// Whether nothing but blanks is here (comments are gone already): such a definition never replaces another.
     pub fn is_blank(&self) -> bool {
         self.nodes.iter().all(|node| match node {
             Node::Text { text, .. } => super::text::to_str(text).trim().is_empty(),

@@ -84,7 +84,7 @@ enum Parsed {
     Stop(Stop),
 }
 
-/// Where a pipeline stands, which decides how it may end.
+/// Where a pipeline is, which decides how it may end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Context {
     Command,
@@ -146,7 +146,7 @@ impl<'s, 't> Parser<'s, 't> {
         Ok(())
     }
 
-    /// The whole text, in which alone definitions may stand.
+    /// The whole text, in which alone definitions may be.
     fn top(&mut self) -> Result<Block, ParseError> {
         let mut block = Block { at: self.peek().at, nodes: Vec::new() };
         loop {

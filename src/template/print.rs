@@ -59,7 +59,7 @@ pub(super) fn sprintf(format: &[u8], args: &[Value], max: usize) -> Result<Vec<u
     Ok(printer.out)
 }
 
-/// What stands between `%` and the verb.
+/// What is between `%` and the verb.
 #[derive(Debug, Clone, Copy, Default)]
 struct Flags {
     width: Option<usize>,

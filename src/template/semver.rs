@@ -40,7 +40,7 @@ pub struct Version {
     pub original: String,
 }
 
-/// The parts of a version text, as they stand there.
+/// The parts of a version text, as they are there.
 struct Parts<'t> {
     /// Everything, with a leading `v`.
     text: &'t str,

@@ -36,7 +36,7 @@ fn id_of(path: &RepoPath) -> ContentId {
     ContentId::new(&Sha256::digest(path.as_str()))
 }
 
-fn told(path: &Path, error: &io::Error) -> String {
+fn message(path: &Path, error: &io::Error) -> String {
     format!("{}: {error}", path.display())
 }
 
@@ -48,10 +48,10 @@ impl Files for DiskFiles {
         }
         let path = self.path(dir);
         let mut entries = Vec::new();
-        for entry in fs::read_dir(&path).map_err(|error| told(&path, &error))? {
-            let entry = entry.map_err(|error| told(&path, &error))?;
-            let name = entry.file_name().into_string().map_err(|name| format!("{}: no UTF-8", name.display()))?;
-            let file_type = entry.file_type().map_err(|error| told(&entry.path(), &error))?;
+        for entry in fs::read_dir(&path).map_err(|error| message(&path, &error))? {
+            let entry = entry.map_err(|error| message(&path, &error))?;
+            let name = entry.file_name().into_string().map_err(|name| format!("{}: not UTF-8", name.display()))?;
+            let file_type = entry.file_type().map_err(|error| message(&entry.path(), &error))?;
             if name == ".git" {
                 continue;
             }
@@ -75,18 +75,18 @@ impl Files for DiskFiles {
 
     fn read(&self, path: &RepoPath, _id: ContentId) -> Result<Arc<[u8]>, String> {
         let path = self.path(path);
-        let is_link = fs::symlink_metadata(&path).map_err(|error| told(&path, &error))?.is_symlink();
+        let is_link = fs::symlink_metadata(&path).map_err(|error| message(&path, &error))?.is_symlink();
         if !is_link {
-            return regular::read(&path, u64::MAX).map(Into::into).map_err(|error| told(&path, &error));
+            return regular::read(&path, u64::MAX).map(Into::into).map_err(|error| message(&path, &error));
         }
-        let target = fs::read_link(&path).map_err(|error| told(&path, &error))?;
+        let target = fs::read_link(&path).map_err(|error| message(&path, &error))?;
         let target = target.into_os_string().into_string();
-        target.map(|target| target.into_bytes().into()).map_err(|_| format!("{}: no UTF-8", path.display()))
+        target.map(|target| target.into_bytes().into()).map_err(|_| format!("{}: not UTF-8", path.display()))
     }
 
     fn size(&self, path: &RepoPath, _id: ContentId) -> Result<u64, String> {
         let path = self.path(path);
-        fs::symlink_metadata(&path).map(|metadata| metadata.len()).map_err(|error| told(&path, &error))
+        fs::symlink_metadata(&path).map(|metadata| metadata.len()).map_err(|error| message(&path, &error))
     }
 
     fn root(&self) -> ContentId {

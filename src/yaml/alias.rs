@@ -12,7 +12,7 @@ type Result<T> = std::result::Result<T, Error>;
 /// Replaces each alias in the document `root` by a copy of what it refers to, and each merge key by the entries it
 /// brings in; drops the anchors.
 ///
-/// Merged entries stand behind those of the mapping itself, which win; of several merged mappings the first one wins.
+/// Merged entries come after those of the mapping itself, which win; of several merged mappings the first one wins.
 /// The copy has the comments of the original, not of the alias.
 ///
 /// # Errors

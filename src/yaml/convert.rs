@@ -57,7 +57,7 @@ struct Converter<'a> {
     mistakes: Vec<(String, Mark)>,
 }
 
-/// Each pair of equal keys is a mistake of its own: more than these are not told.
+/// Each pair of equal keys is a mistake of its own: more than these are not reported.
 const MISTAKES_MAX: usize = 100;
 
 /// What each alias below `root` refers to: the last node before it with that anchor. Nodes are known by their place
@@ -312,7 +312,7 @@ impl<'a> Converter<'a> {
         Ok(mapping)
     }
 
-    /// Notes each key that stands twice. All lists and all mappings count as the same key, as in go-yaml.
+    /// Notes each key that occurs twice. All lists and all mappings count as the same key, as in go-yaml.
     fn are_unique(&mut self, entries: &[(Node, Node)]) -> bool {
         let mut lines: HashMap<(u8, &str), Vec<Mark>> = HashMap::with_capacity(entries.len());
         let names = entries.iter().map(|(key, _)| match &key.data {

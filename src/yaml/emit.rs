@@ -28,7 +28,7 @@ pub enum Sequences {
 
 /// Writes `value` as go-yaml v2 does, with a line break at the end.
 ///
-/// Sequences stand at the column of their key, lines are folded once they pass column 80, keys are in natural order.
+/// Sequences are at the column of their key, lines are folded once they pass column 80, keys are in natural order.
 /// Recurses as deep as `value`. What sigs.k8s.io/yaml writes is [`super::sigs::marshal`].
 ///
 /// Reference: go-yaml v2.4.3 `Marshal`.
@@ -47,7 +47,7 @@ pub fn emit_v3(value: &Value, sequences: Sequences) -> String {
     emit_v3_documents([value], sequences)
 }
 
-/// Writes each value as a document of its own; `---` stands between them only.
+/// Writes each value as a document of its own; `---` is between them only.
 pub fn emit_v3_documents<'a>(values: impl IntoIterator<Item = &'a Value>, sequences: Sequences) -> String {
     let mut emitter = Emitter::new(Dialect::V3, sequences);
     for value in values {

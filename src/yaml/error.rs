@@ -43,7 +43,7 @@ impl Error {
     }
 
     pub(super) fn aliases_too_long(mark: Mark, limit: usize) -> Self {
-        Self::yaml(format!("aliases stand for more than {limit} bytes"), Some(mark))
+        Self::yaml(format!("aliases expand to more than {limit} bytes"), Some(mark))
     }
 
     pub(super) fn too_deep(mark: Mark) -> Self {

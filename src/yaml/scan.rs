@@ -29,7 +29,7 @@ pub(super) type Result<T> = std::result::Result<T, Box<Fault>>;
 #[derive(Debug, Clone, Copy, Default)]
 struct SimpleKey {
     possible: bool,
-    /// In the block context at the column of the mapping: whatever stands here has to be a key.
+    /// In the block context at the column of the mapping: whatever is here has to be a key.
     required: bool,
     token_number: usize,
     at: Position,
@@ -37,7 +37,7 @@ struct SimpleKey {
 
 /// Levels of flow collections, and of indentation, that go-yaml allows.
 const LEVELS_MAX: usize = 10_000;
-/// Characters that may stand between the start of a key and its `:`.
+/// Characters that may be between the start of a key and its `:`.
 const SIMPLE_KEY_MAX: i64 = 1024;
 
 pub(super) struct Scanner<'a> {

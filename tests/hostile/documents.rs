@@ -401,12 +401,12 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "Jsonnet that eats memory",
-        expected: "Jsonnet needs more memory than git config hydrate.memoryLimit gives it",
+        expected: "Jsonnet needs more memory than git config hydrate.memoryLimit allows",
         build: |dry| dry.x_file("a.jsonnet", "local f(s) = f(s + s) tailstrict; f('x')"),
     },
     Case {
         name: "Jsonnet that prints without end",
-        expected: "Jsonnet needs more memory than git config hydrate.memoryLimit gives it",
+        expected: "Jsonnet needs more memory than git config hydrate.memoryLimit allows",
         build: |dry| dry.x_file("a.jsonnet", "[{a: std.repeat('x', 1000000)} for i in std.range(0, 1000000)]"),
     },
     Case {
@@ -419,7 +419,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "Jsonnet that imports the host",
-        expected: "can't be imported",
+        expected: "cannot be imported",
         build: |dry| dry.x_file("a.jsonnet", "{a: importstr '/etc/passwd'}"),
     },
     Case {

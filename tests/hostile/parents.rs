@@ -38,12 +38,12 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "a row of Applications without end",
-        expected: "8 Applications make one another in a row; the setting limits.madeDepth sets the limit",
+        expected: "Applications that make each other are nested 8 deep; the setting limits.madeDepth sets the limit",
         build: |dry| chart(dry, made("x-{{ add1 (int .Values.count) }}", "apps/x/dev", NEXT)),
     },
     Case {
         name: "Applications that make four more each, without end",
-        expected: "a dry tree has more than 1000 that may make some; the setting limits.makers sets the limit",
+        expected: "a dry tree has more than 1000 Applications that may make others; the setting limits.makers sets the limit",
         build: |dry| {
             let next = ", helm: {parameters: [{name: count, value: '{{ $.Values.count }}{{ . }}', forceString: true}]}";
             let template = made("x-{{ $.Values.count }}{{ . }}", "apps/x/dev", next);
@@ -52,7 +52,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "a set that makes Applications which render the set",
-        expected: "8 Applications make one another in a row; the setting limits.madeDepth sets the limit",
+        expected: "Applications that make each other are nested 8 deep; the setting limits.madeDepth sets the limit",
         build: |dry| {
             let name = "x-{{ add1 (int .Values.count) }}-{{ `{{who}}` }}";
             let of_set = made(name, "apps/x/dev", NEXT);

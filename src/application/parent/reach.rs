@@ -1,4 +1,5 @@
-//! Which Applications may render others: those whose sources have the word `sourceHydrator` somewhere.
+//! Which Applications may render others: those whose sources have the word `sourceHydrator` somewhere; with rules, those whose
+//! sources name Argo CD's group and Applications.
 //!
 //! To render every Application only to see what it makes would double the cost of a push. What a render prints comes from
 //! the files that it reads, and these are in the directory of its sources or named there: so where none of them has the
@@ -7,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::super::read::MARK;
+use super::super::read::{MARK, may_be_plain};
 use super::super::search::{KUSTOMIZATIONS, is_kustomization};
 use super::super::{Application, field};
 use crate::inputs::{self, Remote};
@@ -27,6 +28,8 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 pub struct Reach {
     directories: HashMap<ContentId, Arc<Below>>,
     files: HashMap<ContentId, bool>,
+    /// Whether Applications without the word count.
+    has_rules: bool,
 }
 
 /// What stands in a directory and below it.
@@ -42,15 +45,25 @@ struct Below {
 }
 
 impl Reach {
+    /// Nothing is known yet. With rules, Applications without the word count.
+    pub fn new(has_rules: bool) -> Self {
+        Self { has_rules, ..Self::default() }
+    }
+
     /// Whether what an Application renders may hold the word.
     pub fn may_make(&mut self, application: &Application, files: &dyn Files) -> bool {
         let view = View::new(files);
         let mut seen = HashSet::new();
-        let mut left = vec![application.dry.path.clone()];
-        let mut names = Vec::new();
-        texts(&application.dry.fields, &mut names);
-        for name in names {
-            left.extend(places(&application.dry.path, &name));
+        let mut left = Vec::new();
+        for source in application.all_sources() {
+            let mut names = Vec::new();
+            texts(&source.fields, &mut names);
+            left.extend(names.into_iter().flat_map(|name| places(&source.path, &name)));
+            left.push(source.path.clone());
+            // Values can hold whole Applications.
+            if self.has_rules && may_hold_plain(&source.fields) {
+                return true;
+            }
         }
         while let Some(path) = left.pop() {
             if !seen.insert(path.clone()) {
@@ -128,12 +141,29 @@ impl Reach {
     }
 
     fn is_marked(&mut self, files: &dyn Files, path: &RepoPath, id: ContentId) -> bool {
+        if let Some(known) = self.files.get(&id) {
+            return *known;
+        }
         let read = || {
             let is_small = files.size(path, id).is_ok_and(|size| size <= FILE_BYTES_MAX);
-            is_small
-                && files.read(path, id).is_ok_and(|content| memchr::memmem::find(&content, MARK.as_bytes()).is_some())
+            is_small && files.read(path, id).is_ok_and(|content| self.is_marked_text(&content))
         };
-        *self.files.entry(id).or_insert_with(read)
+        let is_marked = read();
+        self.files.insert(id, is_marked);
+        is_marked
+    }
+
+    fn is_marked_text(&self, content: &[u8]) -> bool {
+        memchr::memmem::find(content, MARK.as_bytes()).is_some() || (self.has_rules && may_be_plain(content))
+    }
+}
+
+/// Whether one text of a field may hold an Application.
+fn may_hold_plain(of: &field::Field) -> bool {
+    match &of.content {
+        field::Content::Mapping(entries) => entries.iter().any(|entry| may_hold_plain(&entry.field)),
+        field::Content::List(items) => items.iter().any(may_hold_plain),
+        field::Content::Scalar(value) => value.as_str().is_some_and(|text| may_be_plain(text.as_bytes())),
     }
 }
 

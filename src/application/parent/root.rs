@@ -34,18 +34,18 @@ impl TryFrom<serde_json::Map<String, serde_json::Value>> for Root {
             return Err("a root has no `name`".to_owned());
         };
         let wrong = |what: String| format!("the root `{name}`: {what}");
-        let name = AppName::new(name).map_err(|error| wrong(format!("`name` can't be that: {error}")))?;
+        let name = AppName::new(name).map_err(|error| wrong(format!("`name` is not valid: {error}")))?;
         let text = |key: &str| fields.get(key).map(|value| value.as_str());
         match text("path") {
             Some(Some(_)) => {}
-            Some(None) => return Err(wrong("`path` must be a text".to_owned())),
+            Some(None) => return Err(wrong("`path` must be a string".to_owned())),
             None => return Err(wrong("`path` is missing".to_owned())),
         }
         if text("namespace") == Some(None) {
-            return Err(wrong("`namespace` must be a text".to_owned()));
+            return Err(wrong("`namespace` must be a string".to_owned()));
         }
         if let Some(key) = ["repoURL", "targetRevision"].into_iter().find(|key| fields.contains_key(*key)) {
-            return Err(wrong(format!("`{key}` is not set here: a root is rendered from the dry commit at hand")));
+            return Err(wrong(format!("`{key}` cannot be set: a root is rendered from the dry commit itself")));
         }
         let root = Self { name, fields: fields.clone() };
         root.document("https://example.com", "HEAD").map(|_| root).map_err(wrong)
@@ -79,11 +79,11 @@ impl Root {
         let file = RepoPath::new("settings.yaml").expect("a plain name");
         let fields = located::parse(&file, object.to_string().as_bytes()).map_err(|wrong| wrong.message)?;
         let Some(field) = fields.first() else { return Err("it is empty".to_owned()) };
-        let document = document(field, 0, false);
+        let document = document(field, 0, false, None);
         match (document.diagnostics.into_iter().next(), document.application) {
             (None, Some(application)) => Ok((*application).clone()),
             (Some(wrong), _) => Err(wrong.message),
-            (None, None) => Err("it is no Application".to_owned()),
+            (None, None) => Err("it is not an Application".to_owned()),
         }
     }
 }

@@ -63,7 +63,7 @@ fn objects_that_are_applications() {
         (
             "{apiVersion: argoproj.io/v1alpha1, kind: App, SPEC}",
             0,
-            &["1:42 an object of kind `App` is not hydrated, though it has `spec.sourceHydrator`"],
+            &["1:42 an object of kind `App` is not hydrated, although it has `spec.sourceHydrator`"],
         ),
         ("{apiVersion: argoproj.io/v1alpha1, kind: ApplicationSet, spec: {template: {SPEC}}}", 0, &[]),
     ];
@@ -490,5 +490,5 @@ fn applications_that_are_not_hydrated_by_a_slip() {
     let (found, documents, _) = misspelt(&stream);
     assert_eq!((found.len(), documents), (1, 1));
     let utf16: Vec<u8> = [0xFF, 0xFE].into_iter().chain(nameless.encode_utf16().flat_map(u16::to_le_bytes)).collect();
-    assert!(is_marked(&utf16) && file(&utf16).misspelt.len() == 1);
+    assert!(is_marked(&utf16, &RuleSet::default()) && file(&utf16).misspelt.len() == 1);
 }

@@ -136,7 +136,7 @@ fn united(secrets: Vec<(RepoPath, Cluster)>, listed: &[Cluster]) -> Result<Known
         match found.get(&cluster.name) {
             Some(other) if *other != cluster => {
                 return Err(Unclear::in_file(
-                    format!("two Secrets of clusters have the name `{}`: Argo CD takes either of them", cluster.name),
+                    format!("two cluster Secrets have the name `{}`: Argo CD may use either of them", cluster.name),
                     "give each cluster a name of its own",
                     file,
                 ));
@@ -168,7 +168,7 @@ fn list_of(view: &View<'_>, path: &RepoPath) -> Result<Vec<Cluster>, Unclear> {
     let mut clusters: Vec<Cluster> = Vec::new();
     for document in &documents {
         let Content::List(items) = &document.content else {
-            return Err(Unclear::at("clusters are a list", AS_WRITTEN, &document.place));
+            return Err(Unclear::at("clusters must be a list", AS_WRITTEN, &document.place));
         };
         for item in items {
             let cluster = cluster(item)?;
@@ -184,7 +184,7 @@ fn list_of(view: &View<'_>, path: &RepoPath) -> Result<Vec<Cluster>, Unclear> {
 
 fn cluster(item: &Field) -> Result<Cluster, Unclear> {
     let Content::Mapping(entries) = &item.content else {
-        return Err(Unclear::at("a cluster is a mapping", AS_WRITTEN, &item.place));
+        return Err(Unclear::at("a cluster must be a mapping", AS_WRITTEN, &item.place));
     };
     let mut cluster = Cluster::default();
     for Entry { key, key_place, field, .. } in entries.iter().filter(|entry| !entry.field.is_null()) {
@@ -197,7 +197,7 @@ fn cluster(item: &Field) -> Result<Cluster, Unclear> {
             "annotations" => cluster.annotations = texts(field)?,
             "apiVersions" => {
                 let Content::List(items) = &field.content else {
-                    return Err(Unclear::at("`apiVersions` is a list", AS_WRITTEN, &field.place));
+                    return Err(Unclear::at("`apiVersions` must be a list", AS_WRITTEN, &field.place));
                 };
                 cluster.api_versions = items.iter().map(text).collect::<Result<_, _>>()?;
             }
@@ -223,13 +223,13 @@ pub fn has_userinfo(url: &str) -> bool {
 }
 
 fn text(field: &Field) -> Result<String, Unclear> {
-    let wrong = || Unclear::at(format!("a text is needed, and this is {}", field.kind()), "quote it", &field.place);
+    let wrong = || Unclear::at(format!("expected a string, found {}", field.kind()), "quote it", &field.place);
     field.as_str().map(str::to_owned).ok_or_else(wrong)
 }
 
 fn texts(field: &Field) -> Result<BTreeMap<String, String>, Unclear> {
     let Content::Mapping(entries) = &field.content else {
-        return Err(Unclear::at("labels and annotations are mappings", AS_WRITTEN, &field.place));
+        return Err(Unclear::at("labels and annotations must be mappings", AS_WRITTEN, &field.place));
     };
     entries.iter().map(|entry| Ok((entry.key.clone(), text(&entry.field)?))).collect()
 }

@@ -28,10 +28,10 @@ pub(super) fn params(language: &mut Language, sources: &Sources<'_>, generator: 
     let clusters = match sources.clusters()? {
         Known::Unknown => {
             return Err(Fault::refused(
-                "the clusters are known to Argo CD only: the dry tree has no Secret of a cluster",
+                "only Argo CD knows the clusters: the dry tree has no cluster Secret",
                 Refusal::Elsewhere,
-                "list them in a file of the dry tree, which `git hydrate clusters import` writes, and name that by the \
-                 setting `clusters`; or commit their Secrets without `config`",
+                "list them in a file of the dry tree, which `git hydrate clusters import` writes, and name the file \
+                in the setting `clusters`; or commit their Secrets without `config`",
             ));
         }
         Known::Clusters(clusters) => clusters,

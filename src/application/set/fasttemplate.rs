@@ -14,7 +14,7 @@ pub(super) enum Error {
     #[error("invalid template: Cannot find end tag={} in the template={} starting from {}", quote(CLOSE), quote(.template), quote(.rest))]
     Open { template: String, rest: String },
     /// The result would be larger than is left.
-    #[error("what templates make is larger than the limit")]
+    #[error("the output of the templates is larger than the limit")]
     TooLong,
 }
 

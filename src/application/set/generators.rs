@@ -100,10 +100,10 @@ impl Engine<'_> {
         let recorded = self.recorded.clone();
         let Some(recorded) = recorded.get(name) else {
             return Err(Fault::refused(
-                format!("the generator `{name}` is answered outside of git"),
+                format!("the generator `{name}` gets its params from outside of git"),
                 Refusal::Elsewhere,
-                "record what it answers in a file of the dry tree and name that by the setting \
-                 `applicationSets.<name>.parameters`, or list it in a file that a `git` generator reads",
+                "record its params in a file of the dry tree and name the file in the setting \
+                `applicationSets.<name>.parameters`, or list them in a file that a `git` generator reads",
             ));
         };
         let mut all = Vec::with_capacity(recorded.len());
@@ -125,8 +125,10 @@ impl Engine<'_> {
         let mut generated = generated.into_iter();
         match (generated.next(), generated.next()) {
             (Some(only), None) => Ok(only.elements),
-            (None, _) => Err(Fault::new("child generator generated no parameters")
-                .hint("a child names one generator; matrix and merge nest two levels deep, a third one is dropped")),
+            (None, _) => Err(Fault::new("child generator generated no parameters").hint(
+                "a child must name one generator; matrix and merge nest two levels deep, \
+                 and Argo CD ignores a third",
+            )),
             (Some(_), Some(_)) => Err(Fault::new("found more than one generator in matrix.Generators")),
         }
     }

@@ -24,7 +24,7 @@ pub(super) fn params(language: &mut Language, sources: &Sources<'_>, generator: 
     let git = Generator::new(generator);
     let (items, key) = match (git.directories, git.files) {
         ([], []) => {
-            return Err(Fault::new(EMPTY).hint("a `git` generator names `directories` or `files`"));
+            return Err(Fault::new(EMPTY).hint("a `git` generator must have `directories` or `files`"));
         }
         ([], files) => (files, "files"),
         (directories, _) => (directories, "directories"),
@@ -132,7 +132,7 @@ impl<'a> Walking<'a> {
         self.path_bytes += bytes;
         self.language.charge_steps(bytes * (patterns + 1))?;
         match self.path_bytes > PATH_BYTES_MAX || path.components().count() > DEPTH_MAX {
-            true => Err(Fault::new("the tree has more files, or deeper directories, than generators look at")),
+            true => Err(Fault::new("the tree has more files, or deeper directories, than generators read")),
             false => Ok(()),
         }
     }

@@ -106,12 +106,12 @@ pub fn import(
         }
     }
     if clusters.is_empty() {
-        return Err("there is no Secret of a cluster on standard input: one has the label \
-                    `argocd.argoproj.io/secret-type: cluster`"
+        return Err("there is no cluster Secret on standard input: they have the label \
+            `argocd.argoproj.io/secret-type: cluster`"
             .to_owned());
     }
     if let Some(unknown) = versions.keys().find(|name| !clusters.contains_key(*name)) {
-        return Err(format!("`{unknown}`, of which the versions were given, is not among the clusters"));
+        return Err(format!("`--versions` names the cluster `{unknown}`, which has no Secret on standard input"));
     }
     let list = Value::Sequence(clusters.into_values().collect());
     yaml::sigs::marshal(&list).map_err(|_| "the list cannot be written".to_owned())
@@ -136,7 +136,7 @@ fn cluster(
             let data = secret.at(&["data", key]).and_then(Value::as_str).unwrap_or_default();
             let bytes = data_encoding::BASE64.decode(data.trim().as_bytes()).ok();
             let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-            text.ok_or_else(|| format!("`data.{key}` of the Secret `{object}` is not text in base64"))
+            text.ok_or_else(|| format!("`data.{key}` of the Secret `{object}` is not base64-encoded text"))
         }
     };
     let (name, server, project) = (text("name")?, text("server")?, text("project")?);

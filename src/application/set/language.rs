@@ -149,13 +149,13 @@ impl Language {
 
 fn too_much(what: &str) -> Fault {
     Fault::new(format!("the set makes more {what} than the limit"))
-        .hint("divide it into several sets, or narrow its generators")
+        .hint("split it into several sets, or narrow its generators")
 }
 
 impl Fault {
     fn in_options(self) -> Self {
         self.hint(format!(
-            "the options of Go templates are {}",
+            "the valid options are {}",
             ["default", "invalid", "zero", "error"].map(|word| quote(&format!("missingkey={word}"))).join(", ")
         ))
     }

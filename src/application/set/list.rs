@@ -56,7 +56,7 @@ fn flat(object: &Mapping) -> Result<Params> {
         }
         // Upstream prints an error that there is not.
         _ => Err(Fault::new("error parsing value as string %!w(<nil>)")
-            .hint("quote the value, or set `goTemplate: true`: without it, params of a list are texts")),
+            .hint("quote the value, or set `goTemplate: true`: without it, params of a list must be strings")),
     };
     for (key, value) in object {
         match (key.as_str(), value) {

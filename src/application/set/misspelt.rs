@@ -10,6 +10,6 @@ impl ApplicationSet {
     /// What is said of unknown and misplaced fields in `sourceHydrator` of its templates, at their places.
     pub(in crate::application) fn misspelt_fields(&self) -> impl Iterator<Item = Diagnostic> {
         let templates = self.root().get("spec").into_iter().flat_map(templates);
-        templates.flat_map(|template| document(template, 0, true).diagnostics).filter(Diagnostic::is_of_a_field)
+        templates.flat_map(|template| document(template, 0, true, None).diagnostics).filter(Diagnostic::is_of_a_field)
     }
 }

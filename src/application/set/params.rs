@@ -181,9 +181,8 @@ pub(super) fn merge(language: &mut Language, into: &Params, from: &Params, depth
         if takes_texts_only {
             // Upstream panics, and tells the panic.
             let text = "reflect.Value.SetMapIndex: value of type interface {} is not assignable to type string";
-            return Err(Fault::new(text).hint(
-                "`values` of a generator and a param `values` do not go together this way; give one another name",
-            ));
+            return Err(Fault::new(text)
+                .hint("the `values` of a generator conflict with a param named `values`; rename one of them"));
         }
         into.set(key.clone(), theirs.clone());
     }

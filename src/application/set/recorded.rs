@@ -16,12 +16,12 @@ const RECORDABLE: [&str; 4] = ["scmProvider", "pullRequest", "plugin", "clusterD
 pub fn read_recorded(bytes: &[u8]) -> Result<Recorded, String> {
     let value = yaml::sigs::unmarshal(bytes, &yaml::Limits::default()).map_err(|error| error.to_string())?;
     let Value::Mapping(generators) = value else {
-        return Err("a mapping of generators to lists of params is needed".to_owned());
+        return Err("expected a mapping of generators to lists of params".to_owned());
     };
     let mut all = Recorded::new();
     for (name, sets) in generators {
         if !RECORDABLE.contains(&name.as_str()) {
-            return Err(format!("`{name}` is none of {}", RECORDABLE.map(|name| format!("`{name}`")).join(", ")));
+            return Err(format!("`{name}` is not one of {}", RECORDABLE.map(|name| format!("`{name}`")).join(", ")));
         }
         let Value::Sequence(sets) = sets else { return Err(format!("`{name}` is not a list")) };
         let sets = sets.into_iter().map(|set| match set {

@@ -58,9 +58,9 @@ fn render_entries(
         let new_key = language.render(key, params, Missing::AsSet).map_err(|fault| fault.below(key))?;
         if rendered.contains_key(&new_key) {
             return Err(Fault::refused(
-                format!("two keys of one map render to `{new_key}`: which of them counts differs from run to run"),
+                format!("two keys of one map render to `{new_key}`: which one wins differs from run to run"),
                 Refusal::Nondeterministic,
-                "give the keys different texts",
+                "make the keys render differently",
             )
             .below(key));
         }

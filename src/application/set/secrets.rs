@@ -62,7 +62,7 @@ impl Search<'_> {
             self.path_bytes += path.as_str().len() + 16;
             if self.path_bytes > PATH_BYTES_MAX || path.components().count() > DEPTH_MAX {
                 return Err(Unclear::in_file(
-                    "the tree has more files than are searched for Secrets of clusters",
+                    "the tree has more files than are searched for cluster Secrets",
                     "use a generator other than `clusters`",
                     path,
                 ));
@@ -96,8 +96,8 @@ impl Search<'_> {
             return Ok(());
         }
         let documents = yaml::decode(&data, Dialect::V2, &Limits::default()).map_err(|error| {
-            let text = format!("the file may contain Secrets of clusters, but cannot be read: {error}");
-            Unclear::in_file(text, "fix it: clusters are made from all of their Secrets, or from none", path.clone())
+            let text = format!("the file may contain cluster Secrets, but cannot be read: {error}");
+            Unclear::in_file(text, "fix it: the clusters are read from all of their Secrets or from none", path.clone())
         })?;
         documents.iter().try_for_each(|document| self.object(path, document, 0))
     }
@@ -164,7 +164,7 @@ impl Plain<'_> {
         }
         let Some(data) = data else { return Ok(String::new()) };
         let bytes = data_encoding::BASE64.decode(data.trim().as_bytes()).map_err(|_| {
-            let text = format!("`data.{key}` of a cluster's Secret is not valid base64");
+            let text = format!("`data.{key}` of a cluster Secret is not valid base64");
             Unclear::in_file(text, "encode it, or write it under `stringData`", path.clone())
         })?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -178,5 +178,5 @@ fn texts(value: Option<&Value>) -> BTreeMap<String, String> {
 }
 
 fn unreadable(path: &RepoPath, error: &ViewError) -> Unclear {
-    Unclear::in_file(format!("the Secrets of clusters cannot be looked for: {error}"), "run `git fsck`", path.clone())
+    Unclear::in_file(format!("cannot search for cluster Secrets: {error}"), "run `git fsck`", path.clone())
 }

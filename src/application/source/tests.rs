@@ -155,7 +155,7 @@ fn mistakes_of_override_files() {
         ("text", &["a/.argocd-source.yaml:1:1 `a/.argocd-source.yaml` must be a mapping, and is a text"]),
         (
             "helm: {}\n---\nhelm: {}",
-            &["a/.argocd-source.yaml:3:1 an override file is one document, and this one has more"],
+            &["a/.argocd-source.yaml:3:1 an override file has one document, but this one has more"],
         ),
         (
             "helm: {releaseName: 7, skipCrds: 'no'}",

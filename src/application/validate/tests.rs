@@ -129,19 +129,22 @@ fn repositories_that_are_set() {
     let ssh = App { url: "git@git.example.com:shop/dry.git", ..API };
     let cased = App { url: "git@git.example.com:Shop/dry.git", ..API };
     let is_other =
-        "[1] 1.yaml:2 warning: `drySource.repoURL` is another repository: this Application is not hydrated here";
+        "[1] 1.yaml:2 warning: `drySource.repoURL` names another repository: this Application is not hydrated here";
     check(&[WEB, other], &REPOSITORY, &[is_other]);
     check(&[WEB, ssh], &REPOSITORY, &[]);
     check(&[WEB, cased], &REPOSITORY, &[is_other]);
     check(&[WEB, cased], &Repository { urls: &[URL, "ssh://git@git.example.com/Shop/dry"], ..REPOSITORY }, &[]);
     let hint = |app| judge(&[WEB, app], &REPOSITORY).findings[0].diagnostic.hint.clone();
-    assert_eq!(hint(other), None);
-    let line = "if it is this one, on the server: git hydrate config add repoURL git@git.example.com:Shop/dry.git";
+    let line = "this one is https://git.example.com/shop/dry; if both are one, on the server: git hydrate config add \
+                repoURL https://git.example.com/shop/other";
+    assert_eq!(hint(other).as_deref(), Some(line));
+    let line = line.replace("https://git.example.com/shop/other", "git@git.example.com:Shop/dry.git");
+    let line = &*line;
     assert_eq!(hint(cased).as_deref(), Some(line));
     let hostile = App { url: "https://git.example.com/shop/dry/?$(reboot)", ..API };
     let repository = Repository { urls: &[], ..REPOSITORY };
     let hint = judge(&[WEB, hostile], &repository).findings[0].diagnostic.hint.clone();
-    let line = "set the one that is right, on the server: git hydrate config set repoURL URL";
+    let line = "set the right one on the server: git hydrate config set repoURL URL";
     assert_eq!(hint.as_deref(), Some(line));
 }
 
@@ -171,7 +174,7 @@ fn repositories_that_are_inferred() {
     // Two prove it, so a third that is wrong is wrong alone.
     check(&[WEB, API, none], &repository, &[]);
     let is_other =
-        "[2] 2.yaml:2 warning: `drySource.repoURL` is another repository: this Application is not hydrated here";
+        "[2] 2.yaml:2 warning: `drySource.repoURL` names another repository: this Application is not hydrated here";
     check(&[WEB, API, other], &repository, &[is_other]);
     // Most of them are elsewhere.
     let elsewhere = App { dry: "apps/none", ..other };
@@ -247,10 +250,10 @@ fn branches_that_are_not_for_manifests() {
 
     let only_env = Repository { allowed: &["env/"], ..REPOSITORY };
     check(&[WEB], &only_env, &[]);
-    check(&[to("prod")], &only_env, &["[0] 0.yaml:4 `prod` is not among the branches that may be hydrated"]);
+    check(&[to("prod")], &only_env, &["[0] 0.yaml:4 the settings do not allow hydration to `prod`"]);
     // A sync branch that is missing is made.
     let staged = App { staging: Some("env/next"), ..to("prod") };
-    check(&[staged], &only_env, &["[0] 0.yaml:4 `prod` is not among the branches that may be hydrated"]);
+    check(&[staged], &only_env, &["[0] 0.yaml:4 the settings do not allow hydration to `prod`"]);
 }
 
 #[test]
@@ -279,12 +282,12 @@ fn staging_branches() {
     check(
         &[staged(WEB, "dev", "next"), staged(API, "prod", "next")],
         &REPOSITORY,
-        &["[0, 1] 1.yaml:4 `next` stages for `prod` here, and for `dev` elsewhere"],
+        &["[0, 1] 1.yaml:4 `next` is the staging branch of `prod` here, but of `dev` elsewhere"],
     );
     check(
         &[staged(WEB, "dev", "dev-next"), App { sync: ("dev", "api"), ..API }],
         &REPOSITORY,
-        &["[0, 1] 1.yaml:4 `dev` is hydrated here, and promoted to from `dev-next` elsewhere"],
+        &["[0, 1] 1.yaml:4 `dev` is hydrated directly here, but promoted from `dev-next` elsewhere"],
     );
     // A staging branch of its own name is none.
     check(&[staged(WEB, "dev", "dev"), App { sync: ("dev", "api"), ..API }], &REPOSITORY, &[]);

@@ -68,7 +68,7 @@ impl Fetcher {
 pub const PACKED_BYTES_MAX: u64 = 32 << 20;
 
 fn plain_warning(url: &str) -> Option<String> {
-    url.starts_with("http://").then(|| format!("{url} came without TLS: it is not known who sent it"))
+    url.starts_with("http://").then(|| format!("{url} was fetched without TLS, so its origin is unverified"))
 }
 
 /// The files of an archive.

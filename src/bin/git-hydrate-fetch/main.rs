@@ -107,7 +107,7 @@ fn run() -> std::result::Result<(), Box<dyn std::error::Error>> {
                 loop {
                     let next = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
                     let Ok((id, what)) = next else { return };
-                    // Nobody is left to hear it when this fails.
+                    // No one is left to hear it when this fails.
                     let _ = answer(&talk, id, fetcher.fetch(&what));
                 }
             };

@@ -100,7 +100,7 @@ impl Fetcher {
 fn content(manifest: &Manifest) -> Result<&Descriptor> {
     let config = manifest.config.as_ref().map(|config| config.media_type.as_str()).unwrap_or_default();
     if config != CONFIG {
-        return Err(format!("it is no chart: its config is `{config}`").into());
+        return Err(format!("it is not a chart: its config is `{config}`").into());
     }
     if manifest.layers.len() > LAYERS_MAX {
         return Err(format!("it has more than {LAYERS_MAX} layers").into());
@@ -221,7 +221,7 @@ impl Registry<'_> {
                 }
                 _ => Err(format!("{url}: an index of {} manifests", manifest.manifests.len()).into()),
             },
-            other => Err(format!("{url}: `{other}` is no manifest of a chart").into()),
+            other => Err(format!("{url}: `{other}` is not the manifest of a chart").into()),
         }
     }
 
@@ -296,7 +296,7 @@ mod tests {
             (manifest(CONFIG, &["application/vnd.cncf.helm.chart.provenance.v1.prov", CONTENT]), ""),
             (
                 manifest("application/vnd.oci.image.config.v1+json", &[CONTENT]),
-                "it is no chart: its config is `application/vnd.oci.image.config.v1+json`",
+                "it is not a chart: its config is `application/vnd.oci.image.config.v1+json`",
             ),
             (manifest(CONFIG, &["x"]), "it has no layer with a chart"),
             (manifest(CONFIG, &[CONTENT, CONTENT]), "it has several layers with a chart"),

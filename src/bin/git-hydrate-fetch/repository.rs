@@ -71,7 +71,7 @@ impl Fetcher {
         let site = Site::of(url)?;
         if !site.is_tls && !self.web.allowed.plain(&site.host, site.port) {
             let allow = format!("http://{}:{}", site.host, site.port);
-            return Err(format!("{url} is not asked without TLS (to allow it: --allow {allow})").into());
+            return Err(format!("{url} is not fetched without TLS (to allow it: --allow {allow})").into());
         }
         let resolved = self.resolved(&site)?;
         Ok(Way::Web(site, resolved))
@@ -154,7 +154,8 @@ impl Git<'_> {
         }
         let listing = self.run(&["ls-tree", "-r", "-z", "-l", &tree], None)?;
         for entry in listing.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
-            let entry = std::str::from_utf8(entry).map_err(|_| format!("`{dir}` has a name that is no UTF-8"))?;
+            let entry =
+                std::str::from_utf8(entry).map_err(|_| format!("`{dir}` has a name that is not valid UTF-8"))?;
             let (fields, name) = entry.split_once('\t').ok_or("git ls-tree: no name")?;
             let path = dir.join(&RepoPath::new(name)?);
             let mut fields = fields.split_ascii_whitespace();
@@ -162,10 +163,12 @@ impl Git<'_> {
             match mode {
                 Some("100644" | "100755") => {}
                 Some("120000") => {
-                    return Err(format!("symbolic link `{path}` is refused: name a directory without links").into());
+                    return Err(format!("symbolic link `{path}` is not allowed: name a directory without links").into());
                 }
                 Some("160000") => {
-                    return Err(format!("submodule `{path}` is refused: name a directory without submodules").into());
+                    return Err(
+                        format!("submodule `{path}` is not allowed: name a directory without submodules").into()
+                    );
                 }
                 _ => return Err(format!("`{path}` is no file").into()),
             }
@@ -255,7 +258,7 @@ impl Git<'_> {
         Ok(Output { status, stdout: end(stdout)?, stderr: end(stderr)? })
     }
 
-    /// A git that knows nothing but what it is told here. A credential travels in its environment, which nobody else reads.
+    /// A git that knows nothing but what it is told here. A credential travels in its environment, which no one else reads.
     fn command(&self, credential: Option<&Credential>) -> Command {
         let mut command = Command::new("git");
         command.current_dir(&self.dir).env_clear();

@@ -62,7 +62,7 @@ impl Site {
         let is_tls = match &parsed.scheme[..] {
             b"https" => true,
             b"http" => false,
-            scheme => return Err(format!("`{}` is no scheme that is fetched", String::from_utf8_lossy(scheme)).into()),
+            scheme => return Err(format!("scheme `{}` is not supported", String::from_utf8_lossy(scheme)).into()),
         };
         let host = String::from_utf8_lossy(parsed.hostname()).to_ascii_lowercase();
         let written =
@@ -106,7 +106,7 @@ impl Web {
         Self { agent, allowed, talk, timeout, known: Mutex::default() }
     }
 
-    /// The body of what a URL leads to. A server that wants to know who asks is told, if git knows.
+    /// The body of what a URL leads to. A server that requires credentials gets them from git, if git has any.
     pub fn get(&self, url: &str, ask: Ask) -> Result<Vec<u8>> {
         let site = Site::of(url)?;
         let first = self.answer(url, ask, self.known(&site).map(basic).as_deref())?;
@@ -128,7 +128,7 @@ impl Web {
     /// The credential of a host, asked for once. None over a connection that others can read.
     pub fn credential(&self, site: &Site) -> Result<Option<Credential>> {
         if !site.is_tls {
-            return Err(format!("{} wants a password, which is only sent over TLS", site.name()).into());
+            return Err(format!("{} requires a password, which is only sent over TLS", site.name()).into());
         }
         // One question at a time: a person may be asked.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -165,16 +165,15 @@ impl Web {
             let site = Site::of(&url)?;
             if !site.is_tls && !self.allowed.plain(&site.host, site.port) {
                 let allow = format!("http://{}:{}", site.host, site.port);
-                return Err(format!("{url} is not asked without TLS (to allow it: --allow {allow})").into());
+                return Err(format!("{url} is not fetched without TLS (to allow it: --allow {allow})").into());
             }
-            let left =
-                self.timeout.checked_sub(started.elapsed()).ok_or_else(|| format!("{url}: it takes too long"))?;
+            let left = self.timeout.checked_sub(started.elapsed()).ok_or_else(|| format!("{url}: timed out"))?;
             let mut request = self.agent.get(&url).header("Accept", ask.accept);
             if let Some(authorization) = authorization.filter(|_| site == origin) {
                 request = request.header("Authorization", authorization);
             }
             let response = request.config().timeout_global(Some(left)).build().call();
-            let response = response.map_err(|error| told(&url, &error))?;
+            let response = response.map_err(|error| failure(&url, &error))?;
             let status = response.status().as_u16();
             let target = response.headers().get("location").and_then(|target| target.to_str().ok());
             match target {
@@ -196,7 +195,7 @@ impl Answer {
             200 => return Ok(self.body),
             404 | 410 => format!("{url}: not found ({})", self.status),
             status @ (401 | 403) => format!("{url}: {status} (credentials come from git: `git credential fill`)"),
-            status => format!("{url}: the server answers {status}"),
+            status => format!("{url}: the server answered {status}"),
         };
         Err(Failure { reason, refused: true })
     }
@@ -216,7 +215,7 @@ fn body(url: &str, mut response: Response<Body>, bytes_max: u64) -> Result<Answe
     let encoding =
         response.headers().get("content-encoding").and_then(|value| value.to_str().ok()).unwrap_or("identity");
     if !matches!(encoding, "identity" | "") {
-        return Err(format!("{url}: the server sends `{encoding}`, which was not asked for").into());
+        return Err(format!("{url}: the server sent `{encoding}`, which was not requested").into());
     }
     let mut body = Vec::new();
     let reader = response.body_mut().as_reader();
@@ -231,16 +230,16 @@ fn body(url: &str, mut response: Response<Body>, bytes_max: u64) -> Result<Answe
 /// A body that did not come to its end.
 fn cut_off(url: &str, error: &std::io::Error) -> Failure {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>()) {
-        Some(inner) => told(url, inner),
+        Some(inner) => failure(url, inner),
         None => format!("{url}: {error}").into(),
     }
 }
 
-fn told(url: &str, error: &ureq::Error) -> Failure {
+fn failure(url: &str, error: &ureq::Error) -> Failure {
     match error {
         ureq::Error::Io(error) => format!("{url}: {error}").into(),
         ureq::Error::HostNotFound => format!("{url}: no such host").into(),
-        ureq::Error::Timeout(_) => format!("{url}: it takes too long").into(),
+        ureq::Error::Timeout(_) => format!("{url}: timed out").into(),
         error => format!("{url}: {error}").into(),
     }
 }

@@ -75,7 +75,7 @@ fn location(span: &Span) -> Value {
     json!({ "physicalLocation": place })
 }
 
-/// A path as a relative reference: every byte that may not stand in one is escaped.
+/// A path as a relative reference: every byte that may not be in one is escaped.
 fn uri(path: &str) -> String {
     let mut uri = String::new();
     for byte in path.bytes() {

@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
     let (file, bytes) = read(&flags.file)?;
     let sets = match set::read_sets(&file, &bytes) {
         Ok(sets) => sets,
-        Err(diagnostic) => return Ok(told(diagnostic, &below_root)),
+        Err(diagnostic) => return Ok(failed(diagnostic, &below_root)),
     };
     if sets.is_empty() {
         bail!("{} has no ApplicationSet", flags.file.display());
@@ -83,7 +83,7 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
         match set.expand(&sources, &Limits::default()) {
             Ok(expanded) => {
                 for warning in expanded.warnings {
-                    told(warning, &place);
+                    failed(warning, &place);
                 }
                 for application in &expanded.applications {
                     if printed > 0 {
@@ -93,14 +93,14 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
                     printed += 1;
                 }
             }
-            Err(diagnostic) => outcome = told(diagnostic, &place),
+            Err(diagnostic) => outcome = failed(diagnostic, &place),
         }
     }
     Ok(outcome)
 }
 
 /// Says what is wrong, at a place as it is named from here.
-fn told(mut diagnostic: Diagnostic, place: &impl Fn(Span) -> Span) -> Outcome {
+fn failed(mut diagnostic: Diagnostic, place: &impl Fn(Span) -> Span) -> Outcome {
     diagnostic.span = diagnostic.span.map(place);
     output::warn(&diagnostic);
     Outcome::Found

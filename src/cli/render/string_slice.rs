@@ -42,7 +42,7 @@ fn unquote(text: &str) -> Result<(String, &str), &'static str> {
     let mut field = String::new();
     let mut rest = text;
     loop {
-        let (before, behind) = rest.split_once('"').ok_or("a quoted item without an end")?;
+        let (before, behind) = rest.split_once('"').ok_or("a quoted item has no closing quote")?;
         field.push_str(before);
         match behind.strip_prefix('"') {
             Some(more) => {
@@ -50,7 +50,7 @@ fn unquote(text: &str) -> Result<(String, &str), &'static str> {
                 rest = more;
             }
             None if behind.is_empty() || behind.starts_with(',') => return Ok((field, behind)),
-            None => return Err("text behind the quotes of an item"),
+            None => return Err("text after the closing quote of an item"),
         }
     }
 }

@@ -94,8 +94,8 @@ impl<'r> Fetcher<'r> {
     /// Starts the program beside this one, else that of the PATH.
     fn start(repository: &'r Repository, rules: Rules, with_ssh: bool) -> anyhow::Result<Self> {
         let dirs = [std::env::temp_dir(), repository.common_dir().to_owned()];
-        let scratch =
-            regular::scratch_dir("fetch", &[&dirs[0], &dirs[1]]).context("making a directory to fetch into")?;
+        let scratch = regular::scratch_dir("fetch", &[&dirs[0], &dirs[1]])
+            .context("creating a directory for the fetched files")?;
         let beside = std::env::current_exe().ok().map(|program| program.with_file_name(PROGRAM));
         let program = beside.filter(|program| program.exists()).unwrap_or_else(|| PathBuf::from(PROGRAM));
         let mut command = Command::new(&program);

@@ -110,7 +110,9 @@ impl<'r> Session<'r> {
         let is_meant = |entry: &&Entry| wanted.is_none_or(|wanted| is_meant(&entry.key, wanted));
         let keys: Vec<Key> = self.lock.entries().filter(is_meant).map(|entry| entry.key.clone()).collect();
         if let (Some(wanted), true) = (wanted, keys.is_empty()) {
-            bail!(super::super::WrongUse(format!("{LOCK} has no `{wanted}`: name a chart, or a URL as it is there")));
+            bail!(super::super::WrongUse(format!(
+                "{LOCK} has no `{wanted}`: name a chart or a URL that is listed there"
+            )));
         }
         let mut edits = BTreeMap::new();
         for key in keys {
@@ -155,7 +157,7 @@ impl<'r> Session<'r> {
             self.round(&missing, fetch)?;
             self.write_lock()?;
         }
-        bail!("what was fetched names more and more: gave up after {ROUNDS_MAX} rounds")
+        bail!("fetched files keep naming further inputs: gave up after {ROUNDS_MAX} rounds")
     }
 
     /// What is needed and not kept as it should be.
@@ -356,9 +358,7 @@ impl<'r> Session<'r> {
     /// Takes away what nothing needs, and tells what it was.
     pub fn prune(&mut self, inputs: &Inputs) -> anyhow::Result<()> {
         if inputs.is_partial {
-            bail!(
-                "some Applications cannot be read, so nobody knows what they need: see `git hydrate check --worktree`"
-            );
+            bail!("some Applications cannot be read, so what they need is unknown: see `git hydrate check --worktree`");
         }
         let unused = self.unused(inputs);
         let mut edits = BTreeMap::new();
@@ -414,7 +414,8 @@ impl<'r> Session<'r> {
         put(format!("{TOP}/.gitattributes"), (!is_empty).then_some(own))?;
         let mut parents: BTreeMap<RepoPath, BTreeSet<String>> = BTreeMap::new();
         for (lock, is_new) in [(&self.old, false), (&self.lock, true)] {
-            for place in lock.entries().flat_map(|entry| entry.at.iter()) {
+            let is_ours = |place: &&RepoPath| !place.components().next().is_some_and(|first| first == TOP);
+            for place in lock.entries().flat_map(|entry| entry.at.iter()).filter(is_ours) {
                 let names = parents.entry(place.parent().unwrap_or_default()).or_default();
                 if let Some(name) = place.file_name().filter(|_| is_new) {
                     names.insert(name.to_owned());
@@ -604,8 +605,8 @@ fn pinned(key: &Key, version: &str) -> String {
 
 fn changed(known: &Entry, content: &str) -> String {
     format!(
-        "{}: {LOCK} says {}, received {content}: the publisher has replaced it, or somebody did on the way\nhint: look at \
-         both before you take the new one: git hydrate vendor --update {}",
+        "{}: {LOCK} says {}, received {content}: it was replaced by its publisher, or on the way\nhint: compare both \
+        before you accept the new one: git hydrate vendor --update {}",
         known.key,
         known.content,
         crate::diag::shell_word(if known.key.name.is_empty() { &known.key.url } else { &known.key.name })

@@ -29,7 +29,7 @@ pub(super) fn perl(letter: u8) -> Option<ClassUnicode> {
     })
 }
 
-/// The classes that stand between `[:` and `:]`.
+/// The classes that are between `[:` and `:]`.
 pub(super) fn posix(name: &str) -> Option<ClassUnicode> {
     Some(match name {
         "alnum" => of(&[('0', '9'), ('A', 'Z'), ('a', 'z')]),

@@ -1,11 +1,11 @@
 //! Floats as text.
 
-/// Digits and where the decimal point stands among them: `0.d1d2d3… · 10^point`. Zero is the digit 0 and the point behind it.
+/// Digits and where the decimal point is among them: `0.d1d2d3… · 10^point`. Zero is the digit 0 and the point behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decimal {
     /// ASCII, at least one; neither the first nor the last is a zero but for zero itself.
     pub digits: Vec<u8>,
-    /// How many of the digits stand before the point.
+    /// How many of the digits come before the point.
     pub point: i32,
 }
 

@@ -90,7 +90,7 @@ fn signed(is_negative: bool, value: u64) -> Result<i64, NumberError> {
     }
 }
 
-/// Underscores stand between digits, or between a base prefix and a digit.
+/// Underscores are between digits, or between a base prefix and a digit.
 fn underscores_are_good(text: &[u8]) -> bool {
     let (_, text) = sign(text);
     let (mut before, digits, is_hex) = match text {

@@ -22,7 +22,7 @@ pub fn quote_bytes(text: &[u8]) -> Vec<u8> {
     quote_with(text, b'"', Escape::NonPrintable)
 }
 
-/// Whether a text may stand in back quotes: `strconv.CanBackquote`.
+/// Whether a text may be in back quotes: `strconv.CanBackquote`.
 pub fn can_backquote(text: &[u8]) -> bool {
     runes(text).all(|(_, rune)| {
         !rune.wrong
@@ -50,7 +50,7 @@ pub fn quote_with(text: &[u8], mark: u8, escape: Escape) -> Vec<u8> {
     out
 }
 
-/// One character as it stands between `mark`s.
+/// One character as it is between `mark`s.
 pub fn escape_char(out: &mut Vec<u8>, c: char, mark: u8, escape: Escape) {
     let short = match c {
         '\u{7}' => Some(b'a'),
@@ -117,7 +117,7 @@ pub enum Unit {
     Char(char),
 }
 
-/// The first character or escape, and what follows it; `mark` may only stand there escaped.
+/// The first character or escape, and what follows it; `mark` may only be there escaped.
 pub fn unquote_char(text: &[u8], mark: u8) -> Option<(Unit, &[u8])> {
     let first = *text.first()?;
     if first == mark {

@@ -61,7 +61,7 @@ const OFFSETS: [(&str, Parts, bool); 5] = [
     ("07", Parts::Hours, false),
 ];
 
-/// The first element of a layout with what stands before and behind it.
+/// The first element of a layout with what is before and behind it.
 pub(super) fn next_element(layout: &str) -> Option<(&str, Element, &str)> {
     for (at, c) in layout.char_indices() {
         let Some((element, length)) = element_at(layout.get(at..)?, c) else { continue };

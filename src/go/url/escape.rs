@@ -1,4 +1,4 @@
-//! What stands behind a `%`.
+//! What follows a `%`.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub enum Part {
 /// Why text of a URL cannot be unescaped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EscapeError {
-    /// A `%` without two hexadecimal digits, or one that must not stand there.
+    /// A `%` without two hexadecimal digits, or one that must not be there.
     Escape(Vec<u8>),
     /// A character that no host has.
     Host(u8),

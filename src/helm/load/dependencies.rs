@@ -1,4 +1,4 @@
-//! Dependencies that stand elsewhere in the repository.
+//! Dependencies that are elsewhere in the repository.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(super) fn resolve(view: &View<'_>, chart: &mut Chart, outer: &mut Vec<RepoPa
         let span = || Span::file(chart.origin.clone());
         let path = dir.resolve(relative).map_err(|error| {
             let kind = ErrorKind::MissingDependencies(vec![dependency.name.clone()]);
-            kind.at(span()).hint(format!("the repository {} can't be used: {error}", dependency.repository))
+            kind.at(span()).hint(format!("the repository {} cannot be used: {error}", dependency.repository))
         })?;
         if outer.contains(&path) {
             let kind = ErrorKind::DependencyCycle { name: dependency.name, path, outer: chart.metadata.name.clone() };

@@ -20,7 +20,7 @@ fn parse(text: &str) -> Result<Url, CompileError> {
     Url::parse(text.as_bytes()).map_err(|reason| CompileError::BadUrl { url: text.to_owned(), reason })
 }
 
-/// What stands behind the `#` of a reference, without its escapes.
+/// What follows the `#` of a reference, without its escapes.
 pub fn fragment(reference: &str) -> Result<String, CompileError> {
     let (_, fragment) = reference.split_once('#').unwrap_or((reference, ""));
     let bad = |reason: String| CompileError::BadUrl { url: reference.to_owned(), reason };

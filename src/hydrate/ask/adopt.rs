@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::check::{Checked, Findings, Rule, Tree, check, render_all};
-use crate::application::{self, Application, Profile};
+use crate::application::{self, Application, Profile, RuleSet};
 use crate::diag::{Diagnostic, Severity, Span};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::setup::Observer;
@@ -98,6 +98,7 @@ pub fn adopt(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) ->
         renderer: RendererName::Native,
         nondeterministic: &[],
         limits: settings::Limits::default(),
+        rules: RuleSet::default(),
     };
     let mut of_sources = Findings::default();
     let rendered = render_all(
@@ -121,7 +122,7 @@ pub fn adopt(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) ->
         let is_chart = dirs.iter().all(|dir| sources.get(dir) == Some(&Source::Chart));
         if finding.rule == Rule::Render && is_chart {
             finding.diagnostic.severity = Severity::Warning;
-            let hint = "give it values that let it render, by `helm` in the drySource of its Application";
+            let hint = "give it the values that it needs, under `helm` in the drySource of its Application";
             finding.diagnostic.hint.get_or_insert_with(|| hint.to_owned());
         }
         for dir in &dirs {
@@ -282,7 +283,7 @@ impl Survey<'_> {
                 }
                 // One with a hydrator in its template is told with the Applications.
                 "ApplicationSet" if !is_hydrated(&["spec", "template", "spec", "sourceHydrator"]) => {
-                    let message = format!("the ApplicationSet `{name}` makes Applications in a cluster only");
+                    let message = format!("the ApplicationSet `{name}` makes Applications only in a cluster");
                     let hint = "commit the Applications themselves, with `spec.sourceHydrator`";
                     self.found.add(Rule::ApplicationSet, Diagnostic::warning(message).at(at("kind")).hint(hint), None);
                 }

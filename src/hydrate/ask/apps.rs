@@ -33,6 +33,9 @@ pub struct ListedApplication {
     /// What makes it; none for one that the file holds itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_by: Option<MadeBy>,
+    /// The rule of the settings that hydrates it, from 1; none with `spec.sourceHydrator`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<usize>,
     /// The directory of its sources.
     pub source: String,
     /// The branch that hydration writes for it.
@@ -47,7 +50,7 @@ pub struct ListedApplication {
     /// Why it is not, or what is wrong with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The same as people read it behind "made by".
+    /// What makes it and the rule that hydrates it, as people read it.
     #[serde(skip)]
     pub origin: Option<String>,
 }
@@ -142,13 +145,14 @@ fn listed(application: &Arc<Application>, hydrated: bool, reason: Option<String>
         file: application.places.name.path.to_string(),
         line: application.places.name.line,
         made_by: application.maker.as_deref().map(MadeBy::new),
+        rule: application.rule,
         source: application.dry.path.to_string(),
         branch: branch.to_string(),
         sync_branch: (application.sync_branch != *branch).then(|| application.sync_branch.to_string()),
         path: application.sync_path.to_string(),
         hydrated,
         reason,
-        origin: application.maker.as_ref().map(ToString::to_string),
+        origin: application.origin(),
     }
 }
 
@@ -181,7 +185,7 @@ pub fn application_sets(repository: &Repository, commit: ObjectId) -> Result<Vec
     let rules = Rules::read(&repository.refs()?, &buffer)?;
     let files = TreeFiles::new(repository, repository.commit(commit)?.tree);
     let limit = rules.settings.limits.applications;
-    let discovered = Discovery::default().discover(&files, &rules.applications, limit);
+    let discovered = Discovery::default().discover(&files, &rules.applications, &rules.plain, limit);
     let discovered = discovered.map_err(HydrateError::tree(commit))?;
     Ok(discovered.sets.into_iter().map(|found| found.set).collect())
 }

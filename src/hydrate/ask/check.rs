@@ -44,11 +44,13 @@ pub enum Rule {
     ApplicationSet,
     /// An environment branch does not take what would be hydrated.
     EnvironmentBranch,
+    /// A rule of the settings is for nothing.
+    UnusedRule,
 }
 
 impl Rule {
     /// All of them.
-    pub const ALL: [Rule; 12] = [
+    pub const ALL: [Rule; 13] = [
         Rule::UnreadableFile,
         Rule::Application,
         Rule::Destination,
@@ -61,6 +63,7 @@ impl Rule {
         Rule::NoHydrator,
         Rule::ApplicationSet,
         Rule::EnvironmentBranch,
+        Rule::UnusedRule,
     ];
 
     /// Its name, as in JSON.
@@ -78,6 +81,7 @@ impl Rule {
             Rule::NoHydrator => "no-hydrator",
             Rule::ApplicationSet => "application-set",
             Rule::EnvironmentBranch => "environment-branch",
+            Rule::UnusedRule => "unused-rule",
         }
     }
 
@@ -95,7 +99,7 @@ impl Rule {
             Rule::Render => "The source of an Application must render; else its environment branch stays as it is.",
             Rule::Nondeterministic => {
                 "A render must give the same result each time. Random and clock functions of charts are refused when \
-                 they run; set the value that makes them needless, or have an admin allow them by name."
+                 they run; set the value that replaces them, or have an admin allow them by name."
             }
             Rule::MissingDependency => {
                 "Rendering opens no connection. Commit the charts that a chart depends on below its `charts/`, as `helm \
@@ -119,6 +123,7 @@ impl Rule {
                 "An environment branch is one that hydration made, and one dry commit removes no more from it than the \
                  setting `removalLimit` allows, unless its message says so."
             }
+            Rule::UnusedRule => "Each rule of the setting `rules` is for some Application.",
         }
     }
 
@@ -154,7 +159,7 @@ pub struct CheckFinding {
 pub struct Checked {
     /// The branch that the tree was taken for the tip of.
     pub dry_branch: String,
-    /// How many Applications with `spec.sourceHydrator` there are.
+    /// How many Applications with `spec.sourceHydrator`, or under a rule, there are.
     pub applications: usize,
     /// How many of them are hydrated from this branch.
     pub hydrated: usize,
@@ -236,7 +241,7 @@ pub fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) ->
     let Judged { rules, discovered, dry_branch, verdict } = judged(tree, renderers)?;
     let mut found = Findings::default();
     for broken in &discovered.broken {
-        found.add(Rule::UnreadableFile, broken.diagnostic.clone(), None);
+        found.add(Rule::UnreadableFile, broken.told(), None);
     }
     if let Some(unlisted) = &discovered.unlisted {
         found.add(Rule::UnreadableFile, unlisted.clone(), None);
@@ -250,6 +255,11 @@ pub fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) ->
     }
     for finding in &verdict.findings {
         found.add(Rule::Destination, finding.diagnostic.clone(), None);
+    }
+    for rule in (1..=rules.plain.len()).filter(|rule| !discovered.rules.contains(rule)) {
+        let text = format!("rule {rule} of the settings matches no Application that is left by the rules before it");
+        let hint = "correct its `match`, or take the rule away: git hydrate config edit";
+        found.add(Rule::UnusedRule, Diagnostic::warning(text).hint(hint), None);
     }
     let standings = verdict.standings.iter().zip(&discovered.applications);
     let hydrated = standings.filter(|(standing, _)| **standing == Standing::Hydrated);

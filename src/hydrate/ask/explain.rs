@@ -65,7 +65,7 @@ pub struct Explanation {
     /// The field that the line belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// What renders it; none when that cannot be told.
+    /// What renders it; none when that cannot be determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<DryOrigin>,
     /// The commit from which on it is what it is now.
@@ -87,7 +87,10 @@ pub struct DryOrigin {
     /// What makes it, and from what; none for one that the file holds itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_by: Option<String>,
-    /// Which engine renders it; none when that cannot be told.
+    /// The rule of the settings that hydrates it, from 1; none with `spec.sourceHydrator`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<usize>,
+    /// Which engine renders it; none when that cannot be determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_type: Option<SourceType>,
     /// The directory that is rendered.
@@ -129,10 +132,10 @@ pub struct ChangedLine {
     pub line: u32,
 }
 
-/// An object of an environment branch, and where it stands.
+/// An object of an environment branch, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// The line of commits that it stands at the tip of.
+    /// The line of commits that it is at the tip of.
     pub line: Line,
     /// The file.
     pub path: RepoPath,
@@ -330,6 +333,7 @@ fn origin(
         file: application.places.name.path.to_string(),
         line: application.places.name.line,
         made_by: application.maker.as_ref().map(ToString::to_string),
+        rule: application.rule,
         source_type,
         source_path: application.dry.path.to_string(),
         template: template.map(|template| template.to_string()),

@@ -135,7 +135,7 @@ fn between(
     Ok(changes)
 }
 
-/// What an input is, as short as it can be told.
+/// What an input is, as short as it can be determined.
 fn version(entry: &Entry) -> String {
     match entry.key.kind {
         Kind::Helm | Kind::Oci => entry.version.clone(),

@@ -79,6 +79,9 @@ pub struct PlannedStay {
 pub struct PlannedRender {
     /// Its name.
     pub application: String,
+    /// The rule of the settings that hydrates it, from 1; none with `spec.sourceHydrator`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<usize>,
     /// The directory of its sources.
     pub source: String,
     /// The directory of its manifests on the branch.
@@ -186,6 +189,7 @@ fn branch(name: &BranchName, step: &Step<Work>) -> PlannedBranch {
             Task::Fails(failed) => branch.mistakes.extend(failed.diagnostics.iter().cloned()),
             Task::Render(why) => branch.render.push(PlannedRender {
                 application: application.name.to_string(),
+                rule: application.rule,
                 source: application.dry.path.to_string(),
                 path: application.sync_path.to_string(),
                 why: why.into(),
@@ -223,7 +227,7 @@ impl std::fmt::Display for PlannedWhy {
         match self {
             Self::New => f.write_str("new"),
             Self::Application => f.write_str("Application changed"),
-            Self::File { changed } if changed.is_empty() => f.write_str("top directory changed"),
+            Self::File { changed } if changed.is_empty() => f.write_str("root directory changed"),
             Self::File { changed } => write!(f, "{changed} changed"),
             Self::Commit => f.write_str("names the dry commit"),
             Self::Settings => f.write_str("settings changed"),

@@ -49,7 +49,7 @@ pub struct PreviewedBranch {
     pub dry_branch: String,
     /// The dry commit.
     pub dry_sha: String,
-    /// The dry commit that the branch is hydrated from now, if that can be told.
+    /// The dry commit that the branch is hydrated from now, if that is known.
     pub dry_sha_before: Option<String>,
     /// The hydrated commit that it is compared with; none for a new branch, and when two dry commits are compared.
     pub against: Option<ObjectId>,
@@ -70,10 +70,12 @@ pub struct PreviewedBranch {
 pub struct PreviewedPath {
     /// The path.
     pub path: RepoPath,
-    /// The Application that writes to it, or wrote to it, if that can be told.
+    /// The Application that writes to it, or wrote to it, if that is known.
     pub application: Option<AppName>,
-    /// What makes, or made, the Application, and from what; none for one that stands in a file.
+    /// What makes, or made, the Application, and from what; none for one that is in a file.
     pub made_by: Option<String>,
+    /// The rule that hydrates it, from 1; none with `spec.sourceHydrator`.
+    pub rule: Option<usize>,
     /// `manifest.yaml` as it is; none when the path is new.
     pub old: Option<Vec<u8>>,
     /// `manifest.yaml` as it would be; none when the path would go.
@@ -135,7 +137,7 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
 
 fn rehearse<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Run<'a>, HydrateError> {
     let mut run = Run::over(setup, buffer)?.recalling(&Attempt::default());
-    // Nothing is moved, so nobody can be in the way.
+    // Nothing is moved, so no one can be in the way.
     run.hydrate_tips().map_err(Stopped::into_error)?;
     Ok(run)
 }
@@ -202,7 +204,9 @@ fn paths(
         let found = names.get(&path);
         let application = found.map(|application| application.name.clone());
         let made_by = found.and_then(|application| application.maker.as_ref()).map(ToString::to_string);
-        paths.push(PreviewedPath { path, application, made_by, old: content(change.old)?, new: content(change.new)? });
+        let rule = found.and_then(|application| application.rule);
+        let (old, new) = (content(change.old)?, content(change.new)?);
+        paths.push(PreviewedPath { path, application, made_by, rule, old, new });
     }
     Ok(paths)
 }

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use sha2::{Digest, Sha256};
 
 use super::check::{Judged, Tree, judged};
-use crate::application::{self, Application, Environment, Profile, Standing, Tool};
+use crate::application::{self, Application, Environment, Profile, Referenced, Standing, Tool};
 use crate::diag::{Diagnostic, Span};
 use crate::hydrate::rules::render_context;
 use crate::hydrate::{HydrateError, Observer};
-use crate::inputs::{self, DIR, Found, Kept, Scan, Source};
+use crate::inputs::{self, DIR, Found, Kept, Kind, Scan, Source};
 use crate::manifest;
 use crate::path::RepoPath;
-use crate::render::Renderers;
+use crate::render::{Renderers, directory_of};
 use crate::view::View;
 
 /// What a dry tree needs from elsewhere.
@@ -55,53 +55,93 @@ pub fn inputs(tree: &Tree<'_>, renderers: &Renderers) -> Result<Inputs, HydrateE
     let mut count = 0;
     let mut is_partial = !discovered.broken.is_empty() || !discovered.unanswered.is_empty();
     for (standing, application) in verdict.standings.iter().zip(&discovered.applications) {
-        if *standing != Standing::Hydrated {
-            is_partial |= application::source(&view, application, profile).is_err();
+        let mut is_counted = false;
+        let environment = Environment::new(profile, application, &tree.dry_commit);
+        for (source, span) in referenced(application, &environment) {
+            scan.add(application.name.as_str(), &source, &span);
         }
-        let Some(tool) = add(&mut scan, &view, application, (profile, &tree.dry_commit)) else { continue };
-        count += 1;
-        warnings.extend(live_source(application, &tool).filter(|_| is_beside));
+        for part in application.parts() {
+            let source = application::source(&view, &part, profile);
+            if *standing != Standing::Hydrated {
+                is_partial |= source.is_err();
+            }
+            let source = source.ok();
+            is_counted |= source.is_some() || part.dry.input.is_some();
+            add(&mut scan, &part, source.as_ref(), (profile, &tree.dry_commit));
+            warnings.extend(source.and_then(|source| live_source(&part, &source.tool)).filter(|_| is_beside));
+        }
+        count += usize::from(is_counted);
     }
     let url = rules.settings.repo_urls.first().map_or("", String::as_str);
     for root in &rules.settings.roots {
         let Some(root) = root.application(url, "HEAD") else { continue };
-        add(&mut scan, &view, &root, (profile, &tree.dry_commit));
+        let source = application::source(&view, &root, profile).ok();
+        add(&mut scan, &root, source.as_ref(), (profile, &tree.dry_commit));
     }
     let files: BTreeSet<RepoPath> = discovered.sets.iter().map(|set| set.file.0.clone()).collect();
     warnings.extend(files.iter().filter(|_| is_beside).filter_map(|file| live_set(&view, file)));
     Ok(Inputs { found: scan.finish(), applications: count, is_partial, warnings })
 }
 
-/// Adds what the source of an Application needs, and tells how it is rendered; none when it has no source.
-fn add(
-    scan: &mut Scan<'_>,
-    view: &View<'_>,
-    application: &Application,
-    (profile, dry_commit): (Profile, &str),
-) -> Option<Tool> {
-    let source = application::source(view, application, profile).ok()?;
-    let name = application.name.as_str();
-    match &source.tool {
-        Tool::Helm(_) => {
-            scan.add(name, &Source::Chart(source.path.clone()));
-            // As they are when the Application is rendered.
-            let substituted = Environment::new(profile, application, dry_commit).substitute(&source).ok();
-            if let Some(Tool::Helm(helm)) = substituted.map(|substituted| substituted.source.tool) {
-                let files = helm.value_files.iter().map(|file| ("valueFiles", file));
-                let parameters = helm.file_parameters.iter().map(|parameter| ("fileParameters", &parameter.path));
-                let numbered = (0..).zip(files).chain((0..).zip(parameters));
-                for (index, (field, url)) in numbered.filter(|(_, (_, text))| inputs::is_url(text)) {
-                    let index: usize = index;
-                    scan.add_file(name, url, source.span(&["helm", field, &index.to_string()]));
-                }
+/// What the source of an Application of one source needs from elsewhere. The tool is not known of what is not here yet.
+fn needed(application: &Application, tool: Option<&Tool>) -> Option<Source> {
+    let path = application.dry.path.clone();
+    let components = match tool {
+        Some(Tool::Kustomize(options)) => Some(options.components.clone()),
+        _ => None,
+    };
+    if let Some(key) = &application.dry.input {
+        return Some(match path.strip_prefix(&key.place()).filter(|_| key.kind == Kind::Git) {
+            Some(directory) => Source::From(key.clone(), directory, components),
+            None => Source::ChartFrom(key.clone()),
+        });
+    }
+    match (tool?, components) {
+        (Tool::Helm(_), _) => Some(Source::Chart(path)),
+        (_, Some(components)) => Some(Source::Kustomization(path, components)),
+        _ => None,
+    }
+}
+
+/// The directories of other repositories whose files an Application names by `$name/…`.
+fn referenced(application: &Application, environment: &Environment) -> Vec<(Source, Span)> {
+    let mut found = Vec::new();
+    for source in &*application.sources {
+        let Some(helm) = &source.dry.options.helm else { continue };
+        let parameters = helm.file_parameters.iter().map(|parameter| &parameter.path);
+        for text in helm.value_files.iter().chain(parameters) {
+            let referenced = application.referenced(&environment.file(text), &source.dry_path);
+            let Some(Ok(Referenced { root, path, input: Some(key) })) = referenced else { continue };
+            if let Some(directory) = directory_of(&path).strip_prefix(&root) {
+                found.push((Source::From(key, directory, None), source.dry_path.clone()));
             }
         }
-        Tool::Kustomize(options) => {
-            scan.add(name, &Source::Kustomization(source.path.clone(), options.components.clone()));
-        }
-        Tool::Directory(_) | Tool::Plugin(_) => {}
     }
-    Some(source.tool)
+    found
+}
+
+/// Adds what the source of an Application of one source needs; `source` is none of what is not here yet.
+fn add(
+    scan: &mut Scan<'_>,
+    application: &Application,
+    source: Option<&application::Source>,
+    (profile, dry_commit): (Profile, &str),
+) {
+    let name = application.name.as_str();
+    if let Some(needed) = needed(application, source.map(|source| &source.tool)) {
+        scan.add(name, &needed, &application.places.dry_path);
+    }
+    let Some(source) = source.filter(|source| matches!(source.tool, Tool::Helm(_))) else { return };
+    // As they are when the Application is rendered.
+    let substituted = Environment::new(profile, application, dry_commit).substitute(source).ok();
+    let Some(Tool::Helm(helm)) = substituted.map(|substituted| substituted.source.tool) else { return };
+    let files = helm.value_files.iter().map(|file| ("valueFiles", file));
+    let parameters = helm.file_parameters.iter().map(|parameter| ("fileParameters", &parameter.path));
+    let numbered = (0..).zip(files).chain((0..).zip(parameters));
+    for (index, (field, url)) in numbered.filter(|(_, (_, text))| inputs::is_url(text)) {
+        let index: usize = index;
+        scan.add_file(name, url, source.span(&["helm", field, &index.to_string()]));
+    }
 }
 
 /// What Argo CD would do with inputs that stand below the source of an Application.

@@ -1,7 +1,7 @@
 //! Whether hydrated history is what hydration makes: each commit is made again and its id compared.
 //!
 //! A hydrated commit is a function of its parent, its dry commit and branch, the settings, and the engine. So whoever has
-//! the dry commits can tell whether anybody changed what stands in an environment branch, without trusting the server
+//! the dry commits can tell whether anybody changed what is in an environment branch, without trusting the server
 //! that keeps it.
 //!
 //! Commits on top of one that differs are judged by what it should have been, so that only what was changed is named.
@@ -122,7 +122,7 @@ pub fn verify(
         }
         Ok(verified)
     });
-    // Nothing is moved, so nobody can be in the way.
+    // Nothing is moved, so no one can be in the way.
     result.map_err(Stopped::into_error)
 }
 

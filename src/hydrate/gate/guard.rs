@@ -252,7 +252,7 @@ impl<'a> Guard<'a> {
             }
             let hint = "change them on the server with `git hydrate config`, or have its admin name you: \
                         `git config --add hydrate.settingsPusher NAME`";
-            return Some(Diagnostic::error(format!("the settings in {name} are the admin's")).hint(hint));
+            return Some(Diagnostic::error(format!("only an admin may change the settings in {name}")).hint(hint));
         }
         if is_at("refs/replace") {
             let hint = "leave it out of the push: hydration reads each object as it is";
@@ -266,7 +266,7 @@ impl<'a> Guard<'a> {
             return None;
         };
         let hint = "leave it out of the push";
-        Some(Diagnostic::error(format!("{name}: hydration alone writes {what}")).hint(hint))
+        Some(Diagnostic::error(format!("{name}: only hydration writes {what}")).hint(hint))
     }
 
     /// `pushed_old` is what git will check; whose branch it is shows what it points at now.
@@ -288,7 +288,7 @@ impl<'a> Guard<'a> {
                 return self.malformed(branch, old, new);
             }
             let pusher = self.access.pusher.as_deref().unwrap_or_default();
-            let text = format!("`{pusher}` may add commits to `{branch}`, not remove any");
+            let text = format!("`{pusher}` may add commits to `{branch}`, but not remove any");
             let hint = "merge into it, or have an admin move it on the server with `git update-ref`";
             return Ok(Some(Diagnostic::error(text).hint(hint)));
         }
@@ -350,8 +350,8 @@ impl<'a> Guard<'a> {
         let staging: BTreeSet<&BranchName> = all.iter().map(|app| app.environment_branch()).collect();
         if let (Some(from), false) = (staging.first().filter(|_| staging.len() == 1), staging.contains(branch)) {
             let hint = format!(
-                "it changes when `{from}` is merged into it: by a promoter, whom an admin names by `git config --add \
-                 hydrate.promoter NAME`"
+                "it changes when a promoter merges `{from}` into it; an admin names promoters with `git config --add \
+                hydrate.promoter NAME`"
             );
             return Ok(refusal.hint(hint));
         }

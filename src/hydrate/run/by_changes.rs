@@ -28,7 +28,7 @@ use super::remade::made_again;
 use super::state::Run;
 use super::stopped::Stopped;
 use crate::application::parent::Reach;
-use crate::application::{self, Application, BranchName};
+use crate::application::{self, Application, BranchName, RuleSet};
 use crate::cache::{self, About, Encoded, Record, State, Stuck};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, object_id};
@@ -86,7 +86,9 @@ impl ByChanges {
     pub fn plan(&mut self, dry: ObjectId, run: &mut Run<'_>, head: &DryHead) -> Result<Plan, Stopped> {
         let commit = run.found.setup.repository.commit(dry)?;
         let (old, new) = (run.files(self.tree), run.files(commit.tree));
-        let changes = Changes::between(&*old, &*new).map_err(HydrateError::tree(dry))?.ok_or(Stopped::Unknown)?;
+        let changes = Changes::between(&*old, &*new, &run.found.rules.plain)
+            .map_err(HydrateError::tree(dry))?
+            .ok_or(Stopped::Unknown)?;
         let touched = self.touched(&changes, &new, &run.found, (head, dry))?;
         // What one limit for all of them did not let through may go through now.
         if self.state.head.stuck.iter().any(|stuck| stuck.of_commit) && !touched.is_empty() {
@@ -219,7 +221,7 @@ impl ByChanges {
     ) -> Result<Touched, Stopped> {
         let view = View::new(new);
         let state = &mut self.state;
-        check_patches(state, changes, &view)?;
+        check_patches(state, changes, &view, &found.rules.plain)?;
         let clusters = found.rules.clusters(&view);
         let makes = |file: &application::File| !file.sets.is_empty();
         let sets_differ = changes.files.iter().any(|(before, after)| before.iter().chain(after).any(makes));
@@ -243,7 +245,7 @@ impl ByChanges {
             }
         }
         let mut makers = Vec::new();
-        let mut documents = Documents::of(&view);
+        let mut documents = Documents::of(&view, &found.rules.plain);
         for record in state.readers(&changes.paths)? {
             let identity = (record.file.clone(), record.index);
             if touched.contains_key(&identity) {
@@ -278,7 +280,7 @@ impl ByChanges {
             return Err(Stopped::Unknown);
         }
         // What was touched may make others now.
-        let mut reach = Reach::default();
+        let mut reach = Reach::new(!found.rules.plain.is_empty());
         let mut may_make = |application: &Application| reach.may_make(application, new);
         if found.rules.makes == Some(true) && touched.values().any(|(application, _)| may_make(application)) {
             return Err(Stopped::Unknown);
@@ -424,15 +426,14 @@ fn pairs<'f>(
 }
 
 /// No file may have become an Application, or stopped being one, because a kustomization names it as a patch.
-fn check_patches(state: &mut State, changes: &Changes, view: &View<'_>) -> Result<(), Stopped> {
+fn check_patches(state: &mut State, changes: &Changes, view: &View<'_>, rules: &RuleSet) -> Result<(), Stopped> {
     for path in changes.patches.union(&changes.unpatched) {
         let is_patch = changes.patches.contains(path);
         if is_patch && state.is_patch(path)? {
             continue;
         }
-        let is_application = |content: &[u8]| {
-            application::may_hold_applications(path) && application::read(path, content).holds_source_hydrator
-        };
+        let is_application =
+            |content: &[u8]| application::may_hold_applications(path) && application::is_marked(content, rules);
         if view.read(path).is_ok_and(|blob| is_application(&blob.data)) {
             return Err(Stopped::Unknown);
         }

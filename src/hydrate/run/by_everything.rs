@@ -227,7 +227,7 @@ fn asked(
         Ok(removals) => removals,
         Err(diagnostic) => return Ok(Err(Failing::Mistakes(vec![diagnostic]))),
     };
-    let first = tree.applications(name).next();
+    let first = tree.applications(name).find(|application| application.has_own_source());
     let repo_url = run.found.repo_url(first.map(|first| &**first)).to_owned();
     let is_as_made = match run.branches.get(name) {
         Some(branch) => branch.holds_what_was_made() && !run.found.settings_changed(branch.settings)?,

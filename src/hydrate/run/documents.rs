@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use super::stopped::Stopped;
-use crate::application::{self, Application, File};
+use crate::application::{self, Application, File, RuleSet};
 use crate::cache::{About, Record};
 use crate::path::RepoPath;
 use crate::view::View;
@@ -14,6 +14,7 @@ use crate::view::View;
 /// thousands may be in one file, and rest on the same change.
 pub struct Documents<'v, 'f> {
     view: &'v View<'f>,
+    rules: &'v RuleSet,
     parsed: HashMap<RepoPath, Parsed>,
 }
 
@@ -25,8 +26,8 @@ struct Parsed {
 
 impl<'v, 'f> Documents<'v, 'f> {
     /// Those of a tree, of which none was parsed yet.
-    pub fn of(view: &'v View<'f>) -> Self {
-        Self { view, parsed: HashMap::new() }
+    pub fn of(view: &'v View<'f>, rules: &'v RuleSet) -> Self {
+        Self { view, rules, parsed: HashMap::new() }
     }
 
     /// The Application of a record. Errors: its file holds none, or one at another place.
@@ -48,7 +49,7 @@ impl<'v, 'f> Documents<'v, 'f> {
             Entry::Occupied(known) => Some(known.into_mut()),
             Entry::Vacant(vacant) => {
                 let content = self.view.read(&record.file).ok()?;
-                Some(vacant.insert(Parsed::of(application::read(&record.file, &content.data))))
+                Some(vacant.insert(Parsed::of(application::read_by(&record.file, &content.data, self.rules))))
             }
         }
     }

@@ -177,7 +177,7 @@ pub struct Known<'k> {
 /// A branch as a state has it; none when it is not just what hydration makes of the tip, or something of it stays behind.
 fn known_branch(branch: &Branch, head: &DryHead, tree: &DryTree, found: &Snapshot<'_>) -> Option<cache::Branch> {
     let branch = Some(branch).filter(|branch| branch.has_reached(head.tip) && branch.left.paths.is_empty())?;
-    let first = tree.applications(&branch.name).next();
+    let first = tree.applications(&branch.name).find(|application| application.has_own_source());
     Some(cache::Branch {
         name: branch.name.to_string(),
         sync: branch.sync.to_string(),

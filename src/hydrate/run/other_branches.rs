@@ -29,9 +29,7 @@ pub fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Result<()
         if count > 0 {
             let who = if count == 1 { "1 Application".to_owned() } else { format!("{count} Applications") };
             let text = match (heads, &found.dry_branches[..]) {
-                ([], []) => format!(
-                    "nothing is hydrated: which branch is the dry one cannot be determined; `{branch}` has {who}"
-                ),
+                ([], []) => format!("nothing is hydrated: the dry branch cannot be determined; `{branch}` has {who}"),
                 ([], [dry_branch, ..]) => {
                     format!("nothing is hydrated: the dry branch `{dry_branch}` does not exist; `{branch}` has {who}")
                 }
@@ -59,7 +57,7 @@ fn asking(
     let new = TreeFiles::new(repository, commit.tree);
     let Some(head) = heads.first() else {
         let limit = found.rules.settings.limits.applications;
-        let discovered = Discovery::default().discover(&new, &found.rules.applications, limit);
+        let discovered = Discovery::default().discover(&new, &found.rules.applications, &found.rules.plain, limit);
         return Ok(discovered.map_or(0, |discovered| discovered.applications.len()));
     };
     let old = repository.commit(head.tip)?.tree;
@@ -68,7 +66,7 @@ fn asking(
     }
     let old = TreeFiles::new(repository, old);
     // What is too large to be compared is not worth a warning.
-    let Ok(Some(changes)) = Changes::between(&old, &new) else { return Ok(0) };
+    let Ok(Some(changes)) = Changes::between(&old, &new, &found.rules.plain) else { return Ok(0) };
     let files = changes.files.iter().filter_map(|(_, file)| file.as_ref());
     let applications = files.flat_map(|file| file.applications());
     let asks = |application: &&Application| application.revision_name() == branch.as_str();

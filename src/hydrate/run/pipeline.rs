@@ -243,7 +243,7 @@ impl Run<'_> {
         let older = found.records.iter().count();
         if starts_records && older > 0 && found.setup.refs.records {
             let what = if older == 1 { "1 branch".to_owned() } else { format!("{older} branches") };
-            let note = format!("{what} hydrated by an earlier version now recorded in {RECORDS_REF}");
+            let note = format!("{what} hydrated by an earlier version: now recorded in {RECORDS_REF}");
             self.report.notes.push(note);
         }
         let mut upgraded: BTreeMap<u32, Vec<&str>> = BTreeMap::new();

@@ -23,7 +23,7 @@ pub fn made_again(
     (head, dry): (&DryHead, ObjectId),
 ) -> Result<Vec<Application>, Stopped> {
     let content = View::new(new).read(&maker.file).map_err(|_| Stopped::Unknown)?;
-    let file = application::read(&maker.file, &content.data);
+    let file = application::read_by(&maker.file, &content.data, &found.rules.plain);
     let ordinal = usize::MAX - maker.index;
     // Of one that shares its file, it is not known which records are its.
     let alone = file.documents.is_empty() && file.sets.len() == 1;

@@ -62,5 +62,5 @@ pub fn render(
 fn differs(application: &Application, before: &TreeFiles<'_>, now: &View<'_>) -> bool {
     let before = View::new(before);
     let same = |path| before.content_id(path).ok() == now.content_id(path).ok();
-    !same(&application.file) || !same(&application.dry.path)
+    !same(&application.file) || application.all_sources().any(|source| !same(&source.path))
 }

@@ -172,7 +172,7 @@ fn check(repository: &Repository, request: &CommitRequest) -> Result<Result<Chec
             ("commitTime", time.seconds() == dry.date.seconds(), dry.date.rfc3339()),
         ];
         for (field, _, expected) in rows.into_iter().filter(|(_, agrees, _)| !agrees) {
-            wrong.push(complaint(field, &format!("the dry commit, which is here, says `{expected}`")));
+            wrong.push(complaint(field, &format!("the dry commit has `{expected}`")));
         }
     }
     let mut paths = BTreeMap::new();
@@ -180,7 +180,7 @@ fn check(repository: &Repository, request: &CommitRequest) -> Result<Result<Chec
         match checked_path(details) {
             Ok((path, manifests)) => {
                 if paths.insert(path, (manifests, details.clone())).is_some() {
-                    wrong.push(complaint("details", &format!("`{}` is there twice", details.path)));
+                    wrong.push(complaint("details", &format!("`{}` is listed twice", details.path)));
                 }
             }
             Err(diagnostic) => wrong.push(diagnostic),
@@ -235,7 +235,7 @@ fn checked_path(details: &PathDetails) -> Result<(RepoPath, Vec<Manifest>), Diag
         return Err(wrong(&"the root of the repository is not a valid destination").hint("give it a folder of its own"));
     }
     if path.components().any(|name| name.eq_ignore_ascii_case(".git")) {
-        return Err(wrong(&"git keeps `.git` for itself"));
+        return Err(wrong(&"git reserves `.git`"));
     }
     let mut manifests = Vec::new();
     for text in &details.manifests {

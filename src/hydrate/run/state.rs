@@ -104,7 +104,8 @@ impl<'a> Run<'a> {
         heads: &[DryHead],
     ) -> Result<Former, HydrateError> {
         let repository = self.found.setup.repository;
-        let tree = dry.filter(|dry| repository.has(*dry)).map(|dry| self.tree(dry, head, heads)).transpose()?;
+        let dry = dry.filter(|dry| repository.has(*dry));
+        let tree = dry.map(|dry| self.tree_before(name, dry, head, heads)).transpose()?;
         let told = self.branches.get(name).map(|branch| branch.told(&self.found.buffer)).transpose()?;
         let behind = told.map(|told| told.behind.clone()).unwrap_or_default();
         let is_there = |app: &&Arc<Application>| behind.iter().all(|behind| behind.path != app.sync_path);
@@ -112,10 +113,26 @@ impl<'a> Run<'a> {
         let mut applications: Vec<Arc<Application>> = applications.cloned().collect();
         for Behind { path, dry_commit } in &behind {
             let Some(dry) = dry_commit.filter(|dry| repository.has(*dry)) else { continue };
-            let then = self.tree(dry, head, heads)?;
+            let then = self.tree_before(name, dry, head, heads)?;
             applications.extend(then.applications(name).find(|app| app.sync_path == *path).cloned());
         }
         Ok(Former { tree, applications })
+    }
+
+    /// The Applications of a dry commit by the rules that the branch was hydrated with: they decide what was on it.
+    fn tree_before(
+        &mut self,
+        name: &BranchName,
+        dry: ObjectId,
+        head: &DryHead,
+        heads: &[DryHead],
+    ) -> Result<Rc<DryTree>, HydrateError> {
+        let settings = self.branches.get(name).and_then(|branch| branch.settings);
+        let former = Rules::at(settings, &self.found.buffer).ok().filter(|_| settings != self.found.rules.id);
+        match former.filter(|former| former.plain != self.found.rules.plain) {
+            Some(former) => self.trees.read_by(&former.plain, dry, head, heads, &self.found),
+            None => self.tree(dry, head, heads),
+        }
     }
 
     /// Goes on with other settings.

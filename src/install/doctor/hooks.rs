@@ -70,7 +70,7 @@ impl Doctor<'_> {
             self.bad(what, remedy);
             return Ok(());
         }
-        let told = match place {
+        let script = match place {
             Place::File(file) | Place::Beside(file) => {
                 if !is_executable(file) {
                     self.not_executable(file);
@@ -106,22 +106,22 @@ impl Doctor<'_> {
             }
         };
         match binary_of(text) {
-            None => self.bad(format!("{told} names no program"), again),
-            Some(binary) => self.binary(hook, &told, Path::new(&binary), again)?,
+            None => self.bad(format!("{script} names no program"), again),
+            Some(binary) => self.binary(hook, &script, Path::new(&binary), again)?,
         }
         Ok(())
     }
 
-    fn binary(&mut self, hook: &Hook, told: &str, binary: &Path, again: &str) -> Result<(), Error> {
+    fn binary(&mut self, hook: &Hook, script: &str, binary: &Path, again: &str) -> Result<(), Error> {
         let shown = binary.display();
         if !is_executable(binary) {
-            self.bad(format!("{told} runs {shown}, which is gone: pushes are not {}", hook.work()), again);
+            self.bad(format!("{script} runs {shown}, which does not exist: pushes are not {}", hook.work()), again);
             return Ok(());
         }
         let dir = self.repository.common_dir();
         let owner = fs::metadata(dir).doing(|| format!("reading {}", dir.display()))?;
         if let Some(closed) = binary.ancestors().skip(1).find(|dir| !may_enter(dir, owner.uid(), owner.gid())) {
-            let what = format!("{told} runs {shown}, but user {} may not enter {}", owner.uid(), closed.display());
+            let what = format!("{script} runs {shown}, but user {} cannot enter {}", owner.uid(), closed.display());
             self.bad(what, "install git-hydrate for all users: sudo ./install.sh --prefix /usr/local");
         }
         let answer = Command::new(binary).arg("--version").output();
@@ -129,17 +129,17 @@ impl Doctor<'_> {
             Ok(answer) if answer.status.success() => {
                 let version = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
                 if version == self.around.version {
-                    self.good(format!("{told} runs {shown} ({version})"));
+                    self.good(format!("{script} runs {shown} ({version})"));
                 } else {
-                    let what = format!("{told} runs {shown}, which is {version}; this is {}", self.around.version);
+                    let what = format!("{script} runs {shown}, which is {version}; this is {}", self.around.version);
                     self.advise(what, again);
                 }
             }
             Ok(answer) => {
                 let complaint = String::from_utf8_lossy(&answer.stderr).trim().to_owned();
-                self.bad(format!("{told} runs {shown}, which fails ({}): {complaint}", answer.status), again);
+                self.bad(format!("{script} runs {shown}, which fails ({}): {complaint}", answer.status), again);
             }
-            Err(error) => self.bad(format!("{told} runs {shown}, which does not start: {error}"), again),
+            Err(error) => self.bad(format!("{script} runs {shown}, which does not start: {error}"), again),
         }
         Ok(())
     }

@@ -44,7 +44,8 @@ impl Doctor<'_> {
             self.advise(what, format!("git -C '{dir}' config hydrate.renderTimeLimit {}", run / 4));
         } else {
             let time = limits.run_time.as_secs();
-            let bytes = |bytes: u64| if bytes == 0 { "any memory".to_owned() } else { format!("{} MiB", bytes >> 20) };
+            let bytes =
+                |bytes: u64| if bytes == 0 { "unlimited memory".to_owned() } else { format!("{} MiB", bytes >> 20) };
             self.good(format!("a push may take {} and {time} s, one Application {}", bytes(run), bytes(application)));
         }
     }

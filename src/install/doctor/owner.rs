@@ -18,12 +18,9 @@ impl Doctor<'_> {
         let (owner, is_shared) = (top.uid(), self.repository.shared() != Shared::Umask);
         let belongs = format!("the repository belongs to user {owner}");
         if owner != self.around.user && !is_shared {
-            let what = format!(
-                "{belongs}, but this is user {}: git refuses pushes of whom it does not trust",
-                self.around.user
-            );
+            let what = format!("{belongs}, but this is user {}: git refuses pushes by another user", self.around.user);
             let remedy = format!(
-                "have pushes arrive as user {owner}, and run this as: {}",
+                "have pushes arrive as user {owner}, and run this with: {}",
                 self.as_owner("git hydrate doctor".to_owned())
             );
             self.bad(what, remedy);

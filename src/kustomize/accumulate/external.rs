@@ -335,7 +335,8 @@ impl Target {
         if value.is_empty() {
             value = self.loader.root().file_name().map(str::to_owned).ok_or_else(|| {
                 Error::unsupported(
-                    "a ValueAddTransformer without a value in the root of the repository: its name is not known",
+                    "a ValueAddTransformer without a value takes the name of its directory, and the root of the \
+                    repository has none",
                     "set `value`",
                 )
             })?;

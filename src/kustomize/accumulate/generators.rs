@@ -24,7 +24,7 @@ struct Configured {
     generator: Generator,
     /// The origin of what it makes.
     origin: Option<Origin>,
-    /// Where it stands in the kustomization.
+    /// Where it is in the kustomization.
     field: &'static str,
     index: usize,
 }

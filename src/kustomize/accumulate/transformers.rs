@@ -21,12 +21,12 @@ pub(super) struct Configured {
     transformer: Transformer,
     /// The origin of what it changes.
     origin: Option<Origin>,
-    /// Where it stands in the kustomization: a field and, when that holds a list, the number of the entry.
+    /// Where it is in the kustomization: a field and, when that holds a list, the number of the entry.
     field: &'static str,
     index: Option<usize>,
 }
 
-/// The error of what stands at a place of the kustomization.
+/// The error of what is at a place of the kustomization.
 fn at(error: Error, field: &'static str, index: Option<usize>) -> Error {
     match index {
         Some(index) => error.inside(index).inside(field),

@@ -108,10 +108,7 @@ impl Chart {
         values.insert(0, first_values(session, loader, &chart)?);
         if chart.release_name.is_empty() && chart.name_template.is_empty() {
             return Err(Error::unsupported(
-                format!(
-                    "helm chart '{}' has no releaseName: Helm would make up another one for each render",
-                    chart.name
-                ),
+                format!("helm chart '{}' has no releaseName: Helm would make up a new one for each render", chart.name),
                 "set `releaseName`",
             ));
         }
@@ -139,7 +136,7 @@ impl Chart {
     pub(crate) fn render(&self, session: &Session<'_>) -> Result<String> {
         let Some(charts) = session.charts else {
             return Err(Error::unsupported(
-                format!("helmCharts: the chart '{}' can't be rendered here", self.request.chart),
+                format!("helmCharts: the chart '{}' cannot be rendered here", self.request.chart),
                 "use a Helm Application for the chart",
             ));
         };

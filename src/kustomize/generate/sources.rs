@@ -108,7 +108,7 @@ fn variables(view: &View<'_>, loader: &Loader, path: &str, pairs: &mut Pairs, ta
         let (line, after) = rest.split_at(end.unwrap_or(rest.len()));
         if line.len() > LINE_BYTES_MAX {
             return Err(Error::new(format!("a line of '{path}' is longer than {LINE_BYTES_MAX} bytes"))
-                .hint("Kustomize would silently leave out this line and all behind it: use `files` for this value"));
+                .hint("Kustomize would silently leave out this line and all that follow: use `files` for this value"));
         }
         rest = after.get(1..).unwrap_or_default();
         let line = line.strip_suffix(b"\r").unwrap_or(line);

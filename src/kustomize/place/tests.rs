@@ -64,7 +64,7 @@ fn a_mistake_is_told_with_its_place() {
         (
             "a JSON patch without a target",
             "resources: [a.yaml]\npatches:\n- patch: '[{\"op\": \"remove\", \"path\": \"/data\"}]'\n",
-            "3:3 `p` a JSON patch does not say what it changes",
+            "3:3 `p` a JSON patch does not name what it changes",
         ),
         (
             "inside of an inline patch",

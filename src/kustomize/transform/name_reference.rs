@@ -95,7 +95,7 @@ fn binding_namespaces(tree: &Tree, schema: &Schema, root: NodeId) -> Result<Hash
             _ => {
                 let id = resource::current_id(tree, schema, root);
                 return Err(Error::new(format!("Invalid Input: namespace is blank for resource \"{id}\"\n"))
-                    .hint("give the namespace of the service account, or remove the field"));
+                    .hint("set the namespace of the service account, or remove the field"));
             }
         }
     }
@@ -251,7 +251,7 @@ impl Referrer<'_> {
         let ids: Vec<String> =
             candidates.iter().map(|root| resource::current_id(tree, self.schema, *root).to_string()).collect();
         Err(Error::new(format!("found multiple possible referrals: {}", ids.join(", ")))
-            .hint("give the resources different names, or name the namespace where the reference can have one"))
+            .hint("give the resources different names, or set the namespace if the reference can have one"))
     }
 
     /// Whether the referrer could refer to a resource at all: it is in its namespace, or in none.

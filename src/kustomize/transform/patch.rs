@@ -92,7 +92,7 @@ impl Patches {
             PatchKind::Json(patch) => {
                 let Some(target) = &self.target else {
                     return Err(Error::new(format!("must specify a target for JSON patch {}", self.source))
-                        .label("a JSON patch does not say what it changes")
+                        .label("a JSON patch does not name what it changes")
                         .hint("add a `target` to the entry of `patches`"));
                 };
                 let selected = resources.select(&session.tree, &session.schema, target);

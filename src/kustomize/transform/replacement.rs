@@ -255,7 +255,7 @@ fn set_field(tree: &mut Tree, field: NodeId, value: NodeId, options: Option<&Fie
     Ok(())
 }
 
-/// Sets a field of the JSON or YAML that stands in a string of the resource. An error when the path leads to none.
+/// Sets a field of the JSON or YAML that is in a string of the resource. An error when the path leads to none.
 fn set_in_document(tree: &mut Tree, root: NodeId, value: NodeId, parts: &[String], create: Option<Kind>) -> Result<()> {
     for count in 1..parts.len() {
         let (to_scalar, inside) = parts.split_at(count);

@@ -72,7 +72,7 @@ impl Ranks {
     }
 
     fn rank(&self, kind: &str) -> i64 {
-        // A kind that stands twice has its last place; one of both lists that of the second.
+        // A kind that occurs twice has its last place; one of both lists that of the second.
         let at = |list: &[String]| list.iter().rposition(|other| other == kind).and_then(|at| i64::try_from(at).ok());
         match (at(&self.last), at(&self.first)) {
             (Some(last), _) => last + 1,

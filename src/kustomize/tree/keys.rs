@@ -1,4 +1,4 @@
-//! Where the keys of large mappings stand, so that thousands of fields are not searched one by one, each for each.
+//! Where the keys of large mappings are, so that thousands of fields are not searched one by one, each for each.
 //!
 //! Only mappings that are asked again and again are indexed. An entry is a hint: what it leads to is compared. Whoever
 //! changes a mapping by other ways than [`super::Tree::set_field`] makes it forgotten; nobody changes the text of a key.
@@ -36,7 +36,7 @@ fn hash(name: &str) -> u64 {
 }
 
 impl Keys {
-    /// Where a key stands, if that is known: `Some(None)` when there is no such key.
+    /// Where a key is, if that is known: `Some(None)` when there is no such key.
     pub(super) fn find<'t>(
         &mut self,
         id: NodeId,

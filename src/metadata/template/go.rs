@@ -44,7 +44,7 @@ impl Go {
             self.diagnose(&failure, line)
         })?;
         if output.len() > OUTPUT_BYTES_MAX {
-            return Err(self.diagnose(&format_args!("it makes more than {OUTPUT_BYTES_MAX} bytes"), None));
+            return Err(self.diagnose(&format_args!("its output has more than {OUTPUT_BYTES_MAX} bytes"), None));
         }
         Ok(String::from_utf8_lossy(&output).into_owned())
     }

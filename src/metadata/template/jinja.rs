@@ -1,29 +1,22 @@
-//! Templates in minijinja, without any way out, and with bounds.
-
-use std::io;
-
-use minijinja::syntax::SyntaxConfig;
-use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, Value};
+//! The templates of the settings that are minijinja.
 
 use crate::diag::{Diagnostic, Span};
+use crate::jinja::{Bounds, Filter, Template, TemplateError, Value};
 use crate::path::RepoPath;
 
 use super::{OUTPUT_BYTES_MAX, STEPS_MAX};
 use crate::metadata::escape;
 use crate::metadata::json::Json;
 
-/// How deep macros may call each other.
-const DEPTH_MAX: usize = 50;
+/// What makes a value harmless in Markdown, in a block of code, and as a word of a shell.
+const FILTERS: [Filter; 3] = [("markdown", escape::markdown), ("code", escape::code), ("shell", escape::shell)];
 
 /// A template that compiles.
 ///
-/// A line that holds nothing but a tag leaves no line behind. A value that does not exist is an error. There is no way
-/// to a file, the clock or another template, and what a template makes depends on its values alone. Values are inserted as
-/// they are, since only the author of a template knows what it makes; the filters `markdown`, `code` and `shell` make one
-/// harmless in Markdown, in a block of code, and as a word of a shell.
+/// Values are inserted as they are, since only the author of a template knows what it makes.
 #[derive(Debug)]
 pub(in crate::metadata) struct Jinja {
-    environment: Environment<'static>,
+    template: Template,
     name: &'static str,
     text: String,
 }
@@ -31,46 +24,24 @@ pub(in crate::metadata) struct Jinja {
 impl Jinja {
     /// Compiles the text of the settings file `name`.
     pub fn new(name: &'static str, text: &str) -> Result<Self, Diagnostic> {
-        let mut environment = Environment::new();
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        environment.set_auto_escape_callback(|_| AutoEscape::None);
-        environment.add_filter("markdown", |text: &str| escape::markdown(text));
-        environment.add_filter("code", |text: &str| escape::code(text));
-        environment.add_filter("shell", |text: &str| escape::shell(text));
-        let mut syntax = SyntaxConfig::builder();
-        syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true);
-        environment.set_syntax(syntax.build().expect("the usual delimiters are valid"));
-        environment.set_fuel(Some(STEPS_MAX));
-        environment.set_recursion_limit(DEPTH_MAX);
-        let mut template = Self { environment, name, text: text.to_owned() };
-        match template.environment.add_template_owned(name, text.to_owned()) {
-            Ok(()) => Ok(template),
-            Err(error) => Err(template.diagnose(&error)),
+        let bounds = Bounds { steps: STEPS_MAX, bytes: OUTPUT_BYTES_MAX };
+        match Template::new(name, text, bounds, &FILTERS) {
+            Ok(template) => Ok(Self { template, name, text: text.to_owned() }),
+            Err(error) => Err(diagnostic(name, text, &error)),
         }
     }
 
     /// The text that the template makes of `values`, which is an object.
     pub fn render(&self, values: &Json) -> Result<String, Diagnostic> {
-        let mut output = Bounded(Vec::new());
-        let template = self.environment.get_template(self.name).map_err(|error| self.diagnose(&error))?;
-        template.render_captured_to(value(values), &mut output).map_err(|error| self.diagnose(&error))?;
-        Ok(String::from_utf8_lossy(&output.0).into_owned())
+        self.template.render(value(values)).map_err(|error| diagnostic(self.name, &self.text, &error))
     }
+}
 
-    fn diagnose(&self, error: &minijinja::Error) -> Diagnostic {
-        let reason = match (error.kind(), error.detail()) {
-            (ErrorKind::WriteFailure, _) => format!("it makes more than {OUTPUT_BYTES_MAX} bytes"),
-            (ErrorKind::OutOfFuel, _) => format!("it takes more than {STEPS_MAX} steps"),
-            (ErrorKind::UndefinedError, None) => "it uses a value that does not exist".to_owned(),
-            (kind, None) => kind.to_string(),
-            (kind, Some(detail)) => format!("{kind}: {detail}"),
-        };
-        let diagnostic = Diagnostic::error(format!("the template {} of the settings: {reason}", self.name));
-        let line = error.line().and_then(|line| u32::try_from(line).ok());
-        match (line, RepoPath::new(self.name)) {
-            (Some(line), Ok(path)) => diagnostic.at(Span { line, ..Span::file(path) }.quoting(&self.text)),
-            _ => diagnostic,
-        }
+fn diagnostic(name: &str, text: &str, error: &TemplateError) -> Diagnostic {
+    let diagnostic = Diagnostic::error(format!("the template {name} of the settings: {error}"));
+    match (error.line, RepoPath::new(name)) {
+        (Some(line), Ok(path)) => diagnostic.at(Span { line, ..Span::file(path) }.quoting(text)),
+        _ => diagnostic,
     }
 }
 
@@ -79,23 +50,6 @@ fn value(json: &Json) -> Value {
         Json::Text(text) => Value::from(text.as_str()),
         Json::List(items) => items.iter().map(value).collect(),
         Json::Object(entries) => Value::from_pairs(entries.iter().map(|(key, json)| (*key, value(json)))),
-    }
-}
-
-/// A buffer that refuses to grow without end.
-struct Bounded(Vec<u8>);
-
-impl io::Write for Bounded {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() + bytes.len() > OUTPUT_BYTES_MAX {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        self.0.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

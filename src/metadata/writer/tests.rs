@@ -448,7 +448,7 @@ fn templates_of_the_settings() {
     assert_eq!(message_of(all), Ok(expected));
     assert_eq!(
         message_of("{# nothing #}\n"),
-        Err("the template commit-message.j2 of the settings: it makes an empty message".to_owned())
+        Err("the template commit-message.j2 of the settings: its message is empty".to_owned())
     );
     assert!(message_of("{{ metadata.drySHA }}").is_err());
     assert!(message_of("{% if %}").is_err());

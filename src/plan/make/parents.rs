@@ -52,7 +52,7 @@ impl Expansions {
         for (asked, known) in asked.iter().zip(&mut known) {
             if known.is_none() {
                 let rendered = rendered.next().ok_or("a render has no result")?;
-                let expansion = Arc::new(expansion(asked, rendered, &view, site.makers.limits.applications)?);
+                let expansion = Arc::new(expansion(asked, rendered, &view, site)?);
                 self.keep(asked.key(), &expansion);
                 *known = Some(expansion);
             }
@@ -61,9 +61,10 @@ impl Expansions {
     }
 }
 
-fn expansion(asked: &Asked, rendered: Rendered, view: &View<'_>, max: usize) -> Result<Expansion, String> {
+fn expansion(asked: &Asked, rendered: Rendered, view: &View<'_>, site: &Site<'_>) -> Result<Expansion, String> {
     let Rendered { objects, reads, repeats } = rendered;
-    let parent = &asked.parent;
+    let (parent, makers) = (&asked.parent, site.makers);
+    let max = makers.limits.applications;
     let made = match objects {
         Ok(objects) if objects.is_empty() => Ok(Makes::default()),
         // Before they become Applications, of which each takes several times as much memory.
@@ -71,7 +72,7 @@ fn expansion(asked: &Asked, rendered: Rendered, view: &View<'_>, max: usize) -> 
             let diagnostic = Diagnostic::error(too_many_applications(max)).at(parent.place.clone());
             Err(Refused { diagnostic: asked.application.tells(diagnostic), is_limit: false })
         }
-        Ok(objects) => Ok(parent.makes(objects, &origins(&reads, view))),
+        Ok(objects) => Ok(parent.makes(objects, &origins(&reads, view), &makers.rules)),
         Err(unrendered) => Err(refused(parent, &asked.application, unrendered)?),
     };
     let nothing = Limits { applications: 0, params: 0, bytes: 0, template: LIMITS.template };
@@ -98,7 +99,7 @@ fn refused(parent: &Parent, application: &Application, unrendered: Unrendered) -
         Unrendered::Mistakes(mistakes) => {
             let count = mistakes.len();
             let first = mistakes.into_iter().find(Diagnostic::is_error);
-            let first = first.unwrap_or_else(|| Diagnostic::error("it does not render").at(parent.place.clone()));
+            let first = first.unwrap_or_else(|| Diagnostic::error("it fails to render").at(parent.place.clone()));
             let more = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
             let message = because(&(first.message.clone() + &more));
             Ok(Refused { diagnostic: Diagnostic { message, ..application.tells(first) }, is_limit: false })

@@ -56,12 +56,14 @@ impl Expansions {
             rendered += asked.len();
             let why = match depth == limits.depth {
                 true => Some(format!(
-                    "{depth} Applications make one another in a row; the setting limits.madeDepth sets the limit"
+                    "Applications that make each other are nested {depth} deep; the setting limits.madeDepth sets \
+                    the limit"
                 )),
                 false => (rendered > limits.makers).then(|| {
                     let makers = limits.makers;
                     format!(
-                        "a dry tree has more than {makers} that may make some; the setting limits.makers sets the limit"
+                        "a dry tree has more than {makers} Applications that may make others; the setting \
+                        limits.makers sets the limit"
                     )
                 }),
             };
@@ -88,7 +90,10 @@ impl Expansions {
             if is_root || !pass.names.insert(name) {
                 continue;
             }
-            let is_here = home.is_here(&application.dry.repo_url, application.revision_name());
+            let is_here = match application.has_own_source() {
+                true => home.is_here(&application.dry.repo_url, application.revision_name()),
+                false => !home.is_beside_head,
+            };
             if is_here && self.reach.may_make(application, site.files) {
                 asked.push(Asked { parent: Parent::of(application), application: site.lists.known(application) });
             }
@@ -169,9 +174,9 @@ impl Pass {
         };
         discovered.take_odd(makes);
         let read: BTreeSet<&RepoPath> = contents(&expansion.reads).collect();
-        let is_built = read
-            .iter()
-            .any(|path| is_kustomization(path) && path.parent().as_ref() == Some(&asked.application.dry.path));
+        let directories: BTreeSet<&RepoPath> = asked.application.all_sources().map(|source| &source.path).collect();
+        let is_top = |path: &RepoPath| path.parent().is_some_and(|parent| directories.contains(&parent));
+        let is_built = read.iter().any(|path| is_kustomization(path) && is_top(path));
         if is_built && !makes.is_empty() {
             self.note_inputs(discovered, makes, &read);
         }

@@ -58,12 +58,9 @@ pub(super) fn expanded(found: &FoundSet, discovered: &Discovered, site: &Site<'_
             (Err(refused(diagnostic, false)), left, used_clusters)
         }
         Ok(Answer { made: Ok(expanded), left, used_clusters, .. }) => {
-            let documents = found.set.documents(&expanded);
-            (
-                Ok(Makes { documents, sets: Vec::new(), warnings: expanded.warnings, misspelt: Vec::new() }),
-                left,
-                used_clusters,
-            )
+            let (documents, rules) = found.set.documents(&expanded, &site.makers.rules);
+            let makes = Makes { documents, rules, warnings: expanded.warnings, ..Makes::default() };
+            (Ok(makes), left, used_clusters)
         }
     };
     Expansion {

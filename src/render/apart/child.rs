@@ -77,6 +77,7 @@ fn serve() -> io::Result<()> {
         renderer,
         nondeterministic: &nondeterministic,
         limits: instructions.limits_of_settings,
+        rules: instructions.rules,
     };
     let commit = Commit::new(&renderers, &context);
     let documents = Documents::default();

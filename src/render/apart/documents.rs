@@ -38,7 +38,7 @@ impl Documents {
             return Ok(Some(made));
         }
         let file = match &asked.text {
-            Some(text) => Arc::new(application::read(&asked.file, text.as_bytes())),
+            Some(text) => Arc::new(application::read_by(&asked.file, text.as_bytes(), &commit.context.rules)),
             None => self.file(commit, &asked.file)?,
         };
         Ok(match &asked.made {
@@ -70,7 +70,7 @@ impl Documents {
         if let Some((_, _, file)) = known {
             return Ok(file.clone());
         }
-        let file = Arc::new(application::read(path, &blob.data));
+        let file = Arc::new(application::read_by(path, &blob.data, &commit.context.rules));
         *last = Some((path.clone(), blob.id, file.clone()));
         Ok(file)
     }

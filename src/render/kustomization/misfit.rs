@@ -1,4 +1,4 @@
-//! What keeps a kustomization from being edited, and where it stands.
+//! What keeps a kustomization from being edited, and where it is.
 
 use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;

@@ -69,7 +69,7 @@ struct Application {
     title: String,
     path: String,
     what: String,
-    made_by: String,
+    origin: String,
     note: String,
     danger_count: usize,
     objects: Vec<Object>,
@@ -92,7 +92,7 @@ struct Object {
     runs: Vec<Run>,
 }
 
-/// Lines that stand together: those that go and those that come in their place, or one of another sort.
+/// Lines that are together: those that go and those that come in their place, or one of another sort.
 #[derive(Default, Serialize)]
 struct Run {
     differs: bool,
@@ -209,10 +209,10 @@ fn application(id: String, application: &ApplicationDiff) -> Application {
             (Change::Changed, Some(from)) => format!("moved from {}", printable(from.as_str())),
             (Change::Changed, None) => String::new(),
         },
-        made_by: application.maker().map(printable).unwrap_or_default(),
+        origin: application.origin().as_deref().map(printable).unwrap_or_default(),
         note: match &application.unreadable {
             Some(why) => format!("What is on the branch cannot be compared: {}", printable(why)),
-            None if application.objects.is_empty() => "The same objects in another notation.".to_owned(),
+            None if application.objects.is_empty() => "The same objects, written differently.".to_owned(),
             None => String::new(),
         },
         danger_count: overview.dangers.len(),

@@ -1,4 +1,4 @@
-//! Changes for programs. What a field means is told in `git hydrate diff --help`.
+//! Changes for programs. What a field means is described in `git hydrate diff --help`.
 
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -71,6 +71,8 @@ struct Application<'a> {
     name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     made_by: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<usize>,
     path: &'a str,
     change: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -163,6 +165,7 @@ fn application(application: &ApplicationDiff) -> Application<'_> {
     Application {
         name: application.name.as_ref().map(|name| name.as_str()),
         made_by: application.made_by.as_deref(),
+        rule: application.rule,
         path: application.path.as_str(),
         change: change(application.change),
         moved_from: application.moved_from.as_ref().map(|path| path.as_str()),

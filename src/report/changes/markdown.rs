@@ -9,10 +9,10 @@ use crate::diag::printable;
 use crate::diff::{Change, ObjectDiff};
 use crate::report::text::merged;
 
-/// How many environments, images, dangers and mistakes are told; the rest is counted.
+/// How many environments, images, dangers and mistakes are shown; the rest is counted.
 const TOLD_MAX: usize = 30;
 
-/// How long one thing that is told may be.
+/// How long one thing that is shown may be.
 const TEXT_MAX: usize = 1000;
 
 /// What is kept free for the end: the sections to close, and what is said of what was cut.
@@ -142,7 +142,7 @@ impl<'a> Page<'a> {
             (Change::Changed, Some(from)) => format!(", moved from {}", code(from.as_str())),
             (Change::Changed, None) => String::new(),
         };
-        let maker = application.maker().map_or(String::new(), |maker| format!(", made by {}", escaped(maker)));
+        let maker = application.origin().map_or(String::new(), |origin| format!(", {}", escaped(&origin)));
         let mut text =
             format!("\n{} in {}{what}{maker}\n\n", code(application.title()), code(application.path.as_str()));
         if let Some(why) = &application.unreadable {

@@ -6,7 +6,7 @@ use crate::diff::ObjectDiff;
 /// From how many lines on a change is not shown again elsewhere.
 const LINES_MIN: usize = 7;
 
-/// Where a change stands.
+/// Where a change is.
 pub(super) type Here<'a> = (&'a EnvironmentDiff, &'a ApplicationDiff);
 
 /// Long changes that were shown already: most releases change all environments in the same way.

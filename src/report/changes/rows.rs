@@ -7,7 +7,7 @@ use crate::yaml::{Mapping, Sequences, Value, emit_v3};
 /// What a line says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mark {
-    /// Where the lines below stand: the path of a field.
+    /// Where the lines below are: the path of a field.
     Place,
     /// It is the same before and after.
     Same,
@@ -15,7 +15,7 @@ pub enum Mark {
     Removed,
     /// It is new.
     Added,
-    /// An item of a list that stands elsewhere.
+    /// An item of a list that is elsewhere.
     Moved,
     /// Something that was left out, in words.
     Folded,
@@ -70,7 +70,7 @@ pub fn rows(object: &ObjectDiff, with_noise: bool) -> Vec<Row> {
 
 struct Rows {
     rows: Vec<Row>,
-    /// The path that the last lines stand below.
+    /// The path that the last lines are below.
     place: Option<String>,
 }
 
@@ -79,7 +79,7 @@ impl Rows {
         self.rows.push(Row { mark, indent, text: text.into() });
     }
 
-    /// Tells where the next lines stand, unless the ones before stand there too; answers how deep they go.
+    /// Tells where the next lines are, unless the ones before are there too; answers how deep they go.
     fn enter(&mut self, path: &FieldPath) -> usize {
         let mut parent = path.clone();
         parent.pop();
@@ -163,8 +163,8 @@ impl Rows {
         }
         self.left_out(indent, left_out);
         match (old.ends_with('\n'), new.ends_with('\n')) {
-            (true, false) => self.push(Mark::Folded, indent + 2, "no line break at the end any more"),
-            (false, true) => self.push(Mark::Folded, indent + 2, "a line break at the end is new"),
+            (true, false) => self.push(Mark::Folded, indent + 2, "newline at the end removed"),
+            (false, true) => self.push(Mark::Folded, indent + 2, "newline at the end added"),
             (true, true) | (false, false) => {}
         }
     }
@@ -172,13 +172,13 @@ impl Rows {
     fn left_out(&mut self, indent: usize, count: usize) {
         match count {
             0 => {}
-            1 => self.push(Mark::Folded, indent + 2, "1 line as before"),
-            count => self.push(Mark::Folded, indent + 2, format!("{count} lines as before")),
+            1 => self.push(Mark::Folded, indent + 2, "1 unchanged line"),
+            count => self.push(Mark::Folded, indent + 2, format!("{count} unchanged lines")),
         }
     }
 }
 
-/// A value as it stands below the last step of its path.
+/// A value as it is below the last step of its path.
 fn yaml(step: Option<&Step>, value: &Value) -> String {
     let value = match step {
         Some(Step::Key(key)) => Value::Mapping(Mapping::from([(key.clone(), value.clone())])),
@@ -268,7 +268,7 @@ mod tests {
                 "the last line break",
                 "{a: \"x\\ny\\n\"}",
                 "{a: \"x\\ny\"}",
-                "  spec\n    a: |\n~     2 lines as before\n~     no line break at the end any more",
+                "  spec\n    a: |\n~     2 unchanged lines\n~     newline at the end removed",
             ),
             ("long lines", &old, &new, &around),
         ];

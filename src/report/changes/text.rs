@@ -10,7 +10,7 @@ use crate::diff::{Change, ObjectDiff};
 use crate::report::text::merged;
 use crate::report::{Paint, Style, wrap};
 
-/// How much is told.
+/// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     /// A few lines for each environment that changes.
@@ -145,14 +145,14 @@ impl<'a> Text<'a> {
         let line =
             format!("{}  {}  {what}", self.paint.by(Style::Heading, &title), printable(application.path.as_str()));
         let _ = writeln!(self.text, "\n  {}", line.trim_end());
-        if let Some(maker) = application.maker() {
-            let _ = writeln!(self.text, "    made by {}", wrap(&printable(maker), "    "));
+        if let Some(origin) = application.origin() {
+            let _ = writeln!(self.text, "    {}", wrap(&printable(&origin), "    "));
         }
         if let Some(why) = &application.unreadable {
             let what = format!("what is on the branch cannot be compared: {}", printable(why));
             let _ = writeln!(self.text, "    {}", wrap(&what, "    "));
         } else if application.objects.is_empty() && application.moved_from.is_none() {
-            let _ = writeln!(self.text, "    the same objects in another notation");
+            let _ = writeln!(self.text, "    the same objects, written differently");
         }
         let with_noise = matches!(self.detail, Detail::Fields { with_noise: true });
         for object in application.objects.iter().filter(|object| with_noise || !object.is_noise()) {

@@ -317,7 +317,7 @@ impl<'f> Frame<'f> {
     }
 }
 
-/// The methods that a value has where it stands.
+/// The methods that a value has where it is.
 fn methods(value: &Value, is_place: bool) -> Methods {
     match value {
         Value::List(list) => list.ty().methods,

@@ -175,7 +175,7 @@ impl<'f> Frame<'f> {
         }
         let mut flow = Flow::Next;
         if !has_run && let Some(otherwise) = &branch.otherwise {
-            // Go's loop catches a `break` that stands in its own `else`; `continue` is the outer loop's.
+            // Go's loop catches a `break` that is in its own `else`; `continue` is the outer loop's.
             flow = match self.walk_deeper(dot, otherwise)? {
                 Flow::Break => Flow::Next,
                 flow => flow,

@@ -5,6 +5,8 @@
 
 mod curve;
 mod der;
+mod modulus;
+mod primes;
 mod rsa;
 mod x509;
 

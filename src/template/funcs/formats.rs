@@ -114,7 +114,7 @@ fn refuse_untransportable(value: &Value, depth: u32) -> Result<(), Failure> {
         Value::Time(_) => "a time",
         Value::Bytes(_) => "bytes",
         Value::Float(number) if !number.is_finite() => "an infinity",
-        Value::String(text) if std::str::from_utf8(text).is_err() => "text that is no UTF-8",
+        Value::String(text) if std::str::from_utf8(text).is_err() => "text that is not UTF-8",
         Value::List(list) if depth < VALUE_DEPTH_MAX => {
             return list.iter().try_for_each(|item| refuse_untransportable(item, depth + 1));
         }
@@ -171,7 +171,7 @@ fn decoded(call: &mut Call<'_>, result: Result<yaml::Value, yaml::Error>) -> Res
     Ok(Ok(Value::from_yaml(&value)))
 }
 
-/// What stands before a message about the sort of a value in YAML.
+/// What precedes a message about the sort of a value in YAML.
 pub(super) const IN_YAML: &str = "error unmarshaling JSON: while decoding JSON: ";
 
 fn error_map(message: String) -> Map {

@@ -1,4 +1,4 @@
-//! What stands in an action.
+//! What is in an action.
 
 use super::super::text::to_str;
 

@@ -62,7 +62,7 @@ impl<'t> Lexer<'t> {
         Step::Text
     }
 
-    /// `None` when no right delimiter stands here; else whether it has a trim marker.
+    /// `None` when no right delimiter is here; else whether it has a trim marker.
     pub(super) fn at_right_delim(&self) -> Option<bool> {
         let rest = self.rest();
         if has_right_trim_marker(rest) && rest.get(TRIM_MARKER..).is_some_and(|rest| rest.starts_with(RIGHT)) {

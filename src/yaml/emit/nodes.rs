@@ -11,14 +11,14 @@ use super::machine::{Emitter, Event, Kind};
 
 /// Writes a document as kyaml does: an indentation of 2, styles, comments and the order of entries kept.
 ///
-/// A line break stands at the end. Recurses as deep as `node`.
+/// A line break is at the end. Recurses as deep as `node`.
 ///
 /// Reference: go-yaml v3.0.4 `Encoder` over a `yaml.Node`, as kyaml 0.21.1 sets it up.
 pub fn emit_node(node: &Node, sequences: Sequences) -> String {
     emit_nodes([node], sequences)
 }
 
-/// Writes each node as a document of its own; `---` stands between them only.
+/// Writes each node as a document of its own; `---` is between them only.
 pub fn emit_nodes<'a>(nodes: impl IntoIterator<Item = &'a Node>, sequences: Sequences) -> String {
     let mut emitter = Emitter::new(Dialect::V3, sequences);
     for node in nodes {
@@ -66,7 +66,7 @@ fn emit<'a>(emitter: &mut Emitter<'a>, node: &'a Node, foot: &'a str, tail: &'a 
         Data::Mapping(entries) => {
             let start = event(Kind::MappingStart { flow, empty: entries.is_empty() });
             emitter.emit(&Event { tail, ..start });
-            // The foot of an entry stands below its value, however deep that ends.
+            // The foot of an entry is below its value, however deep that ends.
             let mut tail = "";
             for (key, value) in entries {
                 emit(emitter, key, "", tail);

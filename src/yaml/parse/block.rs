@@ -49,7 +49,7 @@ impl<'a> Parser<'a> {
         let head = self.comments.head.len();
         let end = self.skip()?;
         if head > 0 && matches!(self.peek()?.0, Next::BlockSequenceStart | Next::BlockMappingStart) {
-            // A line break stands between the head above and what was found since.
+            // A line break is between the head above and what was found since.
             let rest = self.comments.head.get(head + 1..).unwrap_or_default().to_owned();
             let mut stem = std::mem::replace(&mut self.comments.head, rest);
             stem.truncate(head);

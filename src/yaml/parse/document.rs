@@ -43,7 +43,7 @@ impl<'a> Parser<'a> {
         Ok(event(EventKind::DocumentStart, start))
     }
 
-    /// Of the comment at the start of a document, what stands above its last empty line belongs to the document.
+    /// Of the comment at the start of a document, what is above its last empty line belongs to the document.
     pub(super) fn split_document_head(&mut self) -> String {
         let head = &mut self.comments.head;
         let mut breaks = head.bytes().enumerate().skip(1).filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at);

@@ -99,7 +99,7 @@ impl<'a> Scanner<'a> {
             self.skip();
         }
         loop {
-            // A tab may not stand where it would look like indentation.
+            // A tab may not be where it would look like indentation.
             while self.byte(0) == b' ' || (self.byte(0) == b'\t' && (self.flow_level > 0 || !self.simple_key_allowed)) {
                 self.skip();
             }

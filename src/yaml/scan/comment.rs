@@ -1,6 +1,6 @@
 //! Comments, and which content each belongs to.
 //!
-//! A comment is the *head* of what follows it, the *line* comment of what stands before it on its line, or the *foot*
+//! A comment is the *head* of what follows it, the *line* comment of what precedes it on its line, or the *foot*
 //! of what ended above it, with an empty line behind. Each is kept with the place of its token; the parser hands it
 //! to the event of the first token at or behind that place.
 //!
@@ -22,7 +22,7 @@ pub(crate) struct Comment {
     /// With its `#`; several lines are joined by LF.
     pub text: String,
     pub place: Place,
-    /// Where the content stands.
+    /// Where the content is.
     pub token: Position,
     /// Where the white space around the comment starts.
     scanned_from: Position,

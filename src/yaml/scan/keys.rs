@@ -62,7 +62,7 @@ impl<'a> Scanner<'a> {
 
     // Indentation
 
-    /// Opens a block collection at `start` if it stands deeper than the one around it.
+    /// Opens a block collection at `start` if it is deeper than the one around it.
     ///
     /// Its token goes to the end of the queue, or before the token `number`.
     pub(super) fn roll_indent(&mut self, start: Position, number: Option<usize>, kind: TokenKind<'a>) -> Result<()> {
@@ -83,7 +83,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Closes all block collections that stand deeper than `column`.
+    /// Closes all block collections that are deeper than `column`.
     pub(super) fn unroll_indent(&mut self, column: i64, scanned_from: Position) {
         if self.flow_level > 0 {
             return;

@@ -1,6 +1,6 @@
 //! Scalars: plain, quoted, and block.
 //!
-//! The text of a scalar is borrowed where it stands in the source as it is: one line, nothing escaped.
+//! The text of a scalar is borrowed where it is in the source as it is: one line, nothing escaped.
 
 use std::borrow::Cow;
 
@@ -306,7 +306,7 @@ impl<'a> Scanner<'a> {
         Ok(Token { kind: TokenKind::Scalar { value: Cow::Owned(text), style }, start, end })
     }
 
-    /// Scans what stands behind `|` or `>` in its line: how to chomp, and the indentation (0: by the first line).
+    /// Scans what follows `|` or `>` in its line: how to chomp, and the indentation (0: by the first line).
     fn scan_block_header(&mut self, start: Position) -> Result<(Chomping, u8)> {
         let mut chomping = self.scan_chomping();
         let mut increment = 0;

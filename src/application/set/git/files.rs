@@ -139,7 +139,7 @@ fn read(view: &View<'_>, generator: &Generator<'_>, item: &Item<'_>, path: &Repo
             Some(refusal) => fault.refused_as(refusal),
             None => fault,
         };
-        fault.hint(format!("leave `{path}` out by an item with `exclude: true`")).below(item.index).below("files")
+        fault.hint(format!("exclude `{path}` with an item that has `exclude: true`")).below(item.index).below("files")
     })
 }
 

@@ -1,4 +1,4 @@
-//! What stands behind a backslash.
+//! What follows a backslash.
 
 use regex_syntax::hir::{ClassUnicode, Look};
 

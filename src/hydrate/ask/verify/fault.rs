@@ -65,7 +65,7 @@ pub enum Fault {
         path: String,
     },
     /// A file that hydration does not make.
-    #[error("{path} is there, and hydration does not make it")]
+    #[error("{path} exists, but hydration does not write it")]
     Extra {
         /// The file.
         path: String,
@@ -77,7 +77,7 @@ pub enum Fault {
         path: String,
     },
     /// Other parents.
-    #[error("its parents are not those that hydration gives it")]
+    #[error("its parents are not those that hydration sets")]
     Parents,
     /// Another message.
     #[error("its message is not what hydration writes")]
@@ -113,7 +113,7 @@ pub enum Fault {
         paths: Vec<String>,
     },
     /// The branch is elsewhere, or is gone.
-    #[error("the branch is not at {recorded}, where hydration left it, nor above it")]
+    #[error("the branch is neither at {recorded}, where hydration left it, nor ahead of it")]
     Strayed {
         /// The commit that hydration recorded.
         recorded: String,
@@ -133,15 +133,16 @@ pub enum Fault {
         /// What it names.
         dry_sha: String,
     },
-    /// It cannot be told: another revision of the engine made it, and ours makes something else.
+    /// It cannot be determined: another revision of the engine made it, and ours makes something else.
     #[error(
-        "made by engine revision {revision}, and this is {ENGINE_REVISION}: use a git-hydrate of that revision to verify it"
+        "made by engine revision {revision}, but this is {ENGINE_REVISION}: verify it with a git-hydrate of that \
+        revision"
     )]
     OtherRevision {
         /// The revision.
         revision: u32,
     },
-    /// It cannot be told: an object that it was made from is gone.
+    /// It cannot be determined: an object that it was made from is gone.
     #[error("{what} {id} is not in this repository")]
     Gone {
         /// What the object was.
@@ -152,7 +153,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Whether it cannot be told if anything is wrong.
+    /// Whether it cannot be determined if anything is wrong.
     pub fn is_unknown(&self) -> bool {
         matches!(self, Fault::OtherRevision { .. } | Fault::Gone { .. })
     }

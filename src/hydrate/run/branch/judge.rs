@@ -68,13 +68,13 @@ impl Branch {
             && !buffer.repository().are_related(staging, sync)
         {
             let mistake = Diagnostic::error(format!("`{name}` and `{}` have no common history", self.sync));
-            let hint = format!("delete `{name}`: it is made again from the tip of `{}`", self.sync);
+            let hint = format!("delete `{name}`: it is created again from the tip of `{}`", self.sync);
             place(mistake.hint(hint), applications.next())
         } else if !shared.is_empty()
             && let Some(outside) = applications.find(|app| !shared.iter().any(|dir| app.sync_path.starts_with(dir)))
         {
             let path = &outside.sync_path;
-            let mistake = Diagnostic::error(format!("`{path}` is in none of the `activePaths` of `{name}`"));
+            let mistake = Diagnostic::error(format!("`{path}` is not in any of the `activePaths` of `{name}`"));
             mistake.at(outside.places.sync_path.clone()).hint("move it below one of them, or add one in the settings")
         } else if shared.is_empty()
             && let Some(active) = settings.active_paths.get(&self.sync)
@@ -88,7 +88,7 @@ impl Branch {
             let hint = match dir {
                 Some(dir) => format!("use `{}-next/{dir}` for `hydrateTo.targetBranch`", self.sync),
                 None => format!(
-                    "an admin adds its directory first: git hydrate config add {} {}",
+                    "have an admin add its directory first: git hydrate config add {} {}",
                     shell_word(&format!("activePaths.{}", self.sync)),
                     shell_word(application.sync_path.as_str())
                 ),

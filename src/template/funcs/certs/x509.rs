@@ -22,7 +22,7 @@ pub(super) struct Template {
 
 /// What of a signer's certificate goes into those that it signs.
 pub(super) struct Signer {
-    /// Its name, as it stands there.
+    /// Its name, as it is there.
     pub subject: Vec<u8>,
     pub key_id: Option<Vec<u8>>,
     /// Its public key with the algorithm.

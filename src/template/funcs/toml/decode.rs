@@ -94,7 +94,7 @@ struct Decoder<'t> {
     context: Path,
     /// The key whose value is being read; empty between keys.
     key: Text,
-    /// Where that key stands.
+    /// Where that key is.
     key_line: u32,
     root: Table,
     /// Keys that hold an array.

@@ -38,7 +38,7 @@ impl<'a> Emitter<'a> {
         self.end_flow_entry();
     }
 
-    /// A comma has to stand before a comment, not behind it.
+    /// A comma has to be before a comment, not behind it.
     pub(super) fn end_flow_entry(&mut self) {
         if self.has_comment_behind() {
             self.write_indicator(",", false, false, false);

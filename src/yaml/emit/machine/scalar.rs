@@ -21,12 +21,12 @@ fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t')
 }
 
-/// Whether `c` may stand unescaped. The byte order mark, and all beyond the first plane, may not.
+/// Whether `c` may be unescaped. The byte order mark, and all beyond the first plane, may not.
 fn is_printable(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}') && c != '\u{FEFF}'
 }
 
-/// Whether a byte changes nothing, wherever it stands.
+/// Whether a byte changes nothing, wherever it is.
 fn is_ordinary(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'.' | b'/' | b'(' | b')' | b'+' | b';' | b'<' | b'='
         | b'$' | b'\\' | b'^' | b'~')
@@ -239,7 +239,7 @@ impl Emitter<'_> {
         self.put(short);
     }
 
-    /// Writes what stands behind `|` or `>`: the indentation if the text hides it, and how it ends.
+    /// Writes what follows `|` or `>`: the indentation if the text hides it, and how it ends.
     fn write_hints(&mut self, text: &str) {
         let mut chars = text.chars();
         if chars.clone().next().is_some_and(|c| c == ' ' || is_break(c)) {

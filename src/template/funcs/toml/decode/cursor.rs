@@ -1,4 +1,4 @@
-//! Where reading stands: characters, and errors with their line.
+//! Where reading is: characters, and errors with their line.
 
 use super::super::super::super::text::{decode as decode_rune, to_str};
 use super::{Decoder, Problem, Read};

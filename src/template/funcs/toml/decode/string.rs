@@ -91,7 +91,7 @@ impl Decoder<'_> {
         self.accept('\n').map(drop)
     }
 
-    /// How many quotes follow each other here; up to two may stand before the three that close.
+    /// How many quotes follow each other here; up to two may be before the three that close.
     pub(super) fn quotes(&self, mark: u8) -> usize {
         self.rest().iter().take_while(|byte| **byte == mark).count()
     }

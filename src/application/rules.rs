@@ -1,0 +1,226 @@
+//! The setting `rules`: which Applications without `spec.sourceHydrator` are hydrated, and where to.
+//!
+//! The first rule that matches decides; `spec.sourceHydrator` in the document wins over any. What a rule makes of an
+//! Application is a [`Placement`]: the branch and the path that its templates give. The document is read with it as one
+//! with `spec.sourceHydrator` is, so that everything after that is the same.
+//!
+//! Leaves to others: whether a branch or path is one (`document`), and what two rules do to each other (`validate`).
+
+mod outline;
+mod written;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::field::{Content, Field};
+use super::search::Patterns;
+use super::url::RepoUrl;
+use crate::diag::Diagnostic;
+use crate::jinja::{Template, Value};
+use crate::path::RepoPath;
+
+use outline::Outline;
+use written::Written;
+
+pub(super) use outline::is_plain;
+
+/// One entry of the setting `rules`.
+///
+/// `match` says which Applications it is for: by `name`, `namespace`, `project`, `labels`, `file` and `destination` (`server`,
+/// `name`, `namespace`), each a pattern or a list of them as in the setting `applications`; all that is given must match.
+/// `branch`, `path` and `hydrateTo` are minijinja templates. `hydrate: false` leaves what matches alone.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
+pub struct Rule {
+    written: Written,
+    compiled: Arc<Compiled>,
+}
+
+impl PartialEq for Rule {
+    fn eq(&self, other: &Self) -> bool {
+        self.written == other.written
+    }
+}
+
+/// What is made of a rule once.
+#[derive(Debug)]
+struct Compiled {
+    matches: Matches,
+    /// None for what is left alone.
+    templates: Option<Templates>,
+}
+
+/// What an Application is matched by. Without a pattern, everything matches.
+#[derive(Debug, Default)]
+struct Matches {
+    name: Patterns,
+    namespace: Patterns,
+    project: Patterns,
+    labels: Vec<(String, Patterns)>,
+    file: Patterns,
+    server: Patterns,
+    cluster: Patterns,
+    destination_namespace: Patterns,
+}
+
+/// Where a rule leads to.
+#[derive(Debug)]
+struct Templates {
+    branch: Template,
+    path: Template,
+    hydrate_to: Option<Template>,
+}
+
+/// The rules of a repository, in their order, with the URLs that it has.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct RuleSet {
+    rules: Vec<Rule>,
+    /// The setting `repoURL`. While it is empty, every git repository is taken for this one.
+    repo_urls: Vec<String>,
+}
+
+/// Where a rule leads an Application to. Nothing of it is checked yet.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct Placement {
+    /// Which rule, from 1.
+    pub rule: usize,
+    /// `syncSource.targetBranch`
+    pub branch: String,
+    /// `syncSource.path`
+    pub path: String,
+    /// `hydrateTo.targetBranch`
+    pub hydrate_to: Option<String>,
+    /// Which of its sources are not of this repository, in their order.
+    pub outside: Vec<bool>,
+    /// The templates that made nothing, and why.
+    #[serde(skip)]
+    pub wrong: Vec<(&'static str, String)>,
+}
+
+/// What the first rule that matches says of an Application.
+#[derive(Debug, PartialEq)]
+pub(super) enum Ruling {
+    /// It is hydrated.
+    Hydrated(Placement),
+    /// It is left alone, by the rule of this number.
+    LeftAlone(usize),
+}
+
+impl RuleSet {
+    /// These rules, in a repository with these URLs.
+    pub fn new(rules: &[Rule], repo_urls: &[String]) -> Self {
+        // Without rules, nothing depends on the URLs.
+        let repo_urls = if rules.is_empty() { Vec::new() } else { repo_urls.to_vec() };
+        Self { rules: rules.to_vec(), repo_urls }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// What the first rule that matches says of an Application without `spec.sourceHydrator`; none when no rule matches.
+    /// `file` is the one that it stands in, or its maker.
+    pub(super) fn ruling(&self, object: &Field, file: &RepoPath) -> Option<Ruling> {
+        let outline = Outline::of(object, file);
+        let matches = |(_, rule): &(usize, &Rule)| rule.compiled.matches.hold(&outline) == Some(true);
+        let (number, rule) = (1..).zip(&self.rules).find(matches)?;
+        let Some(templates) = &rule.compiled.templates else { return Some(Ruling::LeftAlone(number)) };
+        let outside = sources(object).into_iter().map(|source| self.is_outside(source)).collect();
+        Some(Ruling::Hydrated(templates.placement(number, &outline.values(), outside)))
+    }
+
+    /// Whether a rule may hydrate what an ApplicationSet makes, as far as its template tells.
+    pub(super) fn may_hydrate_of(&self, set: &Field, file: &RepoPath) -> bool {
+        let Some(outline) = Outline::of_set(set, file) else { return false };
+        let mut possible = self.rules.iter().filter_map(|rule| match rule.compiled.matches.hold(&outline) {
+            Some(false) => None,
+            certain => Some((certain == Some(true), rule.compiled.templates.is_some())),
+        });
+        // What is certainly left alone is not looked at by later rules.
+        let decides = |(is_certain, hydrates): &(bool, bool)| *is_certain || *hydrates;
+        possible.find(decides).is_some_and(|(_, hydrates)| hydrates)
+    }
+
+    /// Whether a source is a chart, or of another repository.
+    fn is_outside(&self, source: &Field) -> bool {
+        let text = |key: &str| source.get(key).and_then(Field::as_str).unwrap_or_default();
+        let url = text("repoURL");
+        if !text("chart").is_empty() || is_registry(url) {
+            return true;
+        }
+        let asked = RepoUrl::new(url);
+        let is_this = |known: &String| RepoUrl::new(known).is_same(&asked) || RepoUrl::new(known).same_place(&asked);
+        !self.repo_urls.is_empty() && !self.repo_urls.iter().any(is_this)
+    }
+}
+
+impl Matches {
+    /// Whether all of it matches; none when that cannot be told of what is a template still.
+    fn hold(&self, outline: &Outline<'_>) -> Option<bool> {
+        let of_labels = self.labels.iter().map(|(key, patterns)| outline.label(key).hold(patterns));
+        let destination = |key| outline.text(&["spec", "destination", key]);
+        let others = [
+            outline.file().hold(&self.file),
+            outline.text(&["metadata", "name"]).hold(&self.name),
+            outline.text(&["metadata", "namespace"]).hold(&self.namespace),
+            outline.text(&["spec", "project"]).or("default").hold(&self.project),
+            destination("server").hold(&self.server),
+            destination("name").hold(&self.cluster),
+            destination("namespace").hold(&self.destination_namespace),
+        ];
+        let all: Vec<Option<bool>> = others.into_iter().chain(of_labels).collect();
+        if all.contains(&Some(false)) {
+            return Some(false);
+        }
+        (!all.contains(&None)).then_some(true)
+    }
+}
+
+impl Templates {
+    fn placement(&self, rule: usize, values: &Value, outside: Vec<bool>) -> Placement {
+        let mut wrong = Vec::new();
+        let mut text = |field: &'static str, template: &Template| match template.render(values.clone()) {
+            Ok(text) => text.trim().to_owned(),
+            Err(error) => {
+                wrong.push((field, error.reason));
+                String::new()
+            }
+        };
+        let (branch, path) = (text("branch", &self.branch), text("path", &self.path));
+        let hydrate_to = self.hydrate_to.as_ref().map(|template| text("hydrateTo", template));
+        Placement { rule, branch, path, hydrate_to, outside, wrong }
+    }
+}
+
+impl Diagnostic {
+    /// The same with the rule that hydrates the Application which it is about.
+    pub(super) fn by_rule(self, rule: usize) -> Self {
+        let text = format!("rule {rule} of the settings hydrates it");
+        let hint = self.hint.as_ref().map_or(text.clone(), |hint| format!("{hint}; {text}"));
+        self.hint(hint)
+    }
+}
+
+/// The sources of an Application: `spec.sources`, unless it is empty, else `spec.source`.
+pub(super) fn sources(object: &Field) -> Vec<&Field> {
+    let Some(spec) = object.get("spec") else { return Vec::new() };
+    match spec.get("sources").map(|sources| &sources.content) {
+        Some(Content::List(items)) if !items.is_empty() => items.iter().collect(),
+        _ => spec.get("source").into_iter().collect(),
+    }
+}
+
+/// Whether a URL is of a registry of charts.
+pub(super) fn is_registry(url: &str) -> bool {
+    url.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("oci://"))
+}
+
+#[cfg(test)]
+mod tests;

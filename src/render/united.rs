@@ -1,0 +1,43 @@
+//! What the sources of one Application render to together.
+//!
+//! Reference: Argo CD 3 docs/user-guide/multiple_sources.md; controller/state.go `DeduplicateTargetObjects`.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::conflict;
+use crate::application::Application;
+use crate::diag::{Diagnostic, Span};
+use crate::manifest::{Key, Manifest};
+
+/// The objects of all sources in their order, `parts` with the place of each source. Of an object that two sources render, the
+/// last one is kept, with a warning for each pair of sources.
+pub(super) fn united(application: &Application, parts: Vec<(Span, Vec<Manifest>)>) -> (Vec<Manifest>, Vec<Diagnostic>) {
+    let mut last: HashMap<Key, usize> = HashMap::new();
+    for (source, (_, manifests)) in parts.iter().enumerate() {
+        last.extend(manifests.iter().filter_map(|manifest| Some((conflict::key(manifest, application)?, source))));
+    }
+    let places: Vec<Span> = parts.iter().map(|(place, _)| place.clone()).collect();
+    let (mut kept, mut replaced): (Vec<Manifest>, BTreeMap<(usize, usize), Vec<Key>>) = Default::default();
+    for (source, (_, manifests)) in parts.into_iter().enumerate() {
+        for manifest in manifests {
+            let key = conflict::key(&manifest, application);
+            let later = key.as_ref().and_then(|key| last.get(key)).copied().filter(|later| *later != source);
+            match later.zip(key) {
+                Some((later, key)) => replaced.entry((source, later)).or_default().push(key),
+                None => kept.push(manifest),
+            }
+        }
+    }
+    let warning = |((source, later), keys): ((usize, usize), Vec<Key>)| {
+        let (here, there) = (places.get(source)?, places.get(later)?);
+        let more = match keys.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        let text =
+            format!("two sources of `{}` render {}{more}: the later one counts", application.name, keys.first()?);
+        let at = Span { column: 0, ..there.clone() };
+        Some(Diagnostic::warning(text).at(here.clone()).label(format!("the later one is at {at}")))
+    };
+    (kept, replaced.into_iter().filter_map(warning).collect())
+}

@@ -1,0 +1,491 @@
+//! Applications without `spec.sourceHydrator` that the setting `rules` hydrates: real pushes.
+
+use std::fs;
+
+use crate::made_applications::{URL, both, config, dry, files, manifest};
+use crate::push::tip;
+use crate::support::{Answer, Lab, Repo};
+use crate::vendor::{files_of, packed, vendor};
+
+/// An Application as Argo CD users write it, with the environment as a label.
+fn plain(name: &str, environment: &str, source: &str) -> String {
+    format!(
+        "apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: {name}, namespace: argocd, labels: {{env: {environment}}}}}
+spec:
+  project: default
+  destination: {{server: https://kubernetes.default.svc, namespace: shop}}
+  {source}
+"
+    )
+}
+
+fn directory(name: &str, environment: &str) -> String {
+    let source = format!("source: {{repoURL: {URL}, targetRevision: HEAD, path: apps/{name}/{environment}}}");
+    plain(&format!("{name}-{environment}"), environment, &source)
+}
+
+const BY_LABEL: &str = "- {match: {labels: {env: '*'}}, branch: 'environments/{{ labels.env }}', path: '{{ name }}'}\n";
+
+/// The manifest of a [`config`].
+fn rendered(name: &str, value: &str) -> String {
+    format!("apiVersion: v1\ndata:\n  value: {value}\nkind: ConfigMap\nmetadata:\n  name: {name}")
+}
+
+/// Sets the rules of a server, and `repoURL`.
+fn rule(server: &Repo, rules: &str) -> Answer {
+    server.hydrate(&["config", "set", "repoURL", URL]).success();
+    server.hydrate(&["config", "set", "rules", "--", rules])
+}
+
+fn two(server: &Repo) -> Repo {
+    let [dev, prod] =
+        ["dev", "prod"].map(|environment| (directory("web", environment), config("web", environment, "one")));
+    let files = [
+        ("applications/dev.yaml", dev.0.as_str()),
+        ("applications/prod.yaml", prod.0.as_str()),
+        (dev.1.0.as_str(), dev.1.1.as_str()),
+        (prod.1.0.as_str(), prod.1.1.as_str()),
+    ];
+    dry(server, &files)
+}
+
+#[test]
+fn plain_applications_are_hydrated_where_a_rule_leads_them() {
+    both(|_, server| {
+        rule(server, BY_LABEL).success();
+        let clone = two(server);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("environments/dev") && told.contains("environments/prod"), "{told}");
+        assert!(!told.contains("warning") && !told.contains("error"), "{told}");
+        assert!(files(server, "environments/dev").contains("web-dev/manifest.yaml"));
+        assert_eq!(manifest(server, "environments/prod", "web-prod"), rendered("web", "one"));
+
+        // One environment changes; the other keeps its commit.
+        let prod = tip(server, "environments/prod");
+        let (path, text) = config("web", "dev", "two");
+        clone.commit("change dev", &[(&path, &text)]);
+        clone.push().success();
+        assert_eq!(manifest(server, "environments/dev", "web-dev"), rendered("web", "two"));
+        assert_eq!(tip(server, "environments/prod"), prod);
+
+        // Its document changes.
+        let text = directory("web", "dev").replace("apps/web/dev", "apps/web/prod");
+        clone.commit("take the other directory", &[("applications/dev.yaml", &text)]);
+        clone.push().success();
+        assert_eq!(manifest(server, "environments/dev", "web-dev"), rendered("web", "one"));
+
+        // It goes: the branch would be empty.
+        clone.commit("remove dev\n\nHydrate-Allow-Removal: environments/dev", &[("applications/dev.yaml", "")]);
+        clone.push().success();
+        assert!(!files(server, "environments/dev").contains("web-dev"));
+    });
+}
+
+#[test]
+fn a_changed_rule_moves_what_it_hydrates_at_once() {
+    both(|_, server| {
+        rule(server, BY_LABEL).success();
+        two(server).push().success();
+        let answer = rule(server, &BY_LABEL.replace("'{{ name }}'", "'shop/{{ name }}'")).success();
+        assert!(answer.stdout.contains("environments/dev"), "{}", answer.stdout);
+        let found = files(server, "environments/dev");
+        assert!(found.contains("shop/web-dev/manifest.yaml") && !found.contains(" web-dev/"), "{found}");
+        let trailers =
+            server.git(&["log", "-1", "--format=%(trailers:key=Hydrate-Settings,valueonly)", "environments/dev"]);
+        assert_eq!(trailers.trim(), server.git(&["rev-parse", "refs/hydrate/config"]));
+        let verified = server.hydrate(&["verify"]);
+        assert_eq!(verified.code, Some(0), "{verified:?}");
+    });
+}
+
+#[test]
+fn the_document_wins_over_rules_and_the_first_rule_over_later_ones() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let rules = "- {match: {name: 'old-*'}, hydrate: false}\n- {match: {name: web}, branch: first, path: '{{ name }}'}\n- \
+                 {branch: later, path: '{{ name }}'}\n- {match: {name: nobody}, branch: later, path: x}\n";
+    rule(&server, rules).success();
+    let source = format!("source: {{repoURL: {URL}, targetRevision: main, path: apps/web/dev}}");
+    let hydrator = format!(
+        "sourceHydrator:\n    drySource: {{repoURL: {URL}, targetRevision: main, path: apps/web/dev}}\n    syncSource: \
+         {{targetBranch: own, path: own}}"
+    );
+    let all = ["web", "old-one", "other"].map(|name| plain(name, "dev", &source)).join("---\n");
+    let all = format!("{all}---\n{}", plain("own", "dev", &hydrator));
+    let (path, text) = config("web", "dev", "one");
+    let clone = dry(&server, &[("applications.yaml", &all), (&path, &text)]);
+    clone.push().success();
+    let branches = server.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads"]);
+    assert_eq!(branches.lines().collect::<Vec<_>>(), ["first", "later", "main", "own"]);
+    assert!(files(&server, "first").contains("web/manifest.yaml"));
+    assert!(files(&server, "later").contains("other/manifest.yaml") && !files(&server, "later").contains("old-one"));
+
+    // Who asks reads which rule it is.
+    let apps = server.hydrate(&["apps", "main"]).success().stdout;
+    assert!(apps.contains("applications.yaml:3, by rule 2") && apps.contains("by rule 3"), "{apps}");
+    assert!(!apps.contains("old-one") && apps.contains("3 of 3 Applications"), "{apps}");
+    let apps = server.hydrate(&["apps", "main", "--json"]).success().stdout;
+    assert!(apps.contains("\"rule\": 2"), "{apps}");
+    let explained = server.hydrate(&["explain", "first:web/manifest.yaml"]).success().stdout;
+    assert!(explained.contains("hydrated by  rule 2"), "{explained}");
+    let check = server.hydrate(&["check", "main"]);
+    assert!(check.stdout.contains("rule 4 of the settings matches no Application"), "{}", check.stdout);
+    assert!(!check.stdout.contains("rule 1 of") && !check.stdout.contains("rule 3 of"), "{}", check.stdout);
+}
+
+#[test]
+fn rules_that_cannot_be_right_are_refused_before_they_count() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let rows = [
+        ("- {branch: a, path: ../x}", "rules: `path`: `../x` is not a valid path for hydrated manifests"),
+        ("- {branch: a..b, path: a}", "rules: `branch`: `a..b` is not a valid branch name"),
+        ("- {branch: '{{ nme }}', path: a}", "there is no value `nme`; there are name, namespace"),
+        ("- {branch: a, path: a, mach: {}}", "unknown field `mach`, expected one of `match`"),
+        ("- {branch: a}", "`path` is missing: write where Applications go"),
+    ];
+    for (text, expected) in rows {
+        let answer = server.hydrate(&["config", "set", "rules", "--", text]);
+        assert_eq!(answer.code, Some(2), "{text}");
+        assert!(
+            answer.stderr.contains("settings.yaml: line ") && answer.stderr.contains(expected),
+            "{}",
+            answer.stderr
+        );
+    }
+    assert_eq!(server.hydrate(&["config", "get", "rules"]).code, Some(1));
+}
+
+#[test]
+fn what_a_rule_makes_of_a_hostile_application_is_an_error_of_that_application() {
+    let rows = [
+        (
+            "path: '{{ labels.env }}'",
+            "..",
+            "rule 1 of the settings: `path`: `..` is not a valid path for hydrated manifests",
+        ),
+        ("path: '{{ annotations.x }}/../../y'", "dev", "it uses a value that does not exist"),
+        ("path: '.git/{{ name }}'", "dev", "git reserves `.git`"),
+        (
+            "path: x, hydrateTo: '{{ labels.env }}'",
+            "a..b",
+            "rule 1 of the settings: `hydrateTo`: `a..b` is not a valid branch name",
+        ),
+        (
+            "path: '{% for i in range(9999) %}{% for j in range(9999) %}{% endfor %}{% endfor %}'",
+            "dev",
+            "rule 1 of the settings: `path`: it takes more than 10000 steps",
+        ),
+    ];
+    for (path, environment, expected) in rows {
+        let lab = Lab::new();
+        let server = lab.server();
+        let source = format!("source: {{repoURL: {URL}, targetRevision: main, path: apps/web/dev}}");
+        let (file, text) = config("web", "dev", "one");
+        let application = plain("web", environment, &source)
+            .replace(&format!("env: {environment}"), &format!("env: '{environment}'"));
+        let rules = format!("- {{branch: environments/dev, {path}}}\n");
+        let set = rule(&server, &rules);
+        if set.code != Some(0) {
+            assert!(set.stderr.contains(expected), "{path}: {}", set.stderr);
+            continue;
+        }
+        let clone = dry(&server, &[("web.yaml", &application), (&file, &text)]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("error") && told.contains(expected) && told.contains("web.yaml:3"), "{path}: {told}");
+        let branches = server.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads"]);
+        assert_eq!(branches, "main", "{path}");
+    }
+}
+
+#[test]
+fn two_rules_that_lead_to_one_path_are_told_with_both_places() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let rules = "- {match: {name: a}, branch: dev, path: same}\n- {match: {name: b}, branch: dev, path: ./same/}\n";
+    rule(&server, rules).success();
+    let source = format!("source: {{repoURL: {URL}, targetRevision: main, path: apps/web/dev}}");
+    let (file, text) = config("web", "dev", "one");
+    let [a, b] = ["a", "b"].map(|name| plain(name, "dev", &source));
+    let clone = dry(&server, &[("a.yaml", &a), ("b.yaml", &b), (&file, &text)]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("error: `same` on `dev` is already written by `a`"), "{told}");
+    assert!(told.contains("b.yaml:3") && told.contains("a.yaml:3"), "{told}");
+    assert!(told.contains("rule 2 of the settings hydrates it"), "{told}");
+}
+
+#[test]
+fn a_release_has_the_name_that_argo_cd_gives_it() {
+    both(|_, server| {
+        rule(server, BY_LABEL).success();
+        let template = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\n  namespace: {{ .Release.Namespace }}\n\
+                        data:\n  word: {{ .Values.word }}\n";
+        let source = format!(
+            "source: {{repoURL: {URL}, targetRevision: main, path: chart, helm: {{valueFiles: [$ARGOCD_APP_NAME.yaml], \
+             parameters: [{{name: other, value: $ARGOCD_APP_PROJECT_NAME}}]}}}}"
+        );
+        let files = [
+            ("web.yaml", plain("web", "dev", &source)),
+            ("chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n".to_owned()),
+            ("chart/web.yaml", "word: ours\n".to_owned()),
+            ("chart/templates/map.yaml", template.to_owned()),
+        ];
+        let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
+        let told = dry(server, &files).push().success().remote().join("\n");
+        assert!(!told.contains("warning"), "{told}");
+        // helm 4.2.3 template web --namespace shop --values web.yaml.
+        let expected =
+            "apiVersion: v1\ndata:\n  word: ours\nkind: ConfigMap\nmetadata:\n  name: web\n  namespace: shop";
+        assert_eq!(manifest(server, "environments/dev", "web"), expected);
+    });
+}
+
+#[test]
+fn pinned_revisions_and_other_branches_are_not_hydrated_on_push() {
+    let lab = Lab::new();
+    let server = lab.server();
+    rule(&server, BY_LABEL).success();
+    let source = |revision: &str| format!("source: {{repoURL: {URL}, targetRevision: {revision}, path: apps/web/dev}}");
+    let all = [("a", "v1.0.0"), ("b", "release"), ("c", "main")]
+        .map(|(name, revision)| plain(name, "dev", &source(revision)));
+    let (file, text) = config("web", "dev", "one");
+    let clone = dry(&server, &[("all.yaml", &all.join("---\n")), (&file, &text)]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("`v1.0.0` is a version: pinned, not hydrated on push"), "{told}");
+    let found = files(&server, "environments/dev");
+    assert!(found.contains("c/manifest.yaml") && !found.contains("a/") && !found.contains("b/manifest"), "{found}");
+}
+
+#[test]
+fn what_sets_and_parents_make_falls_under_rules() {
+    both(|_, server| {
+        let rules = "- {match: {name: root}, branch: clusters/apps, path: root}\n- {match: {labels: {env: '*'}}, branch: \
+                     'environments/{{ labels.env }}', path: '{{ name }}'}\n";
+        rule(server, rules).success();
+        let set = format!(
+            "apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {{name: fleet, namespace: argocd}}
+spec:
+  generators:
+  - list: {{elements: [{{env: dev}}, {{env: prod}}]}}
+  template:
+    metadata: {{name: 'api-{{{{env}}}}', labels: {{env: '{{{{env}}}}'}}}}
+    spec:
+      project: default
+      destination: {{server: https://kubernetes.default.svc, namespace: shop}}
+      source: {{repoURL: {URL}, targetRevision: HEAD, path: 'apps/api/{{{{env}}}}'}}
+"
+        );
+        let unused = set.replace("name: fleet", "name: idle").replace("labels: {env: '{{env}}'}", "labels: {team: x}");
+        let unused = unused.replace("list: {elements: [{env: dev}, {env: prod}]}", "pullRequest: {}");
+        let chart = "apiVersion: v2\nname: apps\nversion: 1.0.0\n";
+        let child = directory("web", "dev").replace("web-dev", "{{ .Values.name }}");
+        let root = plain("root", "", &format!("source: {{repoURL: {URL}, targetRevision: main, path: charts/apps}}"));
+        let configs = [("web", "dev"), ("api", "dev"), ("api", "prod")].map(|(app, env)| config(app, env, "one"));
+        let mut all = vec![
+            ("set.yaml", set.as_str()),
+            ("idle.yaml", &unused),
+            ("root.yaml", &root),
+            ("charts/apps/Chart.yaml", chart),
+            ("charts/apps/values.yaml", "name: web\n"),
+            ("charts/apps/templates/web.yaml", &child),
+        ];
+        all.extend(configs.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+        let clone = dry(server, &all);
+        let told = clone.push().success().remote().join("\n");
+        assert!(!told.contains("error") && !told.contains("warning"), "{told}");
+        assert_eq!(manifest(server, "environments/prod", "api-prod"), rendered("api", "one"));
+        assert_eq!(manifest(server, "environments/dev", "web"), rendered("web", "one"));
+        assert!(manifest(server, "clusters/apps", "root").contains("kind: Application"));
+        let apps = server.hydrate(&["apps", "main"]).success().stdout;
+        assert!(
+            apps.contains("made by ApplicationSet `fleet`") && apps.contains("made by Application `root`"),
+            "{apps}"
+        );
+        assert!(apps.contains(", by rule 2") && apps.contains("root.yaml:3, by rule 1"), "{apps}");
+
+        // What they make follows its sources, without and with the set itself changing.
+        let (path, text) = config("api", "dev", "two");
+        clone.commit("change", &[(&path, &text)]);
+        clone.push().success();
+        assert_eq!(manifest(server, "environments/dev", "api-dev"), rendered("api", "two"));
+        clone.commit("rename", &[("charts/apps/values.yaml", "name: shop\n")]);
+        clone.push().success();
+        assert!(files(server, "environments/dev").contains("shop/manifest.yaml"));
+        assert!(!files(server, "environments/dev").contains("web/manifest.yaml"));
+    });
+}
+
+#[test]
+fn a_file_that_cannot_be_read_keeps_what_it_fed() {
+    let lab = Lab::new();
+    let server = lab.server();
+    rule(&server, BY_LABEL).success();
+    let clone = two(&server);
+    clone.push().success();
+    let dev = tip(&server, "environments/dev");
+    clone.commit(
+        "break it",
+        &[("applications/dev.yaml", "apiVersion: argoproj.io/v1alpha1\nkind: Application\nspec: [\n")],
+    );
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("error") && told.contains("applications/dev.yaml"), "{told}");
+    assert_eq!(tip(&server, "environments/dev"), dev);
+    // One that fed nothing is a warning.
+    clone.commit("mend it", &[("applications/dev.yaml", &directory("web", "dev"))]);
+    clone.commit("another", &[("other.yaml", "apiVersion: argoproj.io/v1alpha1\nkind: Application\nspec: [\n")]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("warning") && told.contains("other.yaml") && !told.contains("error"), "{told}");
+}
+
+/// The files of a chart, packed.
+fn chart(name: &str, version: &str) -> Vec<u8> {
+    let template = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}-{{ .Chart.Name }}\ndata:\n  \
+                    version: {{ .Chart.Version | quote }}\n  word: {{ .Values.word | quote }}\n";
+    let files = [
+        ("Chart.yaml", format!("apiVersion: v2\nname: {name}\nversion: {version}\n")),
+        ("values.yaml", "word: plain\n".to_owned()),
+        ("templates/object.yaml", template.to_owned()),
+    ];
+    packed(&files.map(|(path, text)| (format!("{name}/{path}"), text)))
+}
+
+/// A repository of charts below the directory `charts` of the lab.
+fn charts(lab: &Lab) {
+    let root = lab.path("charts");
+    fs::create_dir_all(&root).expect("made");
+    fs::write(root.join("web-1.2.3.tgz"), chart("web", "1.2.3")).expect("written");
+    let index = "apiVersion: v1\nentries:\n  web:\n  - {name: web, version: 1.2.3, urls: [web-1.2.3.tgz]}\n";
+    fs::write(root.join("index.yaml"), index).expect("written");
+}
+
+#[test]
+fn a_chart_is_taken_from_where_vendor_keeps_it() {
+    let lab = Lab::new();
+    charts(&lab);
+    let upstream = files_of(lab.path("charts"));
+    let server = lab.server();
+    rule(&server, BY_LABEL).success();
+    let source = format!(
+        "source: {{repoURL: '{}', chart: web, targetRevision: 1.2.3, helm: {{valuesObject: {{word: ours}}}}}}",
+        upstream.url()
+    );
+    let clone = dry(&server, &[("web.yaml", &plain("shop", "dev", &source))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("error: chart web 1.2.3 of") && told.contains("is not in this repository"), "{told}");
+    assert!(told.contains("git hydrate vendor") && told.contains("web.yaml:7"), "{told}");
+
+    clone.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*"]);
+    vendor(&clone, &[]).success();
+    assert!(clone.git(&["diff", "--cached", "--name-only"]).contains("web@1.2.3"));
+    clone.commit("vendor", &[]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(!told.contains("error"), "{told}");
+    // helm 4.2.3 template shop web-1.2.3.tgz --namespace shop --set word=ours.
+    let expected =
+        "apiVersion: v1\ndata:\n  version: 1.2.3\n  word: ours\nkind: ConfigMap\nmetadata:\n  name: shop-web";
+    assert_eq!(manifest(&server, "environments/dev", "shop"), expected);
+    let readme = server.git(&["show", "environments/dev:shop/README.md"]);
+    assert!(
+        readme.contains("helm template ./.hydrate/inputs/helm/") && readme.contains("--name-template shop"),
+        "{readme}"
+    );
+    assert_eq!(vendor(&clone, &["--check"]).code, Some(0));
+
+    // What is kept is nobody's to change.
+    let kept = clone.git(&["ls-files", ".hydrate/inputs/helm/*/values.yaml"]);
+    clone.commit("edit it", &[(kept.lines().next().expect("one"), "word: edited\n")]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("are not those of chart web 1.2.3"), "{told}");
+}
+
+#[test]
+fn several_sources_with_values_of_another_one() {
+    let lab = Lab::new();
+    charts(&lab);
+    let upstream = files_of(lab.path("charts"));
+    let server = lab.server();
+    rule(&server, BY_LABEL).success();
+    let sources = format!(
+        "sources:
+  - {{repoURL: '{}', chart: web, targetRevision: 1.2.3, helm: {{valueFiles: [$values/envs/$ARGOCD_APP_NAME.yaml]}}}}
+  - {{repoURL: {URL}, targetRevision: HEAD, ref: values}}
+  - {{repoURL: {URL}, targetRevision: HEAD, path: extra}}",
+        upstream.url()
+    );
+    let extra = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: \
+                 shop-web, namespace: shop}\ndata: {word: last}\n";
+    let clone = dry(
+        &server,
+        &[("web.yaml", &plain("shop", "dev", &sources)), ("envs/shop.yaml", "word: ours\n"), ("extra/map.yaml", extra)],
+    );
+    clone.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*"]);
+    vendor(&clone, &[]).success();
+    clone.commit("vendor", &[]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(!told.contains("error"), "{told}");
+    let told = server.hydrate(&["check", "main"]).success().stdout;
+    assert!(told.contains("warning: two sources of `shop` render ConfigMap"), "{told}");
+    assert!(told.contains("web.yaml:8") && told.contains("web.yaml:10"), "both places: {told}");
+    let found = manifest(&server, "environments/dev", "shop");
+    assert!(found.contains("word: last") && !found.contains("word: ours") && found.contains("name: extra"), "{found}");
+
+    // Without the other object, the values of the ref count, and follow their file.
+    clone.commit("only one", &[("extra/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n")]);
+    clone.push().success();
+    assert!(manifest(&server, "environments/dev", "shop").contains("word: ours"));
+    clone.commit("other values", &[("envs/shop.yaml", "word: theirs\n")]);
+    clone.push().success();
+    assert!(manifest(&server, "environments/dev", "shop").contains("word: theirs"));
+    let verified = server.hydrate(&["verify"]);
+    assert_eq!(verified.code, Some(0), "{verified:?}");
+}
+
+#[test]
+fn sources_that_argo_cd_refuses_are_refused() {
+    let here = |more: &str| format!("{{repoURL: {URL}, targetRevision: HEAD{more}}}");
+    let rows = [
+        (format!("source: {}", here("")), "`spec.source.path` is missing"),
+        (format!("sources: [{}]", here("")), "`spec.sources[0].path` is missing"),
+        (format!("sources: [{}, {}]", here(", ref: a"), here(", ref: a, path: x")), "`ref: a` is given twice"),
+        (format!("sources: [{}]", here(", ref: 'a b', path: x")), "`a b` can't be a `ref`"),
+        (
+            format!("sources: [{}, {{repoURL: {URL}, targetRevision: other, path: x}}]", here(", ref: a")),
+            "the sources name the repository of `ref: a` at several revisions",
+        ),
+        (
+            "source: {repoURL: 'https://charts.example.com', chart: web}".to_owned(),
+            "`spec.source.targetRevision` is missing",
+        ),
+        (
+            "sources: [{repoURL: 'https://charts.example.com', chart: web, targetRevision: 1.0.0, ref: c}]".to_owned(),
+            "`ref: c` names a chart",
+        ),
+        (
+            "source: {repoURL: 'ftp://git.example.com/other', path: x}".to_owned(),
+            "the source is in another repository: `ftp://git.example.com/other` is not an `https://` URL",
+        ),
+        (format!("source: {}", here(", path: ../x")), "`../x` is not a valid path for dry sources"),
+        (
+            format!("sources: [{}]", here(", path: chart, helm: {valueFiles: [$none/x.yaml]}")),
+            "`$none/x.yaml` names no source: none has a `ref`",
+        ),
+        (
+            format!("sources: [{}, {}]", here(", path: chart, helm: {valueFiles: [$v/../../x]}"), here(", ref: v")),
+            "`$v/../../x` can't be a values file: the path leads out of the repository",
+        ),
+    ];
+    let lab = Lab::new();
+    let server = lab.server();
+    rule(&server, "- {branch: environments/dev, path: '{{ name }}'}\n").success();
+    let clone = dry(&server, &[("chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n")]);
+    for (source, expected) in rows {
+        fs::write(clone.path.join("web.yaml"), plain("web", "dev", &source)).expect("written");
+        clone.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*"]);
+        let told = clone.hydrate(&["check", "--worktree"]).stdout;
+        assert!(told.contains(expected) && told.contains("web.yaml:"), "{source}: {told}");
+    }
+}
