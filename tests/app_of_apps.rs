@@ -345,7 +345,7 @@ fn what_makes_itself_ends() {
         );
         let told = clone.push().success().remote().join("\n");
         assert!(told.contains("`root` is made by Application `root`, and there is another"), "{told}");
-        assert!(told.contains("8 Applications make one another in a row; the setting limits.madeDepth"), "{told}");
+        assert!(told.contains("nested 8 deep; the setting limits.madeDepth"), "{told}");
         assert!(files(server, "environments/dev").contains("web/manifest.yaml"), "{told}");
     });
 }
