@@ -121,7 +121,7 @@ mod tests {
             ("frozen: {environments/prod: {reason: a, until: '2024-12-24T02:00:00+02:00'}}", day, None),
             ("frozen: {environments/*: {reason: a}, environments/dev: {reason: b}}", day, Some("a")),
             ("frozen: {environments/*: {reason: a, until: 2025-01-01}, '**/prod': {reason: b}}", day, Some("b")),
-            ("frozen: {environments/pro: {reason: a}, prod: {reason: b}}", day, None),
+            ("frozen: {environments/pro: {reason: a}, live/prod: {reason: b}}", day, None),
         ];
         let branch = BranchName::new("environments/prod").expect("a branch");
         for (text, now, expected) in rows {
