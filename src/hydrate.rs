@@ -21,6 +21,7 @@ mod error;
 mod failures;
 mod files;
 mod former;
+mod freezes;
 mod gate;
 mod heads;
 mod ledger;
@@ -40,9 +41,11 @@ pub use error::HydrateError;
 pub use failures::{FAILURES_REF, Failure, Failures};
 pub use gate::*;
 pub use heads::{REMOTE, dry_branches, dry_remote, hydrated_branches};
-pub use report::{BehindPath, BranchReport, HydratedCommit, Outcome, Report, Skipped};
+pub use report::{BehindPath, BranchReport, Frozen, HydratedCommit, Outcome, Report, Skipped};
 pub use rules::{check_settings, settings_files};
-pub use run::{CommitRequest, PathDetails, commit, hydrate, hydrate_again, lock, lock_path, record_branches, settle};
+pub use run::{
+    Again, CommitRequest, PathDetails, commit, hydrate, hydrate_again, lock, lock_path, record_branches, settle,
+};
 pub use setup::{Observer, RefNames, Setup, Silent, Wake};
 pub use standing::{Origin, Standing, hydrated_commit};
 pub use survey::{Survey, survey};

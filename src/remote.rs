@@ -118,6 +118,7 @@ fn hydrate_cache(cache: &Cache, machine: &Machine) -> Result<Report, Error> {
         refs: RefNames { read: cache::BASES.to_owned(), believes_commits: true, ..RefNames::server() },
         wake: Wake::Everything,
         renderers: &renderers,
+        now: Some(wall::now()),
         out_of_time: &|| false,
         observer: &progress,
     };
@@ -132,6 +133,7 @@ fn tell(report: &Report, request: &Request) {
     report.branches.retain(|branch| match branch.outcome {
         _ if !branch.is_success() => true,
         Outcome::Moved => request.verbosity > 0,
+        Outcome::Frozen(_) => request.verbosity > 0,
         Outcome::Unchanged => false,
         Outcome::Failed { .. } => true,
     });

@@ -13,6 +13,7 @@ use git_hydrate::git::{
     Expected, Location, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TreeEdit, update_refs,
 };
 use git_hydrate::hydrate::{Observer, Outcome, Planned, RefNames, Report, Setup, Wake, hydrate, plan};
+use git_hydrate::metadata::Time;
 use git_hydrate::render::{Isolation, Machine, Renderers};
 
 use super::support::{BINARY, Lab, Repo};
@@ -33,6 +34,8 @@ impl Observer for Counter {
 struct Server {
     path: PathBuf,
     rendered: Counter,
+    /// The time, in seconds since 1970.
+    now: Cell<i64>,
 }
 
 impl Server {
@@ -43,7 +46,7 @@ impl Server {
         let mut text = fs::read_to_string(path.join("config")).expect("readable");
         text.push_str(config);
         fs::write(path.join("config"), text).expect("writable");
-        Self { path, rendered: Counter::default() }
+        Self { path, rendered: Counter::default(), now: Cell::default() }
     }
 
     fn open(&self) -> Repository {
@@ -100,6 +103,7 @@ impl Server {
             refs: RefNames::server(),
             wake: Wake::Pushed(vec![pushed.to_owned()]),
             renderers: &renderers,
+            now: Some(self.now.get()),
             out_of_time: &|| false,
             observer: &self.rendered,
         };
@@ -851,6 +855,73 @@ fn what_rules_hydrate_is_the_same_with_what_is_remembered_and_from_scratch() {
         failed += with.branches.iter().filter(|branch| matches!(branch.outcome, Outcome::Failed { .. })).count();
     }
     assert!(moved > 10 && failed > 10, "{moved} moved, {failed} failed");
+    let [with, without] = servers.map(|server| server.rendered.0.load(Ordering::Relaxed));
+    assert!(with < without, "{with} renders with what is remembered, {without} without");
+    let verified = Repo::at(&lab, "cold.git").hydrate(&["verify"]);
+    assert_eq!(verified.code, Some(0), "{verified:?}");
+}
+
+/// Branches freeze and thaw, by the settings and by the clock.
+#[test]
+fn what_is_frozen_is_the_same_with_what_is_remembered_and_from_scratch() {
+    let lab = Lab::new();
+    let warm = Server::new(&lab, "warm.git", "");
+    let cold = Server::new(&lab, "cold.git", "[hydrate]\n\tcache = false\n");
+    let servers = [&warm, &cold];
+    let mut random = Random(30);
+    let mut dry = Dry::start();
+    let (mut seconds, mut tip, mut frozen, mut thawed) = (1_700_000_000, None, 0, 0);
+    let mut is_frozen = false;
+    for round in 0..60 {
+        for _ in 0..[1, 1, 2, 3][random.below(4)] {
+            match random.below(6) {
+                _ if round == 0 => {}
+                // What is wrong holds branches until it is corrected.
+                _ if round % 6 == 0 => dry = Dry::start(),
+                _ => dry.edit(&mut random),
+            }
+            seconds += 60;
+            let parent = tip;
+            tip = servers.map(|server| server.commit("refs/heads/main", parent, &dry.0, seconds)).first().copied();
+        }
+        let settings = match random.below(8) {
+            0 => Some("{environments/prod: {reason: release}}".to_owned()),
+            1 | 2 => {
+                let until = Time::new(seconds + 300, 0).rfc3339();
+                Some(format!("{{'environments/*': {{reason: release, until: '{until}'}}}}"))
+            }
+            3 => Some("{}".to_owned()),
+            _ => None,
+        };
+        if let Some(frozen) = settings {
+            let files = BTreeMap::from([("settings.yaml".to_owned(), format!("frozen: {frozen}\n"))]);
+            for server in servers {
+                let parent = server.refs().get("hydrate/config").copied();
+                server.commit("refs/hydrate/config", parent, &files, seconds);
+            }
+        }
+        if random.below(8) == 0 {
+            damage(&warm.path.join("hydrate/cache"), &mut random);
+        }
+        let before = warm.refs().get("heads/environments/prod").copied();
+        let [with, without] = servers.map(|server| {
+            server.now.set(seconds);
+            server.hydrate("main")
+        });
+        assert_eq!(with, without, "round {round}");
+        assert_eq!(warm.refs(), cold.refs(), "round {round}");
+        let prod = with.branches.iter().find(|branch| branch.branch == "environments/prod");
+        let was_frozen = is_frozen;
+        is_frozen = prod.is_some_and(|prod| matches!(prod.outcome, Outcome::Frozen(_)));
+        frozen += usize::from(is_frozen);
+        if is_frozen {
+            assert_eq!(before, warm.refs().get("heads/environments/prod").copied(), "round {round}");
+        } else if was_frozen && prod.is_some_and(|prod| prod.outcome == Outcome::Moved) {
+            assert_eq!(prod.map(|prod| prod.commits.len()), Some(1), "round {round}");
+            thawed += 1;
+        }
+    }
+    assert!(frozen > 10 && thawed > 2, "frozen {frozen} times, thawed {thawed} times");
     let [with, without] = servers.map(|server| server.rendered.0.load(Ordering::Relaxed));
     assert!(with < without, "{with} renders with what is remembered, {without} without");
     let verified = Repo::at(&lab, "cold.git").hydrate(&["verify"]);

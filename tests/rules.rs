@@ -452,7 +452,7 @@ fn sources_that_argo_cd_refuses_are_refused() {
         (format!("source: {}", here("")), "`spec.source.path` is missing"),
         (format!("sources: [{}]", here("")), "`spec.sources[0].path` is missing"),
         (format!("sources: [{}, {}]", here(", ref: a"), here(", ref: a, path: x")), "`ref: a` is given twice"),
-        (format!("sources: [{}]", here(", ref: 'a b', path: x")), "`a b` can't be a `ref`"),
+        (format!("sources: [{}]", here(", ref: 'a b', path: x")), "`a b` cannot be a `ref`"),
         (
             format!("sources: [{}, {{repoURL: {URL}, targetRevision: other, path: x}}]", here(", ref: a")),
             "the sources name the repository of `ref: a` at several revisions",
@@ -476,7 +476,7 @@ fn sources_that_argo_cd_refuses_are_refused() {
         ),
         (
             format!("sources: [{}, {}]", here(", path: chart, helm: {valueFiles: [$v/../../x]}"), here(", ref: v")),
-            "`$v/../../x` can't be a values file: the path leads out of the repository",
+            "`$v/../../x` cannot be a values file: the path leads out of the repository",
         ),
     ];
     let lab = Lab::new();

@@ -16,6 +16,7 @@ mod doctor;
 mod explain;
 mod faults;
 mod fields;
+mod frozen;
 mod garbage;
 mod go;
 mod guard;

@@ -6,6 +6,7 @@ use crate::diag::printable;
 use crate::hydrate::{self, ForeignBranch, RefNames, Setup, Silent, Wake};
 use crate::render::Renderers;
 use crate::report::{Wording, summary};
+use crate::wall;
 
 /// Let hydration take over branches that it did not make.
 ///
@@ -37,6 +38,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         refs: RefNames::server(),
         wake: Wake::Everything,
         renderers: &renderers,
+        now: Some(wall::now()),
         out_of_time: &|| false,
         observer: &Silent,
     };

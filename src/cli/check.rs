@@ -19,6 +19,7 @@ use crate::path::RepoPath;
 use crate::render::Renderers;
 use crate::report::{Paint, Progress, Style};
 use crate::view::{DiskFiles, TreeFiles};
+use crate::wall;
 
 /// Find all errors in the Applications of a dry tree, and render all of them.
 ///
@@ -155,6 +156,7 @@ impl Site {
             refs: names.clone(),
             wake: Wake::Commit { branch, tip: *commit },
             renderers: &renderers,
+            now: Some(wall::now()),
             out_of_time: &|| false,
             observer: &progress,
         };

@@ -13,6 +13,7 @@ use crate::hydrate::{self, Against, Preview, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::Progress;
 use crate::report::changes::{Changes, Detail, html, json, markdown, text};
+use crate::wall;
 
 /// Show what would change in each environment.
 ///
@@ -126,6 +127,7 @@ fn preview(clone: &Clone, tip: ObjectId, against: &Against) -> anyhow::Result<Pr
             refs: clone.refs.clone(),
             wake: Wake::Commit { branch, tip },
             renderers: &renderers,
+            now: Some(wall::now()),
             out_of_time: &|| false,
             observer: &progress,
         };

@@ -10,6 +10,7 @@ use crate::hook;
 use crate::hydrate::{self, RefNames, Setup, Silent, Wake};
 use crate::install::{Doctor, Finding, Health, Surroundings};
 use crate::render::Renderers;
+use crate::wall;
 
 /// Test an installation, and explain how to fix problems.
 #[derive(Debug, clap::Args)]
@@ -44,6 +45,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
             refs: RefNames::server(),
             wake: Wake::Pushed(Vec::new()),
             renderers: &renderers,
+            now: Some(wall::now()),
             out_of_time: &|| false,
             observer: &Silent,
         };

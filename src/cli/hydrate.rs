@@ -7,6 +7,7 @@ use crate::git::ObjectId;
 use crate::hydrate::{self, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::{Progress, Wording, summary};
+use crate::wall;
 
 #[derive(Debug, clap::Args)]
 #[group(skip)]
@@ -39,6 +40,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
             refs: clone.refs.clone(),
             wake: Wake::Commit { branch: branch.clone(), tip },
             renderers: &renderers,
+            now: Some(wall::now()),
             out_of_time: &|| false,
             observer: &progress,
         };

@@ -9,8 +9,11 @@ use super::{Outcome, output};
 use crate::application::BranchName;
 use crate::diag::printable;
 use crate::git::ObjectId;
-use crate::hydrate::{self, Planned, PlannedBranch, PlannedRender, PlannedWhy, RefNames, Setup, Silent, Wake};
+use crate::hydrate::{
+    self, Planned, PlannedBranch, PlannedFrozen, PlannedRender, PlannedWhy, RefNames, Setup, Silent, Wake,
+};
 use crate::render::Renderers;
+use crate::wall;
 
 /// Show what a push would render, and why.
 ///
@@ -87,6 +90,7 @@ fn plan(clone: &Clone, branch: BranchName, tip: ObjectId) -> anyhow::Result<Plan
         refs: if clone.has_remote() { clone.refs.clone() } else { RefNames::server() },
         wake: Wake::Commit { branch, tip },
         renderers: &renderers,
+        now: Some(wall::now()),
         out_of_time: &|| false,
         observer: &Silent,
     };
@@ -99,6 +103,9 @@ fn text(planned: &Planned) -> String {
         let short = commit.dry_sha.get(..7).unwrap_or(&commit.dry_sha);
         let _ = writeln!(text, "{short} {}", printable(&commit.subject));
         commit.branches.iter().for_each(|branch| add_branch(&mut text, branch));
+    }
+    for PlannedFrozen { branch, frozen } in &planned.frozen {
+        let _ = writeln!(text, "{}  {}", printable(branch), printable(&frozen.to_string()));
     }
     for problem in planned.problems.iter().chain(&planned.warnings) {
         let _ = writeln!(text, "{problem}");

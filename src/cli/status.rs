@@ -9,6 +9,7 @@ use crate::diag::{Diagnostic, printable};
 use crate::hydrate::{BranchState, BranchStatus, Setup, Silent, Wake, problems, status};
 use crate::render::Renderers;
 use crate::report::{Paint, Style};
+use crate::wall;
 
 /// Show the state of each environment branch, and what failed.
 #[derive(Debug, clap::Args)]
@@ -26,6 +27,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         refs: clone.refs.clone(),
         wake: Wake::Everything,
         renderers: &renderers,
+        now: Some(wall::now()),
         out_of_time: &|| false,
         observer: &Silent,
     };
@@ -65,7 +67,7 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
         let short = |id: &str| id.get(..7).unwrap_or(id).to_owned();
         let dry = status.dry_sha.as_deref().map_or_else(|| "nothing yet".to_owned(), short);
         let from = format!("{} of {}", paint.by(Style::Id, &dry), printable(&status.dry_branch));
-        let style = if status.is_current() { Style::Added } else { Style::Warning };
+        let style = if status.is_current() && status.frozen.is_none() { Style::Added } else { Style::Warning };
         let branch = printable(&status.branch);
         let branch = paint.by(Style::Branch, &branch);
         let at = paint.by(Style::Id, &short(&status.tip)).to_string();
@@ -93,6 +95,10 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
             None if status.state == BranchState::NotMade => "not made yet".to_owned(),
             None if status.dry_tip.is_none() => "its dry branch does not exist".to_owned(),
             None => "its dry branch was rewound".to_owned(),
+        };
+        let behind = match &status.frozen {
+            Some(frozen) => format!("{behind}, {}", printable(&frozen.to_string())),
+            None => behind,
         };
         let _ = writeln!(text, "{branch:width$}  {from}  {}", paint.by(style, &behind));
         for path in &status.paths_behind {

@@ -11,6 +11,7 @@ use crate::hydrate::{self, Setup, Verified, Wake};
 use crate::render::Renderers;
 use crate::report::Progress;
 use crate::settings::RendererName;
+use crate::wall;
 
 /// Re-render hydrated commits and check that their ids match.
 ///
@@ -51,6 +52,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         refs: clone.refs.clone(),
         wake: Wake::Pushed(Vec::new()),
         renderers: &renderers,
+        now: Some(wall::now()),
         out_of_time: &|| false,
         observer: &progress,
     };

@@ -13,7 +13,7 @@ use crate::hydrate::{self, HydrateError, Outcome, RefNames, Report, Setup, Silen
 use crate::render::{Machine, Renderers};
 use crate::report::{self, Console, Wording, summary, wrap};
 use crate::settings::SETTINGS_REF;
-use crate::wall::{USED, VARIABLE};
+use crate::wall::{self, USED, VARIABLE};
 
 /// From when on a pusher who waits is told why.
 const LOCK_SILENCE: Duration = Duration::from_secs(1);
@@ -72,7 +72,7 @@ fn concerning(mut report: Report, pushed: &[String]) -> Report {
     if !pushed.iter().any(is_of) {
         report.branches.retain(|branch| match branch.outcome {
             Outcome::Moved | Outcome::Failed { recorded: false, .. } => true,
-            Outcome::Unchanged | Outcome::Failed { recorded: true, .. } => false,
+            Outcome::Unchanged | Outcome::Frozen(_) | Outcome::Failed { recorded: true, .. } => false,
         });
     }
     report
@@ -112,6 +112,7 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
         refs: RefNames::server(),
         wake: Wake::Pushed(pushed),
         renderers: &renderers,
+        now: Some(wall::now()),
         out_of_time: &|| started.elapsed() > options.budget,
         observer: &Silent,
     };

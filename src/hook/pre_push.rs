@@ -9,6 +9,7 @@ use crate::hydrate::{self, Against, FAILURES_REF, Failures, HydrateError, RefNam
 use crate::render::{Machine, Renderers};
 use crate::report::changes::{Changes, Detail, EnvironmentDiff, text};
 use crate::report::{Console, Paint, Progress, wrap};
+use crate::wall;
 
 /// A branch that is pushed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +82,7 @@ fn check(
             refs: names.clone(),
             wake: Wake::Commit { branch: branch.clone(), tip },
             renderers: &renderers,
+            now: Some(wall::now()),
             out_of_time: &|| false,
             observer: &progress,
         };

@@ -146,7 +146,15 @@ fn setup<'a>(
     renderers: &'a Renderers,
     out_of_time: &'a dyn Fn() -> bool,
 ) -> Setup<'a> {
-    Setup { repository, refs: RefNames::server(), wake, renderers, out_of_time, observer: &Silent }
+    Setup {
+        repository,
+        refs: RefNames::server(),
+        wake,
+        renderers,
+        now: Some(wall::now()),
+        out_of_time,
+        observer: &Silent,
+    }
 }
 
 /// Hydrates what is pushed, in memory and within the time for it.

@@ -30,10 +30,10 @@ pub use explain::{
 pub use foreign::{ForeignBranch, foreign};
 pub use history::{Dry, Entry, History, ObjectCounts, PathChange, Selection, SkippedDry, is_hydrated};
 pub use input_changes::InputChange;
-pub use planned::{Planned, PlannedBranch, PlannedCommit, PlannedRender, PlannedStay, PlannedWhy, plan};
+pub use planned::{Planned, PlannedBranch, PlannedCommit, PlannedFrozen, PlannedRender, PlannedStay, PlannedWhy, plan};
 pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use recomputed::recompute;
 pub use single::{Single, render_named};
-pub use status::{BranchState, BranchStatus, problems, status};
+pub use status::{BranchState, BranchStatus, FrozenStatus, problems, status};
 pub use vendor::{Inputs, Outputs, Rendering, inputs, outputs};
 pub use verify::{Fault, Finding, Line, Verified, audited, lines, strayed, verify};

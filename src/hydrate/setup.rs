@@ -79,6 +79,8 @@ pub struct Setup<'a> {
     pub wake: Wake,
     /// Tools and limits of this machine.
     pub renderers: &'a Renderers,
+    /// The time, in seconds since 1970, by which branches are frozen; none where no branch counts as frozen.
+    pub now: Option<i64>,
     /// Whether the rest of a backlog shall wait for the next run.
     pub out_of_time: &'a dyn Fn() -> bool,
     /// Hears of progress.

@@ -6,6 +6,7 @@ use super::branch_records::{BranchRecords, Engines, RECORDS_REF};
 use super::dry_branches::DryBranches;
 use super::error::HydrateError;
 use super::failures::{FAILURES_REF, Failures};
+use super::freezes::Freezes;
 use super::heads::{self, DryHead};
 use super::ledger::{Faults, Ledger};
 use super::rules::Rules;
@@ -13,9 +14,10 @@ use super::setup::{Setup, Wake};
 use super::standing::Standing;
 use crate::application::{Application, BranchName, Context};
 use crate::git::{self, Notes, ObjectBuffer, ObjectId, Refs};
-use crate::metadata::NOTES_REF;
+use crate::metadata::{NOTES_REF, Time};
 use crate::path::RepoPath;
 use crate::publish::{HydratedTree, Listings};
+use crate::settings::{Freeze, SETTINGS_REF};
 
 /// A repository as it was found, and a buffer over it that takes what is made.
 pub(super) struct Snapshot<'a> {
@@ -34,6 +36,9 @@ pub(super) struct Snapshot<'a> {
     pub records: BranchRecords,
     /// Whether nothing was hydrated before there was the setting `madeApplications`.
     pub is_new: bool,
+    /// Whether a branch that was frozen gets a commit for each dry commit all the same.
+    pub wants_every: bool,
+    freezes: Freezes,
 }
 
 impl<'a> Snapshot<'a> {
@@ -72,6 +77,8 @@ impl<'a> Snapshot<'a> {
             has_dry_branches,
             records,
             is_new,
+            wants_every: false,
+            freezes: Freezes::default(),
         };
         Ok((found, Ledger::new(notes, failures, faults)))
     }
@@ -95,6 +102,24 @@ impl<'a> Snapshot<'a> {
         notes: &mut Notes,
     ) -> Result<Standing, git::Error> {
         Standing::read(branch, tip, dry_branch, &self.rules.settings, &self.records, notes, &self.buffer)
+    }
+
+    /// What keeps a branch from getting commits now. One whose sync branch is frozen and still to be started is so too.
+    pub fn frozen(&self, branch: &BranchName, sync: &BranchName) -> Option<&Freeze> {
+        let now = self.setup.now?;
+        let of = |name: &BranchName| self.rules.settings.frozen.of(name, now);
+        of(branch).or_else(|| of(sync).filter(|_| sync != branch && self.tip(sync).is_none()))
+    }
+
+    /// Whether a branch that was hydrated with the settings `before` was frozen at some time since.
+    pub fn was_frozen(&self, branch: &BranchName, before: Option<ObjectId>) -> bool {
+        let settings = self.refs.get(SETTINGS_REF).filter(|_| before != self.rules.id);
+        settings.is_some_and(|tip| self.freezes.since(tip, before, branch, &self.buffer))
+    }
+
+    /// The date of the settings since which a branch is frozen without a break.
+    pub fn frozen_since(&self, branch: &BranchName) -> Option<Time> {
+        self.freezes.start(self.refs.get(SETTINGS_REF)?, branch, &self.buffer)
     }
 
     /// The branch that `HEAD` means in an Application: the first dry branch that exists.

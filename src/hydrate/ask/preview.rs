@@ -9,7 +9,7 @@ use crate::git::{Mode, ObjectBuffer, ObjectId};
 use crate::hydrate::dry_tree::DryTrees;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::MANIFEST;
-use crate::hydrate::report::{BehindPath, Outcome};
+use crate::hydrate::report::{BehindPath, Frozen, Outcome};
 use crate::hydrate::run::{Attempt, Branch, Run, Stopped};
 use crate::hydrate::setup::{RefNames, Setup, Wake};
 use crate::hydrate::standing::nearest;
@@ -57,6 +57,8 @@ pub struct PreviewedBranch {
     pub applications: usize,
     /// The destination paths whose manifests would change, by path. Empty when it does not hydrate.
     pub paths: Vec<PreviewedPath>,
+    /// Why it stays as it is for a time; none when it does not.
+    pub frozen: Option<Frozen>,
     /// Why it does not hydrate; empty when it does.
     pub mistakes: Vec<Diagnostic>,
     /// The paths that stay at an earlier dry commit than the others, by path.
@@ -114,11 +116,12 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
         Wake::Commit { branch, .. } => Wake::Commit { branch: branch.clone(), tip: id },
         wake @ (Wake::Pushed(_) | Wake::Everything) => wake.clone(),
     };
-    let setup_before = Setup { refs: refs.clone(), wake, ..*setup };
+    // What two dry commits differ in is no question of when it is deployed.
+    let setup_before = Setup { refs: refs.clone(), wake, now: None, ..*setup };
     let before = rehearse(&setup_before, buffer)?;
     let tips: BTreeMap<BranchName, Option<ObjectId>> =
         before.branches.iter().map(|(name, branch)| (name.clone(), branch.tip.as_ref().map(|tip| tip.id))).collect();
-    let setup_after = Setup { refs, wake: setup.wake.clone(), ..*setup };
+    let setup_after = Setup { refs, wake: setup.wake.clone(), now: None, ..*setup };
     let mut after = rehearse(&setup_after, before.found.buffer)?;
     for (name, mut branch) in before.branches {
         branch.tip = None;
@@ -157,9 +160,10 @@ fn compare(made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) ->
         let old = against.map_or(Ok(buffer.empty_tree_id()), tree_of)?;
         let new = branch.tip.as_ref().map_or(buffer.empty_tree_id(), |tip| tip.tree);
         let report = branch.into_report();
-        let mistakes = match report.outcome {
-            Outcome::Failed { diagnostics, .. } => diagnostics,
-            Outcome::Moved | Outcome::Unchanged => Vec::new(),
+        let (mistakes, frozen) = match report.outcome {
+            Outcome::Failed { diagnostics, .. } => (diagnostics, None),
+            Outcome::Frozen(frozen) => (Vec::new(), Some(frozen)),
+            Outcome::Moved | Outcome::Unchanged => (Vec::new(), None),
         };
         let paths = if mistakes.is_empty() { paths(&buffer, (old, new), &name, dry, &trees)? } else { Vec::new() };
         environments.push(PreviewedBranch {
@@ -171,6 +175,7 @@ fn compare(made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) ->
             against,
             applications: report.applications,
             paths,
+            frozen,
             mistakes,
             behind: report.behind,
             failures: report.mistakes,

@@ -77,6 +77,7 @@ impl ByEverything {
         note_silence(run, &tree, head);
         let mut warnings = report_problems(run, &tree, &backlog, &formers);
         let unused = unused_active_paths(run, heads)?;
+        let unused: Vec<Diagnostic> = unused.into_iter().chain(unused_freezes(run, heads)?).collect();
         run.report.warnings.extend(unused.iter().cloned());
         warnings.extend(unused);
         Ok(Self { tree, backlog, passed_over, earlier, rendered: BTreeMap::new(), warnings })
@@ -361,6 +362,26 @@ fn unused_active_paths(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagn
         }
     }
     Ok(unused.iter().map(unused_active_path).collect())
+}
+
+/// Warnings of globs of the setting `frozen` that match no branch: whoever wrote one takes that branch for frozen.
+fn unused_freezes(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
+    if run.found.rules.settings.frozen.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut branches: BTreeSet<BranchName> = run.found.environments.keys().cloned().collect();
+    for head in heads {
+        let tree = run.tree(head.tip, head, heads)?;
+        let named = tree.hydrated().flat_map(|app| [app.environment_branch(), &app.sync_branch]);
+        branches.extend(named.cloned());
+    }
+    Ok(run.found.rules.settings.frozen.unused(branches.iter()).map(unused_freeze).collect())
+}
+
+fn unused_freeze(glob: &str) -> Diagnostic {
+    let text = format!("the setting `frozen` names `{glob}`, which matches no environment branch");
+    let key = shell_word(&format!("frozen.{glob}"));
+    Diagnostic::warning(text).hint(format!("on the server: git hydrate config unset {key}"))
 }
 
 fn unused_active_path(branch: &BranchName) -> Diagnostic {

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use super::{ApplicationDiff, Changes, EnvironmentDiff, Overview};
 use crate::diag::Diagnostic;
 use crate::diff::{Change, Leaf, ObjectDiff, Place};
-use crate::hydrate::{BehindPath, InputChange};
+use crate::hydrate::{BehindPath, Frozen, InputChange};
 use crate::yaml::Value;
 
 /// Raised when a field changes its meaning or goes; not when one comes.
@@ -45,6 +45,8 @@ struct Environment<'a> {
     against: Option<String>,
     application_count: usize,
     summary: Summary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frozen: Option<&'a Frozen>,
     mistakes: &'a [Diagnostic],
     #[serde(skip_serializing_if = "is_empty")]
     behind: &'a [BehindPath],
@@ -155,6 +157,7 @@ fn environment(environment: &EnvironmentDiff) -> Environment<'_> {
             images: overview.images.into_iter().map(|(image, _)| image).collect(),
         },
         mistakes: &branch.mistakes,
+        frozen: branch.frozen.as_ref(),
         behind: &branch.behind,
         failures: &branch.failures,
         applications: environment.applications.iter().map(application).collect(),

@@ -71,6 +71,9 @@ pub(super) fn state(environment: &EnvironmentDiff, overview: &Overview<'_>) -> S
     if !environment.renders() {
         return "fails to render".to_owned();
     }
+    if let Some(frozen) = &environment.branch.frozen {
+        return frozen.to_string();
+    }
     let count = environment.applications.len();
     let failed = environment.branch.behind.iter().filter(|behind| !behind.paused).count();
     let failed = match failed {

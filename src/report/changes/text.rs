@@ -36,7 +36,8 @@ pub fn text(changes: &Changes, detail: Detail, paint: Paint) -> String {
     let width = changes.environments.iter().map(|environment| environment.branch.branch.as_str().len()).max();
     let brief = detail == Detail::Environments;
     page.inputs(changes);
-    let (same, changed): (Vec<_>, Vec<_>) = changes.environments.iter().partition(|one| brief && one.is_same());
+    let (same, changed): (Vec<_>, Vec<_>) =
+        changes.environments.iter().partition(|one| brief && one.is_same() && one.branch.frozen.is_none());
     for environment in changed {
         page.environment(environment, width.unwrap_or_default());
     }
@@ -88,13 +89,14 @@ impl<'a> Text<'a> {
         let branch = &environment.branch;
         let overview = Overview::of(environment);
         let style = match environment.applications.is_empty() {
+            _ if branch.frozen.is_some() => Style::Warning,
             _ if !environment.is_whole() => Style::Error,
             true => Style::Dim,
             false => Style::Changed,
         };
         let state = state(environment, &overview);
         let name = self.paint.by(Style::Branch, branch.branch.as_str());
-        let _ = writeln!(self.text, "{name:width$}  {}", self.paint.by(style, &state));
+        let _ = writeln!(self.text, "{name:width$}  {}", self.paint.by(style, &wrap(&printable(&state), "    ")));
         for behind in branch.behind.iter().take(NAMED_MAX) {
             let style = if behind.paused { Style::Warning } else { Style::Error };
             let _ = writeln!(self.text, "  {}", self.paint.by(style, &wrap(&printable(&behind.to_string()), "    ")));
