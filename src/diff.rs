@@ -26,8 +26,10 @@ mod value;
 use crate::manifest::Manifest;
 use crate::yaml::Value;
 
+use danger::{Around, Index};
+
 pub use align::{Line, lines};
-pub use danger::Danger;
+pub use danger::{Danger, Pruning, Severity};
 pub use image::{Image, ImageChange};
 pub use noise::Noise;
 pub use path::{FieldPath, Step};
@@ -40,6 +42,10 @@ pub struct Options {
     pub dry_commits: Option<(String, String)>,
     /// Whether the values of Secrets are told.
     pub reveal_secrets: bool,
+    /// What becomes of objects that are no longer there.
+    pub pruning: Pruning,
+    /// The namespace of objects that name none, if that is known.
+    pub namespace: Option<String>,
 }
 
 /// One object that is not the same before and after.
@@ -98,17 +104,18 @@ impl ObjectName {
             name,
         }
     }
+
+    /// `shop/web`; `shop` without a namespace.
+    pub fn place(&self) -> String {
+        let slash = if self.namespace.is_empty() { "" } else { "/" };
+        format!("{}{slash}{}", self.namespace, self.name)
+    }
 }
 
 /// `Deployment shop/web`; `Namespace shop`.
 impl std::fmt::Display for ObjectName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.kind)?;
-        f.write_str(" ")?;
-        if !self.namespace.is_empty() {
-            write!(f, "{}/", self.namespace)?;
-        }
-        f.write_str(&self.name)
+        write!(f, "{} {}", self.kind, self.place())
     }
 }
 
@@ -125,15 +132,21 @@ pub enum Change {
 
 /// The objects that differ, by namespace, name and kind.
 pub fn compare(old: &[Manifest], new: &[Manifest], options: &Options) -> Vec<ObjectDiff> {
-    let pairs = pair::pairs(old, new);
+    let pairs = pair::pairs(old, new, options.namespace.as_deref());
     let echoes = noise::Echoes::new(&pairs, options.dry_commits.as_ref());
-    let mut found: Vec<ObjectDiff> = pairs.iter().filter_map(|pair| object(pair, &echoes, options)).collect();
+    let around = Around::new(options.pruning, old.is_empty(), &Index::new(old.iter(), new.iter()));
+    let found = pairs.iter().filter_map(|pair| object(pair, (&echoes, &around), options));
+    let mut found: Vec<ObjectDiff> = found.collect();
     let place = |object: &ObjectName| [object.namespace.clone(), object.name.clone(), object.kind.clone()];
     found.sort_by_cached_key(|diff| (place(&diff.object), diff.change));
     found
 }
 
-fn object(pair: &pair::Pair<'_>, echoes: &noise::Echoes, options: &Options) -> Option<ObjectDiff> {
+fn object(
+    pair: &pair::Pair<'_>,
+    (echoes, around): (&noise::Echoes, &Around<'_>),
+    options: &Options,
+) -> Option<ObjectDiff> {
     let whole = |manifest: &Manifest| Some(manifest.object().clone());
     let (object, change, mut difference) = match (pair.old, pair.new) {
         (Some(old), Some(new)) => {
@@ -157,7 +170,7 @@ fn object(pair: &pair::Pair<'_>, echoes: &noise::Echoes, options: &Options) -> O
     Some(ObjectDiff {
         old_name: old_name.filter(|name| !name.is_empty()).map(str::to_owned),
         images: image::changes(pair.old, pair.new),
-        dangers: danger::dangers(pair.old, pair.new),
+        dangers: danger::dangers(pair, around),
         restarts: restarts(pair.old, pair.new),
         object,
         change,

@@ -12,16 +12,16 @@ use crate::git::ObjectId;
 use crate::hydrate::{self, Against, Preview, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::Progress;
-use crate::report::changes::{Changes, Detail, html, json, markdown, text};
+use crate::report::changes::{Changes, Detail, Form, html, json, markdown, text};
 
 /// Show what would change in each environment.
 ///
 /// Hydrates a dry commit in memory and compares the manifests with those on the environment branches of the remote,
 /// object by object and field by field. No ref is written.
 ///
-/// Image changes and dangers are listed first: data lost with an object, fields that the API server does not let
-/// anyone change, additional permissions, workloads scaled to zero. Changes of checksums, chart labels, generated
-/// names and the dry commit's id count as noise. The values of Secrets are hidden.
+/// Image changes and dangers are listed first. Dangers are sorted by severity: data loss, outage, security, the rest;
+/// each with what happens in the cluster, whether Argo CD prunes, and what to do. Changes of checksums, chart labels,
+/// generated names and the dry commit's id count as noise. The values of Secrets are hidden.
 ///
 /// Exit code: 0 when nothing would change, 1 when something would or fails to render, 2 after an error.
 #[derive(Debug, clap::Args)]
@@ -68,7 +68,11 @@ JSON:
     dryShaBefore            the dry commit that the branch is hydrated from now
     against                 the hydrated commit that was compared
     applicationCount        Applications that write to the branch
-    summary                 added, changed, removed, noise: objects; images; dangers: their number
+    summary                 added, changed, removed, noise: objects; restarts: workloads; images; dangers: their
+                            number
+    dangers                 the worst first, equal ones together: severity (data-loss, outage, security, other),
+                            kind, message, pruning (automatic, manual, confirmed, cascade, off, unknown), advice,
+                            objects
     mistakes                why it fails to render: severity, message, span, application, hint
     behind                  paths that stay at an earlier dry commit: path, drySha, application, paused
     failures                what is wrong with those of them that are not paused
@@ -76,7 +80,7 @@ JSON:
                             unreadable: why what is on the branch cannot be compared
       objects               apiVersion, kind, namespace, name, oldName, change, noise, restarts
         images              container, old, new
-        dangers             kind (removed, immutable, versionGone, widened, scaledToZero), message
+        dangers             severity, kind, message, pruning, advice
         differences         path, old, new, noise; or path, movedFrom, movedTo for an item of a list
   inputs                    charts, bases and files from elsewhere that change: kind, url, name, old, new (versions),
                             files (how many differ: templates, values, crds, files), usedBy
@@ -108,7 +112,8 @@ pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Ou
             false => Detail::Fields { with_noise: arguments.noise },
         };
         let screen = Screen::new(Some(&clone.repository));
-        screen.show(&text(&changes, detail, screen.paint()))?;
+        let form = Form { paint: screen.paint(), wraps: screen.is_terminal() };
+        screen.show(&text(&changes, detail, form))?;
     }
     Ok(if changes.is_empty() { Outcome::Done } else { Outcome::Found })
 }

@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, chain};
 use crate::git::{Error, ObjectBuffer, ObjectId, Repository, object_id};
 use crate::hydrate::{self, Against, FAILURES_REF, Failures, HydrateError, RefNames, Setup, Wake};
 use crate::render::{Machine, Renderers};
-use crate::report::changes::{Changes, Detail, EnvironmentDiff, text};
+use crate::report::changes::{Changes, Detail, EnvironmentDiff, Form, text};
 use crate::report::{Console, Paint, Progress, wrap};
 
 /// A branch that is pushed.
@@ -93,7 +93,8 @@ fn check(
             continue;
         }
         let changes = Changes::new(preview, false);
-        console.print_painted(&text(&changes, Detail::Environments, paint), paint);
+        let form = Form { paint, wraps: console.is_terminal() };
+        console.print_painted(&text(&changes, Detail::Environments, form), paint);
         // What is broken on the server already, and in the same way, is not the fault of this push.
         let is_known = |environment: &&EnvironmentDiff| {
             let branch = &environment.branch;

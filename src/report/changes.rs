@@ -1,5 +1,6 @@
 //! What a hydration would change, made ready to be shown: on a terminal, in a pull request, on a page, to programs.
 
+mod dangers;
 mod html;
 mod json;
 mod markdown;
@@ -17,12 +18,13 @@ use crate::hydrate::{InputChange, Preview, PreviewedBranch, PreviewedPath};
 use crate::manifest::{self, Manifest, Source};
 use crate::path::RepoPath;
 
+pub use dangers::DangerGroup;
 pub use html::html;
 pub use json::json;
 pub use markdown::markdown;
 pub use overview::Overview;
 pub use rows::{Mark, Row, rows};
-pub use text::{Detail, text};
+pub use text::{Detail, Form, text};
 
 /// What a hydration would change in each environment.
 #[derive(Debug)]
@@ -72,7 +74,7 @@ impl Changes {
     pub fn new(preview: Preview, reveal_secrets: bool) -> Self {
         let environments = preview.environments.into_iter().map(|mut branch: PreviewedBranch| {
             let dry_commits = branch.dry_sha_before.clone().map(|before| (before, branch.dry_sha.clone()));
-            let options = Options { dry_commits, reveal_secrets };
+            let options = Options { dry_commits, reveal_secrets, ..Options::default() };
             let paths = paired(std::mem::take(&mut branch.paths));
             let applications = paths.into_iter().map(|(path, moved_from)| application(path, moved_from, &options));
             EnvironmentDiff { applications: applications.collect(), branch }
@@ -163,7 +165,9 @@ fn application(path: PreviewedPath, moved_from: Option<RepoPath>, options: &Opti
         let Some(text) = text else { return Ok(Vec::new()) };
         manifest::read(text, Source::Output("the environment branch")).map_err(|error| error.diagnostic.message)
     };
-    let compared = read(&path.old).and_then(|old| Ok(compare(&old, &read(&path.new)?, options)));
+    let PreviewedPath { pruning, namespace, .. } = &path;
+    let options = Options { pruning: *pruning, namespace: namespace.clone(), ..options.clone() };
+    let compared = read(&path.old).and_then(|old| Ok(compare(&old, &read(&path.new)?, &options)));
     let (objects, unreadable) = match compared {
         Ok(objects) => (objects, None),
         Err(why) => (Vec::new(), Some(why)),

@@ -1,12 +1,13 @@
 //! What a hydration would change, found by making it in memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::input_changes::{InputChange, input_changes};
-use crate::application::{AppName, Application, BranchName};
+use crate::application::{AppName, Application, BranchName, Keeps, Removal};
 use crate::diag::Diagnostic;
+use crate::diff::Pruning;
 use crate::git::{Mode, ObjectBuffer, ObjectId};
-use crate::hydrate::dry_tree::DryTrees;
+use crate::hydrate::dry_tree::{DryTree, DryTrees};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::MANIFEST;
 use crate::hydrate::report::{BehindPath, Outcome};
@@ -76,6 +77,10 @@ pub struct PreviewedPath {
     pub made_by: Option<String>,
     /// The rule that hydrates it, from 1; none with `spec.sourceHydrator`.
     pub rule: Option<usize>,
+    /// What becomes of objects in the cluster that are no longer there.
+    pub pruning: Pruning,
+    /// The namespace of objects that name none, if the Application says it.
+    pub namespace: Option<String>,
     /// `manifest.yaml` as it is; none when the path is new.
     pub old: Option<Vec<u8>>,
     /// `manifest.yaml` as it would be; none when the path would go.
@@ -152,7 +157,8 @@ fn compare(made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) ->
         let Some(against) = base(&branch) else { continue };
         let sync_branch = branch.sync.clone();
         let dry = branch.dry_tip;
-        let dry_sha_before = branch.dry_before().map(|id| id.to_string());
+        let before = branch.dry_before();
+        let dry_sha_before = before.map(|id| id.to_string());
         let tree_of = |id: ObjectId| buffer.commit(id).map(|commit| commit.tree);
         let old = against.map_or(Ok(buffer.empty_tree_id()), tree_of)?;
         let new = branch.tip.as_ref().map_or(buffer.empty_tree_id(), |tip| tip.tree);
@@ -161,7 +167,8 @@ fn compare(made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) ->
             Outcome::Failed { diagnostics, .. } => diagnostics,
             Outcome::Moved | Outcome::Unchanged => Vec::new(),
         };
-        let paths = if mistakes.is_empty() { paths(&buffer, (old, new), &name, dry, &trees)? } else { Vec::new() };
+        let owners = Owners::new(&name, (before, dry), &trees);
+        let paths = if mistakes.is_empty() { paths(&buffer, (old, new), &owners)? } else { Vec::new() };
         environments.push(PreviewedBranch {
             branch: name,
             sync_branch,
@@ -179,20 +186,64 @@ fn compare(made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) ->
     Ok(Preview { environments, problems: report.problems, warnings: report.warnings, inputs: Vec::new() })
 }
 
+/// The Applications behind the paths of a branch, before and after.
+struct Owners<'t> {
+    before: BTreeMap<&'t RepoPath, &'t Application>,
+    after: BTreeMap<&'t RepoPath, &'t Application>,
+    /// Those that are there after, on whichever branch.
+    names: BTreeSet<(Option<&'t AppName>, &'t AppName)>,
+}
+
+impl<'t> Owners<'t> {
+    /// Those of the dry commits; where the one before is not known, of all that were read.
+    fn new(name: &'t BranchName, (before, after): (Option<ObjectId>, ObjectId), trees: &'t DryTrees<'_>) -> Self {
+        let of = |tree: &'t DryTree| tree.applications(name).map(|app| (&app.sync_path, &**app));
+        let before: BTreeMap<_, _> = match before.and_then(|before| trees.known(before)) {
+            Some(tree) => of(tree).collect(),
+            None => {
+                let earlier: BTreeMap<_, _> = trees.all().filter(|(id, _)| *id != after).collect();
+                earlier.into_values().flat_map(|tree| of(tree)).collect()
+            }
+        };
+        let tree = trees.known(after).map(|tree| &**tree);
+        let hydrated = tree.into_iter().flat_map(DryTree::hydrated);
+        Self {
+            before,
+            after: tree.into_iter().flat_map(of).collect(),
+            names: hydrated.map(|application| (application.namespace.as_ref(), &application.name)).collect(),
+        }
+    }
+
+    fn of(&self, path: &RepoPath) -> Option<&'t Application> {
+        self.after.get(path).or_else(|| self.before.get(path)).copied()
+    }
+
+    /// What becomes of the objects of a path that are no longer there.
+    fn pruning(&self, path: &RepoPath) -> Pruning {
+        let Some(application) = self.of(path) else { return Pruning::Unknown };
+        let policy = application.sync_policy;
+        let stays = self.names.contains(&(application.namespace.as_ref(), &application.name));
+        let maker = application.maker.as_ref();
+        match if stays { policy.prune } else { policy.delete } {
+            Removal::Forbidden => Pruning::Off,
+            Removal::Confirmed => Pruning::Confirmed,
+            Removal::Allowed if stays && policy.prunes => Pruning::Automatic,
+            Removal::Allowed if stays => Pruning::Manual,
+            Removal::Allowed if maker.is_some_and(|maker| maker.keeps != Keeps::Nothing) => Pruning::Unknown,
+            Removal::Allowed if policy.cascades => Pruning::Cascade,
+            // The controller of sets adds the finalizer, unless the set says otherwise.
+            Removal::Allowed if maker.is_some() => Pruning::Unknown,
+            Removal::Allowed => Pruning::Orphaned,
+        }
+    }
+}
+
 /// The destination paths whose manifests differ between two trees of a branch.
 fn paths(
     buffer: &ObjectBuffer<'_>,
     (old, new): (ObjectId, ObjectId),
-    name: &BranchName,
-    dry: ObjectId,
-    trees: &DryTrees<'_>,
+    owners: &Owners<'_>,
 ) -> Result<Vec<PreviewedPath>, HydrateError> {
-    let mut names: BTreeMap<&RepoPath, &Application> = BTreeMap::new();
-    let earlier: BTreeMap<_, _> = trees.all().filter(|(id, _)| *id != dry).collect();
-    for tree in earlier.into_values().chain(trees.known(dry)) {
-        let applications = tree.applications(name);
-        names.extend(applications.map(|application| (&application.sync_path, &**application)));
-    }
     let mut paths = Vec::new();
     for change in buffer.diff_trees(old, new)? {
         let Some(path) = change.path.strip_suffix(MANIFEST).and_then(|path| path.strip_suffix('/')) else { continue };
@@ -201,12 +252,17 @@ fn paths(
             Some((Mode::File | Mode::Executable, blob)) => buffer.blob(blob).map(Some),
             _ => Ok(None),
         };
-        let found = names.get(&path);
-        let application = found.map(|application| application.name.clone());
-        let made_by = found.and_then(|application| application.maker.as_ref()).map(ToString::to_string);
-        let rule = found.and_then(|application| application.rule);
-        let (old, new) = (content(change.old)?, content(change.new)?);
-        paths.push(PreviewedPath { path, application, made_by, rule, old, new });
+        let found = owners.of(&path);
+        paths.push(PreviewedPath {
+            application: found.map(|application| application.name.clone()),
+            made_by: found.and_then(|application| application.maker.as_ref()).map(ToString::to_string),
+            rule: found.and_then(|application| application.rule),
+            pruning: owners.pruning(&path),
+            namespace: found.and_then(|application| application.destination_namespace.clone()),
+            old: content(change.old)?,
+            new: content(change.new)?,
+            path,
+        });
     }
     Ok(paths)
 }

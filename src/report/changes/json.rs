@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use super::{ApplicationDiff, Changes, EnvironmentDiff, Overview};
 use crate::diag::Diagnostic;
-use crate::diff::{Change, Leaf, ObjectDiff, Place};
+use crate::diff::{self, Change, Leaf, ObjectDiff, Place};
 use crate::hydrate::{BehindPath, InputChange};
 use crate::yaml::Value;
 
@@ -45,6 +45,7 @@ struct Environment<'a> {
     against: Option<String>,
     application_count: usize,
     summary: Summary,
+    dangers: Vec<DangerGroup<'a>>,
     mistakes: &'a [Diagnostic],
     #[serde(skip_serializing_if = "is_empty")]
     behind: &'a [BehindPath],
@@ -60,6 +61,7 @@ struct Summary {
     changed: usize,
     removed: usize,
     noise: usize,
+    restarts: usize,
     images: Vec<String>,
     dangers: usize,
 }
@@ -111,8 +113,28 @@ struct Image<'a> {
 
 #[derive(Serialize)]
 struct Danger {
+    severity: &'static str,
     kind: &'static str,
     message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pruning: Option<&'static str>,
+    advice: &'static str,
+}
+
+/// The dangers that are equal, and whose they are.
+#[derive(Serialize)]
+struct DangerGroup<'a> {
+    #[serde(flatten)]
+    danger: Danger,
+    objects: Vec<Named<'a>>,
+}
+
+#[derive(Serialize)]
+struct Named<'a> {
+    kind: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    namespace: &'a str,
+    name: &'a str,
 }
 
 #[derive(Serialize)]
@@ -146,12 +168,14 @@ fn environment(environment: &EnvironmentDiff) -> Environment<'_> {
         dry_sha_before: branch.dry_sha_before.as_deref(),
         against: branch.against.map(|id| id.to_string()),
         application_count: branch.applications,
+        dangers: overview.dangers.iter().map(danger_group).collect(),
         summary: Summary {
             added: overview.added,
             changed: overview.changed,
             removed: overview.removed,
             noise: overview.noise,
-            dangers: overview.dangers.len(),
+            restarts: overview.restarts,
+            dangers: overview.danger_count(),
             images: overview.images.into_iter().map(|(image, _)| image).collect(),
         },
         mistakes: &branch.mistakes,
@@ -202,13 +226,25 @@ fn object(object: &ObjectDiff) -> Object<'_> {
         images: images
             .map(|image| Image { container: &image.container, old: image.old.as_deref(), new: image.new.as_deref() })
             .collect(),
-        dangers: object
-            .dangers
-            .iter()
-            .map(|danger| Danger { kind: danger.kind(), message: danger.to_string() })
-            .collect(),
+        dangers: object.dangers.iter().map(danger).collect(),
         differences,
     }
+}
+
+fn danger(danger: &diff::Danger) -> Danger {
+    Danger {
+        severity: danger.severity.as_str(),
+        kind: danger.kind(),
+        message: danger.to_string(),
+        pruning: danger.pruning.map(diff::Pruning::as_str),
+        advice: danger.advice(),
+    }
+}
+
+fn danger_group<'a>(group: &super::DangerGroup<'a>) -> DangerGroup<'a> {
+    let named =
+        |object: &&'a diff::ObjectName| Named { kind: &object.kind, namespace: &object.namespace, name: &object.name };
+    DangerGroup { danger: danger(group.danger), objects: group.objects.iter().map(named).collect() }
 }
 
 fn leaf_difference(path: String, leaf: &Leaf) -> Difference {

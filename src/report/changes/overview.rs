@@ -1,7 +1,8 @@
 use std::collections::BTreeMap;
 
+use super::dangers::DangerGroup;
 use super::{EnvironmentDiff, noise_in};
-use crate::diff::{Change, Danger, Image, ImageChange, Noise, ObjectDiff, ObjectName};
+use crate::diff::{Change, Image, ImageChange, Noise, ObjectDiff};
 
 /// What matters most of the changes of some objects.
 #[derive(Debug, Default)]
@@ -18,8 +19,10 @@ pub struct Overview<'a> {
     pub noise_kinds: Vec<(Noise, usize)>,
     /// What changed in images, each with the number of containers, by text.
     pub images: Vec<(String, usize)>,
-    /// What may do harm, each with its object.
-    pub dangers: Vec<(&'a ObjectName, &'a Danger)>,
+    /// How many workloads replace their Pods, also those that changed in noise only.
+    pub restarts: usize,
+    /// What may do harm, the worst first, equal ones together.
+    pub dangers: Vec<DangerGroup<'a>>,
 }
 
 impl<'a> Overview<'a> {
@@ -27,7 +30,7 @@ impl<'a> Overview<'a> {
     pub fn new(objects: impl IntoIterator<Item = &'a ObjectDiff>) -> Self {
         let mut overview = Self::default();
         let mut images: BTreeMap<String, usize> = BTreeMap::new();
-        let mut noise = Vec::new();
+        let (mut noise, mut dangers) = (Vec::new(), Vec::new());
         for object in objects {
             match object.change {
                 Change::Added => overview.added += 1,
@@ -38,19 +41,35 @@ impl<'a> Overview<'a> {
                 }
                 Change::Changed => overview.changed += 1,
             }
+            overview.restarts += usize::from(object.restarts);
             for image in &object.images {
                 *images.entry(image_text(image)).or_default() += 1;
             }
-            overview.dangers.extend(object.dangers.iter().map(|danger| (&object.object, danger)));
+            dangers.extend(object.dangers.iter().map(|danger| (danger, &object.object)));
         }
         overview.noise_kinds = noise_in(noise.into_iter());
         overview.images = images.into_iter().collect();
+        overview.dangers = DangerGroup::of(dangers);
         overview
     }
 
     /// That of an environment.
     pub fn of(environment: &'a EnvironmentDiff) -> Self {
         Self::new(environment.objects())
+    }
+
+    /// `restarts 14 workloads`; empty when none does.
+    pub fn restarts_text(&self) -> String {
+        match self.restarts {
+            0 => String::new(),
+            1 => "restarts 1 workload".to_owned(),
+            count => format!("restarts {count} workloads"),
+        }
+    }
+
+    /// How many dangers there are, each object counted.
+    pub fn danger_count(&self) -> usize {
+        self.dangers.iter().map(|group| group.objects.len()).sum()
     }
 
     /// `3 objects changed, 1 added`; empty when there is only generated fields.
