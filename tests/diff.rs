@@ -226,8 +226,7 @@ fn what_is_long_is_folded_and_what_is_secret_hidden() {
       …     17 unchanged lines
     ~ Secret token
         stringData
-      -   token: <hidden, 6 characters>
-      +   token: <hidden, 8 characters>
+      ~   token: changed
 
 environments/prod  2 objects changed in 1 of 2 Applications
 
@@ -235,8 +234,7 @@ environments/prod  2 objects changed in 1 of 2 Applications
     ~ ConfigMap nginx  the same as in environments/dev
     ~ Secret token
         stringData
-      -   token: <hidden, 6 characters>
-      +   token: <hidden, 8 characters>
+      ~   token: changed
 
 "
     );
@@ -433,4 +431,46 @@ fn workloads_that_restart_are_counted_though_only_a_checksum_changed() {
     assert!(answer.starts_with(expected), "{answer}");
     assert_eq!(json(&clone, &[], 1)["environments"][0]["summary"]["restarts"], 2);
     assert!(clone.hydrate(&["diff", "--markdown"]).exits(1).stdout.contains("@@ Deployment one @@ restarts its Pods"));
+}
+
+#[test]
+fn a_branch_behind_main_is_compared_where_they_parted() {
+    let clone = clone();
+    clone.git(&["checkout", "-q", "-b", "topic"]);
+    clone.commit("mine", &[("apps/web/prod/config.yaml", &config_map("web", "mine"))]);
+    clone.git(&["checkout", "-q", "main"]);
+    let base = clone.git(&["rev-parse", "HEAD"]);
+    for value in ["theirs", "newer"] {
+        clone.commit(value, &[("apps/api/dev/config.yaml", &config_map("api", value))]);
+    }
+    clone.push().success();
+    clone.git(&["checkout", "-q", "topic"]);
+    let line = format!("compared at the merge base {}: main has 2 commits that this one lacks\n", &base[..7]);
+    let own = "environments/dev   no change
+environments/prod  1 object changed in 1 of 2 Applications
+
+  web-prod  web
+    ~ ConfigMap web
+        data
+      -   value: prod
+      +   value: mine
+
+";
+    assert_eq!(clone.hydrate(&["diff"]).exits(1).stdout, format!("{line}{own}"));
+    let shown = json(&clone, &[], 1);
+    assert_eq!((&shown["mergeBase"]["commit"], &shown["mergeBase"]["behind"]), (&base.as_str().into(), &2.into()));
+    assert!(clone.hydrate(&["diff", "--markdown"]).exits(1).stdout.starts_with("_compared at the merge base"));
+    clone.hydrate(&["diff", "--html", "page.html"]).exits(1);
+    assert!(clone.file("page.html").expect("written").contains("main has 2 commits that this one lacks"));
+    let edited = config_map("web", "edited");
+    std::fs::write(clone.path.join("apps/web/prod/config.yaml"), edited).expect("written");
+    let worktree = clone.hydrate(&["diff", "--worktree"]).exits(1).stdout;
+    assert_eq!(worktree, format!("{line}{}", own.replace("mine", "edited")));
+    clone.git(&["checkout", "-q", "-f", "main"]);
+    assert_eq!(
+        clone.hydrate(&["diff"]).success().stdout,
+        "environments/dev   no change\nenvironments/prod  no change\n"
+    );
+    clone.git(&["reset", "-q", "--hard", &base]);
+    assert!(clone.hydrate(&["diff"]).success().stdout.starts_with(&line), "behind, with nothing of its own");
 }

@@ -41,8 +41,9 @@ impl SyncPolicy {
         let automated = |key| policy.at(&["automated", key]).and_then(Value::as_bool);
         let options = policy.get("syncOptions").and_then(Value::as_sequence).unwrap_or_default();
         let removal = |name: &str| {
-            let named = options.iter().filter_map(Value::as_str).filter_map(|option| option.trim().strip_prefix(name));
-            match named.last() {
+            let mut named =
+                options.iter().filter_map(Value::as_str).filter_map(|option| option.trim().strip_prefix(name));
+            match named.next_back() {
                 Some("=false") => Removal::Forbidden,
                 Some("=confirm") => Removal::Confirmed,
                 _ => Removal::Allowed,

@@ -9,7 +9,7 @@ use super::screen::Screen;
 use super::{NO_APPLICATION, Outcome, output};
 use crate::application::BranchName;
 use crate::git::ObjectId;
-use crate::hydrate::{self, Against, Preview, Setup, Wake};
+use crate::hydrate::{self, Against, MergeBase, Preview, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::Progress;
 use crate::report::changes::{Changes, Detail, Form, html, json, markdown, text};
@@ -18,6 +18,8 @@ use crate::report::changes::{Changes, Detail, Form, html, json, markdown, text};
 ///
 /// Hydrates a dry commit in memory and compares the manifests with those on the environment branches of the remote,
 /// object by object and field by field. No ref is written.
+///
+/// A commit that is behind its dry branch is compared at the merge base, so that only its own changes are shown.
 ///
 /// Image changes and dangers are listed first. Dangers are sorted by severity: data loss, outage, security, the rest;
 /// each with what happens in the cluster, whether Argo CD prunes, and what to do. Changes of checksums, chart labels,
@@ -62,6 +64,8 @@ pub(super) struct Arguments {
 const SCHEMA: &str = "\
 JSON:
   format                    1; another number when a field changes its meaning
+  mergeBase                 the commit that was compared with when the dry branch has commits that the dry commit
+                            lacks: commit, branch, behind (how many)
   environments              by branch:
     branch, syncBranch      the branch that is written; the one that is deployed
     dryBranch, drySha       the dry branch and commit
@@ -92,11 +96,10 @@ pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Ou
         true => super::snapshot_of(&clone.repository, "git hydrate diff")?,
         false => super::dry_commit_of(&clone.repository, &arguments.rev, "git hydrate diff")?,
     };
-    let against = match &arguments.against {
-        Some(rev) => Against::Commit(clone.commit(rev)?),
-        None => Against::Branches,
-    };
-    let changes = Changes::new(preview(&clone, tip, &against)?, arguments.secrets);
+    let against = arguments.against.as_ref().map(|rev| clone.commit(rev)).transpose()?;
+    // What was not committed yet is on top of HEAD.
+    let parting = if arguments.worktree { clone.commit("HEAD").unwrap_or(tip) } else { tip };
+    let changes = Changes::new(preview(&clone, (tip, parting), against)?, arguments.secrets);
     if let Some(file) = &arguments.html {
         std::fs::write(file, html(&changes)).with_context(|| format!("writing {}", file.display()))?;
     }
@@ -121,11 +124,22 @@ pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Ou
 /// What hydrating the commit as the tip of a dry branch would change.
 ///
 /// A branch from which nothing is hydrated, such as one for a pull request, is taken for one that will be merged into one
-/// that is.
-fn preview(clone: &Clone, tip: ObjectId, against: &Against) -> anyhow::Result<Preview> {
+/// that is. A commit that lacks some of the dry branch, which is known by its `parting`, is compared where they parted, unless it
+/// is said what to compare `against`.
+fn preview(clone: &Clone, (tip, parting): (ObjectId, ObjectId), against: Option<ObjectId>) -> anyhow::Result<Preview> {
+    let refs = clone.repository.refs()?;
+    let against = |branch: &BranchName| {
+        let upstream = clone.refs.tip(&refs, branch);
+        let base = || MergeBase::of(&clone.repository, parting, (branch, upstream?));
+        match against {
+            Some(id) => Against::Commit(id),
+            None => base().map_or(Against::Branches, Against::MergeBase),
+        }
+    };
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
     let progress = Progress::new();
     let hydrated = |branch: BranchName| {
+        let against = against(&branch);
         let setup = Setup {
             repository: &clone.repository,
             refs: clone.refs.clone(),
@@ -134,7 +148,7 @@ fn preview(clone: &Clone, tip: ObjectId, against: &Against) -> anyhow::Result<Pr
             out_of_time: &|| false,
             observer: &progress,
         };
-        let preview = hydrate::preview(&setup, against);
+        let preview = hydrate::preview(&setup, &against);
         progress.clear();
         clone.explain(preview)
     };

@@ -158,8 +158,8 @@ fn differences() {
             "Secrets tell that they changed, not what they hold",
             "kind: Secret\nmetadata: {name: a}\ndata: {user: YQ==, key: eHg=}\ntype: Opaque\n".to_owned(),
             "kind: Secret\nmetadata: {name: a}\ndata: {user: YQ==, key: eHh4eA==}\nstringData: {x: 'y'}\n".to_owned(),
-            "~ Secret a\n  data.key: \"<hidden, 4 characters>\" -> \"<hidden, 8 characters>\"\n  \
-             stringData: +{\"x\":\"<hidden, 1 characters>\"}\n  type: -\"Opaque\"\n",
+            "~ Secret a\n  data.key: \"<hidden>\" -> \"<hidden>\"\n  \
+             stringData: +{\"x\":\"<hidden>\"}\n  type: -\"Opaque\"\n",
         ),
     ];
     for (rule, old, new, expected) in cases {

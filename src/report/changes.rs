@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use crate::application::AppName;
 use crate::diag::Diagnostic;
 use crate::diff::{self, Change, ObjectDiff, Options, compare};
-use crate::hydrate::{InputChange, Preview, PreviewedBranch, PreviewedPath};
+use crate::hydrate::{InputChange, MergeBase, Preview, PreviewedBranch, PreviewedPath};
 use crate::manifest::{self, Manifest, Source};
 use crate::path::RepoPath;
 
@@ -37,6 +37,8 @@ pub struct Changes {
     pub warnings: Vec<Diagnostic>,
     /// What becomes of the inputs that the dry tree keeps.
     pub inputs: Vec<InputChange>,
+    /// The commit that was compared with, when the dry commit is behind its dry branch.
+    pub merge_base: Option<MergeBase>,
 }
 
 /// What would become of one environment branch.
@@ -79,8 +81,8 @@ impl Changes {
             let applications = paths.into_iter().map(|(path, moved_from)| application(path, moved_from, &options));
             EnvironmentDiff { applications: applications.collect(), branch }
         });
-        let Preview { problems, warnings, inputs, .. } = preview;
-        Self { environments: environments.collect(), problems, warnings, inputs }
+        let Preview { problems, warnings, inputs, merge_base, .. } = preview;
+        Self { environments: environments.collect(), problems, warnings, inputs, merge_base }
     }
 
     /// Whether no environment would change and nothing is wrong.

@@ -6,7 +6,7 @@ use super::input_changes::{InputChange, input_changes};
 use crate::application::{AppName, Application, BranchName, Keeps, Removal};
 use crate::diag::Diagnostic;
 use crate::diff::Pruning;
-use crate::git::{Mode, ObjectBuffer, ObjectId};
+use crate::git::{Mode, ObjectBuffer, ObjectId, Repository};
 use crate::hydrate::dry_tree::{DryTree, DryTrees};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::MANIFEST;
@@ -24,6 +24,45 @@ pub enum Against {
     /// A commit: if hydration made it, the environment branch that it was made for is compared with it and no other;
     /// else it is a dry commit, and what would be hydrated from it alone is compared.
     Commit(ObjectId),
+    /// What the last common commit with the dry branch gives, so that only what the commit itself changes is shown.
+    MergeBase(MergeBase),
+}
+
+/// Where a dry commit and its dry branch parted: the branch has commits that the dry commit lacks.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct MergeBase {
+    /// The last common commit.
+    #[serde(serialize_with = "as_text")]
+    pub commit: ObjectId,
+    /// The dry branch.
+    pub branch: BranchName,
+    /// How many commits of the dry branch the dry commit lacks, if that can be counted.
+    pub behind: Option<usize>,
+}
+
+fn as_text<S: serde::Serializer>(id: &ObjectId, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(id)
+}
+
+impl MergeBase {
+    /// That of a dry commit and the tip of its dry branch; none when the commit has all of the branch, or nothing of it.
+    pub fn of(repository: &Repository, commit: ObjectId, (branch, tip): (&BranchName, ObjectId)) -> Option<Self> {
+        let base = repository.merge_base(commit, tip).filter(|base| *base != tip)?;
+        Some(Self { commit: base, branch: branch.clone(), behind: repository.count_beyond(commit, tip) })
+    }
+}
+
+/// `compared at the merge base 1a2b3c4: main has 3 commits that this one lacks`
+impl std::fmt::Display for MergeBase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let id = self.commit.to_string();
+        write!(f, "compared at the merge base {}: {} has ", id.get(..7).unwrap_or(&id), self.branch)?;
+        match self.behind {
+            Some(1) => f.write_str("1 commit that this one lacks"),
+            Some(count) => write!(f, "{count} commits that this one lacks"),
+            None => f.write_str("commits that this one lacks"),
+        }
+    }
 }
 
 /// What a hydration would change.
@@ -37,6 +76,8 @@ pub struct Preview {
     pub warnings: Vec<Diagnostic>,
     /// What becomes of the inputs that the dry tree keeps.
     pub inputs: Vec<InputChange>,
+    /// The commit that was compared with, when the dry commit is behind its dry branch.
+    pub merge_base: Option<MergeBase>,
 }
 
 /// What would become of one environment branch.
@@ -99,6 +140,7 @@ pub fn preview(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateE
     let base = match against {
         Against::Branches => None,
         Against::Commit(id) => Some(*id),
+        Against::MergeBase(base) => Some(base.commit),
     };
     preview.inputs = input_changes((setup.repository, &setup.refs), setup.renderers, &preview.environments, base)?;
     Ok(preview)
@@ -107,8 +149,10 @@ pub fn preview(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateE
 fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateError> {
     let repository = setup.repository;
     let buffer = ObjectBuffer::new(repository);
-    let Against::Commit(id) = *against else {
-        return compare(rehearse(setup, buffer)?, &|branch| Some(branch.base()));
+    let id = match against {
+        Against::Branches => return compare(rehearse(setup, buffer)?, &|branch| Some(branch.base())),
+        Against::Commit(id) => *id,
+        Against::MergeBase(base) => base.commit,
     };
     let commit = repository.commit(id)?;
     if let Some(trailers) = nearest(&commit, &buffer, |_| true)? {
@@ -121,8 +165,13 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
     };
     let setup_before = Setup { refs: refs.clone(), wake, ..*setup };
     let before = rehearse(&setup_before, buffer)?;
-    let tips: BTreeMap<BranchName, Option<ObjectId>> =
-        before.branches.iter().map(|(name, branch)| (name.clone(), branch.tip.as_ref().map(|tip| tip.id))).collect();
+    let fetched = repository.refs()?;
+    let tip = |(name, branch): (&BranchName, &Branch)| {
+        // Where the commit does not render, what is on the branch is the best that there is.
+        let made = branch.tip.as_ref().map(|tip| tip.id);
+        (name.clone(), made.or_else(|| setup.refs.tip(&fetched, name)))
+    };
+    let tips: BTreeMap<BranchName, Option<ObjectId>> = before.branches.iter().map(tip).collect();
     let setup_after = Setup { refs, wake: setup.wake.clone(), ..*setup };
     let mut after = rehearse(&setup_after, before.found.buffer)?;
     for (name, mut branch) in before.branches {
@@ -134,6 +183,12 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
     for environment in &mut preview.environments {
         // A commit that nobody will ever see.
         environment.against = None;
+    }
+    if let Against::MergeBase(base) = against {
+        for environment in &mut preview.environments {
+            environment.dry_sha_before = Some(base.commit.to_string());
+        }
+        preview.merge_base = Some(base.clone());
     }
     // No branch was looked at, so what is said of their names is not true.
     preview.warnings.retain(|warning| warning.unknown_field.is_some());
@@ -183,7 +238,13 @@ fn compare(made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) ->
             failures: report.mistakes,
         });
     }
-    Ok(Preview { environments, problems: report.problems, warnings: report.warnings, inputs: Vec::new() })
+    Ok(Preview {
+        environments,
+        problems: report.problems,
+        warnings: report.warnings,
+        inputs: Vec::new(),
+        merge_base: None,
+    })
 }
 
 /// The Applications behind the paths of a branch, before and after.

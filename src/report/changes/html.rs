@@ -28,6 +28,7 @@ const FOLDED_MIN: usize = 200;
 #[derive(Serialize)]
 struct Page {
     title: String,
+    merge_base: String,
     style: &'static str,
     style_hash: String,
     script: &'static str,
@@ -146,6 +147,7 @@ pub fn html(changes: &Changes) -> String {
     let diagnostics = diagnostics.iter();
     let page = Page {
         title: title(changes),
+        merge_base: changes.merge_base.as_ref().map(|base| printable(&base.to_string())).unwrap_or_default(),
         style: STYLE,
         style_hash: hash(STYLE),
         script: SCRIPT,

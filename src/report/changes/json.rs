@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use super::{ApplicationDiff, Changes, EnvironmentDiff, Overview};
 use crate::diag::Diagnostic;
 use crate::diff::{self, Change, Leaf, ObjectDiff, Place};
-use crate::hydrate::{BehindPath, InputChange};
+use crate::hydrate::{BehindPath, InputChange, MergeBase};
 use crate::yaml::Value;
 
 /// Raised when a field changes its meaning or goes; not when one comes.
@@ -16,6 +16,7 @@ const FORMAT: u32 = 1;
 pub fn json(changes: &Changes) -> impl Serialize {
     Document {
         format: FORMAT,
+        merge_base: changes.merge_base.as_ref(),
         environments: changes.environments.iter().map(environment).collect(),
         problems: &changes.problems,
         warnings: &changes.warnings,
@@ -26,6 +27,8 @@ pub fn json(changes: &Changes) -> impl Serialize {
 #[derive(Serialize)]
 struct Document<'a> {
     format: u32,
+    #[serde(rename = "mergeBase", skip_serializing_if = "Option::is_none")]
+    merge_base: Option<&'a MergeBase>,
     environments: Vec<Environment<'a>>,
     problems: &'a [Diagnostic],
     warnings: &'a [Diagnostic],

@@ -40,8 +40,9 @@ pub fn markdown(changes: &Changes, limit: usize) -> String {
 
 /// What fits a reader's first look.
 fn head(changes: &Changes, limit: usize) -> String {
-    let mut text =
-        "| environment | Applications | changed | added | removed | noise | restarts | dangers |\n".to_owned();
+    let base = changes.merge_base.as_ref();
+    let mut text = base.map_or(String::new(), |base| format!("_{}_\n\n", escaped(&base.to_string())));
+    text += "| environment | Applications | changed | added | removed | noise | restarts | dangers |\n";
     text += "|---|---|---:|---:|---:|---:|---:|---:|\n";
     let mut images = BTreeMap::<String, Vec<&str>>::new();
     for (index, environment) in changes.environments.iter().enumerate() {

@@ -45,6 +45,10 @@ pub fn text(changes: &Changes, detail: Detail, form: Form) -> String {
     let mut page = Text { text: String::new(), paint, form, detail, repeats: Repeats::default() };
     let width = changes.environments.iter().map(|environment| environment.branch.branch.as_str().len()).max();
     let brief = detail == Detail::Environments;
+    if let Some(base) = &changes.merge_base {
+        let line = page.wrapped(&base.to_string(), "  ");
+        let _ = writeln!(page.text, "{}", paint.by(Style::Warning, &line));
+    }
     page.inputs(changes);
     let (same, changed): (Vec<_>, Vec<_>) = changes.environments.iter().partition(|one| brief && one.is_same());
     for environment in changed {
