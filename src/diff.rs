@@ -65,12 +65,15 @@ pub struct ObjectDiff {
     pub dangers: Vec<Danger>,
     /// Whether its Pods are replaced: the template that they are made from changed.
     pub restarts: bool,
+    /// The destination path that it comes from, by its number among those that were compared, when that is another one.
+    pub moved_from: Option<usize>,
 }
 
 impl ObjectDiff {
     /// Whether only generated fields changed, so that the object needs no look.
     pub fn is_noise(&self) -> bool {
-        self.change == Change::Changed && self.difference.is_noise() && self.dangers.is_empty()
+        let is_moved = self.moved_from.is_some();
+        self.change == Change::Changed && !is_moved && self.difference.is_noise() && self.dangers.is_empty()
     }
 }
 
@@ -130,16 +133,44 @@ pub enum Change {
     Changed,
 }
 
+/// The objects of one destination path before and after.
+#[derive(Debug, Clone)]
+pub struct Sides {
+    /// Those before.
+    pub old: Vec<Manifest>,
+    /// Those after.
+    pub new: Vec<Manifest>,
+    /// How to compare them.
+    pub options: Options,
+}
+
 /// The objects that differ, by namespace, name and kind.
 pub fn compare(old: &[Manifest], new: &[Manifest], options: &Options) -> Vec<ObjectDiff> {
-    let pairs = pair::pairs(old, new, options.namespace.as_deref());
-    let echoes = noise::Echoes::new(&pairs, options.dry_commits.as_ref());
-    let around = Around::new(options.pruning, old.is_empty(), &Index::new(old.iter(), new.iter()));
-    let found = pairs.iter().filter_map(|pair| object(pair, (&echoes, &around), options));
-    let mut found: Vec<ObjectDiff> = found.collect();
-    let place = |object: &ObjectName| [object.namespace.clone(), object.name.clone(), object.kind.clone()];
-    found.sort_by_cached_key(|diff| (place(&diff.object), diff.change));
-    found
+    let sides = Sides { old: old.to_vec(), new: new.to_vec(), options: options.clone() };
+    compare_all(std::slice::from_ref(&sides)).pop().unwrap_or_default()
+}
+
+/// The same for all destination paths of a branch, in their order. An object that goes from one and comes in another is one
+/// that moved, and is listed where it comes.
+pub fn compare_all(paths: &[Sides]) -> Vec<Vec<ObjectDiff>> {
+    let index = Index::new(paths.iter().flat_map(|path| &path.old), paths.iter().flat_map(|path| &path.new));
+    let paired = paths.iter().map(|path| pair::pairs(&path.old, &path.new, path.options.namespace.as_deref()));
+    let mut pairs: Vec<Vec<pair::Pair<'_>>> = paired.collect();
+    pair::across(&mut pairs, |path| paths.get(path).and_then(|path| path.options.namespace.clone()));
+    let pruning = |path: usize| paths.get(path).map_or(Pruning::Unknown, |path| path.options.pruning);
+    let of_path = |(number, pairs): (usize, &Vec<pair::Pair<'_>>)| {
+        let Some(path) = paths.get(number) else { return Vec::new() };
+        let echoes = noise::Echoes::new(pairs, path.options.dry_commits.as_ref());
+        let found = pairs.iter().filter_map(|pair| {
+            let around = Around::new(pruning(pair.moved_from.unwrap_or(number)), path.old.is_empty(), &index);
+            object(pair, (&echoes, &around), &path.options)
+        });
+        let mut found: Vec<ObjectDiff> = found.collect();
+        let place = |object: &ObjectName| [object.namespace.clone(), object.name.clone(), object.kind.clone()];
+        found.sort_by_cached_key(|diff| (place(&diff.object), diff.change));
+        found
+    };
+    pairs.iter().enumerate().map(of_path).collect()
 }
 
 fn object(
@@ -150,7 +181,8 @@ fn object(
     let whole = |manifest: &Manifest| Some(manifest.object().clone());
     let (object, change, mut difference) = match (pair.old, pair.new) {
         (Some(old), Some(new)) => {
-            let difference = value::difference(old.object(), new.object(), echoes)?;
+            let unchanged = pair.moved_from.map(|_| Difference::Mapping(Vec::new()));
+            let difference = value::difference(old.object(), new.object(), echoes).or(unchanged)?;
             (ObjectName::of(new), Change::Changed, difference)
         }
         (Some(old), None) => {
@@ -172,6 +204,7 @@ fn object(
         images: image::changes(pair.old, pair.new),
         dangers: danger::dangers(pair, around),
         restarts: restarts(pair.old, pair.new),
+        moved_from: pair.moved_from,
         object,
         change,
         difference,

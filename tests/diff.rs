@@ -474,3 +474,39 @@ environments/prod  1 object changed in 1 of 2 Applications
     clone.git(&["reset", "-q", "--hard", &base]);
     assert!(clone.hydrate(&["diff"]).success().stdout.starts_with(&line), "behind, with nothing of its own");
 }
+
+#[test]
+fn objects_that_another_application_takes_over_are_not_removed() {
+    let clone = clone();
+    let (file, text) = application("web", "dev");
+    let (new_file, new_text) = application("shop", "dev");
+    let finalizer = "metadata:\n  finalizers: [resources-finalizer.argocd.argoproj.io]\n";
+    clone.commit("finalizer", &[(&file, &text.replace("metadata:\n", finalizer))]);
+    let objects = |namespace: &str| CLAIM.replace("name: data", &format!("name: data{namespace}"));
+    let config = config_map("web", "1").replace("name: web", "name: web\n  namespace: web");
+    commit_web(&clone, &[objects(", namespace: web"), config.clone()]);
+    clone.push().success();
+    let moved = [objects(", namespace: web"), config.replace("value: 1", "value: 2")].join("---\n");
+    clone.commit(
+        "rename\n\nHydrate-Allow-Removal: environments/dev",
+        &[(&file, ""), (&new_file, &new_text), ("apps/shop/dev/config.yaml", &moved)],
+    );
+    let expected = "environments/dev   1 object changed, 1 moved in 2 of 3 Applications
+  data loss PersistentVolumeClaim web/data: moves to another Application: if the old one removes it first, it goes with its volume and data, unless the volume is retained
+    Argo CD deletes it together with its Application; set the sync options `Prune=false,Delete=false` on it in a commit before this one, and sync the new Application first
+
+  shop-dev  shop  new
+    ~ PersistentVolumeClaim web/data  moved from web-dev
+    ~ ConfigMap web/web  moved from web-dev
+        data
+      -   value: 1
+      +   value: 2
+
+  web-dev  web  removed
+    objects move to shop-dev: Argo CD deletes what shop-dev has not applied by the time that web-dev is deleted
+";
+    let shown = clone.hydrate(&["diff"]).exits(1).stdout;
+    assert!(shown.starts_with(expected), "{shown}");
+    let shown = json(&clone, &[], 1);
+    assert_eq!(shown["environments"][0]["applications"][0]["objects"][0]["movedFrom"], "web-dev", "{shown:#}");
+}

@@ -72,7 +72,7 @@ JSON:
     dryShaBefore            the dry commit that the branch is hydrated from now
     against                 the hydrated commit that was compared
     applicationCount        Applications that write to the branch
-    summary                 added, changed, removed, noise: objects; restarts: workloads; images; dangers: their
+    summary                 added, changed, removed, moved, noise: objects; restarts: workloads; images; dangers: their
                             number
     dangers                 the worst first, equal ones together: severity (data-loss, outage, security, other),
                             kind, message, pruning (automatic, manual, confirmed, cascade, off, unknown), advice,
@@ -81,8 +81,9 @@ JSON:
     behind                  paths that stay at an earlier dry commit: path, drySha, application, paused
     failures                what is wrong with those of them that are not paused
     applications            those that change: name, path, change (added, removed, changed), movedFrom,
-                            unreadable: why what is on the branch cannot be compared
-      objects               apiVersion, kind, namespace, name, oldName, change, noise, restarts
+                            unreadable: why what is on the branch cannot be compared; handedOver: where its objects go
+      objects               apiVersion, kind, namespace, name, oldName, movedFrom (an Application), change, noise,
+                            restarts
         images              container, old, new
         dangers             severity, kind, message, pruning, advice
         differences         path, old, new, noise; or path, movedFrom, movedTo for an item of a list

@@ -91,6 +91,11 @@ pub enum What {
         /// What goes with it.
         loss: &'static str,
     },
+    /// Another Application has the object now, and the old one may prune it first.
+    HandedOver {
+        /// What goes with it then.
+        loss: &'static str,
+    },
     /// An object of the same kind and name comes in another namespace.
     NamespaceChanged {
         /// The namespace before.
@@ -189,6 +194,7 @@ impl Danger {
     pub fn kind(&self) -> &'static str {
         match self.what {
             What::Removed { .. } => "removed",
+            What::HandedOver { .. } => "handedOver",
             What::NamespaceChanged { .. } => "namespaceChanged",
             What::Immutable { .. } => "immutable",
             What::VersionGone { .. } => "versionGone",
@@ -215,6 +221,9 @@ impl Danger {
                 "to keep it, set the sync option `Prune=false` on it in a commit before this one"
             }
             What::Removed { .. } => "check that it is meant to go",
+            What::HandedOver { .. } => {
+                "set the sync options `Prune=false,Delete=false` on it in a commit before this one, and sync the new Application first"
+            }
             What::NamespaceChanged { .. } if self.severity == Severity::DataLoss => {
                 "set the sync option `Prune=false` on the old one first, copy the data, then remove it"
             }
@@ -251,6 +260,9 @@ impl std::fmt::Display for Danger {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.what {
             What::Removed { loss } => write!(f, "removed, {loss}"),
+            What::HandedOver { loss } => {
+                write!(f, "moves to another Application: if the old one removes it first, it goes {loss}")
+            }
             What::NamespaceChanged { from, to, loss } => write!(f, "namespace {from} → {to}: {loss}"),
             What::Immutable { field, replaced: false, .. } => {
                 write!(f, "`{field}` cannot be changed: the sync fails unless the object is deleted first")
@@ -305,6 +317,7 @@ pub(super) fn dangers(pair: &Pair<'_>, around: &Around<'_>) -> Vec<Danger> {
             (Some(old), None) => found.extend(lost::removed(old, around)),
             (Some(old), Some(new)) if pair.is_recreated => found.extend(namespace::changed(old, new, around)),
             (Some(old), Some(new)) => {
+                found.extend(pair.moved_from.and_then(|_| lost::handed_over(old, around)));
                 found.extend(immutable::changed(old, new));
                 found.extend(crd::versions_gone(old, new));
                 found.extend(availability::scaled(old, new));

@@ -14,11 +14,13 @@ pub(super) struct Pair<'a> {
     pub renamed: bool,
     /// Whether it is in another namespace, so that the API server knows two objects.
     pub is_recreated: bool,
+    /// The destination path that it comes from, by its number, when that is another one.
+    pub moved_from: Option<usize>,
 }
 
 impl<'a> Pair<'a> {
     fn new(old: Option<&'a Manifest>, new: Option<&'a Manifest>) -> Self {
-        Self { old, new, renamed: false, is_recreated: false }
+        Self { old, new, renamed: false, is_recreated: false, moved_from: None }
     }
 }
 
@@ -61,6 +63,35 @@ pub(super) fn pairs<'a>(old: &'a [Manifest], new: &'a [Manifest], default: Optio
     let new_alone = unmatched.into_iter().chain(new_nameless);
     pairs.extend(new_alone.map(|new| Pair::new(None, Some(new))));
     pairs
+}
+
+/// Makes one pair of an object that goes from one destination path and comes in another, where no other has its key. `default`
+/// is the namespace of objects without one, by path.
+pub(super) fn across<'a>(paths: &mut [Vec<Pair<'a>>], default: impl Fn(usize) -> Option<String>) {
+    let mut sides: BTreeMap<Key, [Vec<(usize, &'a Manifest)>; 2]> = BTreeMap::new();
+    for (path, pairs) in paths.iter().enumerate() {
+        for pair in pairs {
+            let (side, manifest) = match (pair.old, pair.new) {
+                (Some(old), None) => (0, old),
+                (None, Some(new)) => (1, new),
+                _ => continue,
+            };
+            let Some(mut key) = manifest.key() else { continue };
+            if key.namespace.is_empty() {
+                key.namespace = default(path).unwrap_or_default();
+            }
+            sides.entry(key).or_default()[side].push((path, manifest));
+        }
+    }
+    for [gone, new] in sides.into_values() {
+        let ([(from, old)], [(to, new)]) = (&gone[..], &new[..]) else { continue };
+        let (Some(leaving), true) = (paths.get_mut(*from), from != to) else { continue };
+        leaving.retain(|pair| !(pair.new.is_none() && pair.old.is_some_and(|one| std::ptr::eq(one, *old))));
+        let coming = paths.get_mut(*to).into_iter().flatten();
+        for pair in coming.filter(|pair| pair.new.is_some_and(|one| std::ptr::eq(one, *new))) {
+            (pair.old, pair.moved_from) = (Some(*old), Some(*from));
+        }
+    }
 }
 
 /// Three texts that identify an object in a looser way than its key.

@@ -7,23 +7,23 @@ use crate::manifest::Manifest;
 use crate::yaml::{Mapping, Value};
 
 /// What is known beside one object. Only objects of destination paths that change are.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::diff) struct Around<'a> {
     /// What becomes of objects that are no longer in git.
     pub pruning: Pruning,
     /// Whether its Application had no objects before.
     pub is_new: bool,
-    index: Index<'a>,
+    index: &'a Index<'a>,
 }
 
 /// The objects before and after that rules ask for.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 pub(in crate::diff) struct Index<'a> {
     before: Side<'a>,
     after: Side<'a>,
 }
 
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 struct Side<'a> {
     workloads: Vec<&'a Manifest>,
     policies: Vec<&'a Manifest>,
@@ -61,8 +61,8 @@ impl<'a> Side<'a> {
 }
 
 impl<'a> Around<'a> {
-    pub fn new(pruning: Pruning, is_new: bool, index: &Index<'a>) -> Self {
-        Self { pruning, is_new, index: index.clone() }
+    pub fn new(pruning: Pruning, is_new: bool, index: &'a Index<'a>) -> Self {
+        Self { pruning, is_new, index }
     }
 
     /// Whether some object serves the host after the change.

@@ -101,6 +101,8 @@ struct Object {
     kind: String,
     name: String,
     old_name: Option<String>,
+    /// The Application that it comes from.
+    source: Option<String>,
     restarts: bool,
     dangers: Vec<Tag>,
     folded: bool,
@@ -186,7 +188,7 @@ fn environment(index: usize, environment: &EnvironmentDiff) -> Environment {
         .applications
         .iter()
         .enumerate()
-        .map(|(index, one)| application(format!("{id}a{index}"), one))
+        .map(|(index, one)| application(format!("{id}a{index}"), one, environment))
         .collect();
     let ids = ids(&id, environment);
     Environment {
@@ -231,11 +233,12 @@ fn danger(group: &DangerGroup<'_>, ids: &HashMap<*const ObjectName, String>) -> 
     }
 }
 
-fn application(id: String, application: &ApplicationDiff) -> Application {
+fn application(id: String, application: &ApplicationDiff, environment: &EnvironmentDiff) -> Application {
     let numbered = application.objects.iter().enumerate();
     let (noise, objects): (Vec<_>, Vec<_>) = numbered.partition(|(_, object)| object.is_noise() && !object.restarts);
     let shown = |(index, one): (usize, &ObjectDiff)| Object {
         id: if one.dangers.is_empty() { String::new() } else { format!("{id}o{index}") },
+        source: environment.source(one).map(printable),
         ..object(one)
     };
     let overview = Overview::new(&application.objects);
@@ -252,6 +255,9 @@ fn application(id: String, application: &ApplicationDiff) -> Application {
         origin: application.origin().as_deref().map(printable).unwrap_or_default(),
         note: match &application.unreadable {
             Some(why) => format!("What is on the branch cannot be compared: {}", printable(why)),
+            None if application.handed_over.is_some() => {
+                application.handed_over.as_deref().map(printable).unwrap_or_default()
+            }
             None if application.objects.is_empty() => "The same objects, written differently.".to_owned(),
             None => String::new(),
         },
@@ -280,6 +286,7 @@ fn object(object: &ObjectDiff) -> Object {
         kind: printable(&object.object.kind),
         name: printable(name),
         old_name: object.old_name.as_deref().map(printable),
+        source: None,
         restarts: object.restarts,
         dangers: object.dangers.iter().map(tag).collect(),
         folded: object.change == Change::Removed || lines >= FOLDED_MIN,

@@ -63,6 +63,7 @@ struct Summary {
     added: usize,
     changed: usize,
     removed: usize,
+    moved: usize,
     noise: usize,
     restarts: usize,
     images: Vec<String>,
@@ -84,6 +85,8 @@ struct Application<'a> {
     moved_from: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unreadable: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    handed_over: Option<&'a str>,
     objects: Vec<Object<'a>>,
 }
 
@@ -97,6 +100,8 @@ struct Object<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     old_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_from: Option<&'a str>,
     change: &'static str,
     noise: bool,
     restarts: bool,
@@ -176,6 +181,7 @@ fn environment(environment: &EnvironmentDiff) -> Environment<'_> {
             added: overview.added,
             changed: overview.changed,
             removed: overview.removed,
+            moved: overview.moved,
             noise: overview.noise,
             restarts: overview.restarts,
             dangers: overview.danger_count(),
@@ -184,11 +190,11 @@ fn environment(environment: &EnvironmentDiff) -> Environment<'_> {
         mistakes: &branch.mistakes,
         behind: &branch.behind,
         failures: &branch.failures,
-        applications: environment.applications.iter().map(application).collect(),
+        applications: environment.applications.iter().map(|one| application(one, environment)).collect(),
     }
 }
 
-fn application(application: &ApplicationDiff) -> Application<'_> {
+fn application<'a>(application: &'a ApplicationDiff, environment: &'a EnvironmentDiff) -> Application<'a> {
     Application {
         name: application.name.as_ref().map(|name| name.as_str()),
         made_by: application.made_by.as_deref(),
@@ -197,11 +203,12 @@ fn application(application: &ApplicationDiff) -> Application<'_> {
         change: change(application.change),
         moved_from: application.moved_from.as_ref().map(|path| path.as_str()),
         unreadable: application.unreadable.as_deref(),
-        objects: application.objects.iter().map(object).collect(),
+        handed_over: application.handed_over.as_deref(),
+        objects: application.objects.iter().map(|one| object(one, environment)).collect(),
     }
 }
 
-fn object(object: &ObjectDiff) -> Object<'_> {
+fn object<'a>(object: &'a ObjectDiff, environment: &'a EnvironmentDiff) -> Object<'a> {
     let mut differences = Vec::new();
     object.difference.visit(&mut |path, place| {
         differences.push(match place {
@@ -223,6 +230,7 @@ fn object(object: &ObjectDiff) -> Object<'_> {
         namespace: &object.object.namespace,
         name: &object.object.name,
         old_name: object.old_name.as_deref(),
+        moved_from: environment.source(object),
         change: change(object.change),
         noise: object.is_noise(),
         restarts: object.restarts,

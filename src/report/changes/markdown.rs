@@ -207,6 +207,12 @@ impl<'a> Page<'a> {
             .filter(|object| object.restarts || !object.is_noise())
             .map(|object| self.object(object, (environment, application)))
             .collect();
+        if let Some(what) = &application.handed_over {
+            let _ = writeln!(text, "{}.\n", escaped(what));
+        }
+        if lines.is_empty() && application.handed_over.is_some() {
+            return text;
+        }
         if lines.is_empty() {
             text += "Nothing that matters.\n";
         } else {
@@ -228,6 +234,9 @@ impl<'a> Page<'a> {
             "@@" => format!("@@ {name} @@ {what}").trim_end().to_owned(),
             sign => format!("{sign} {name}: {what}"),
         };
+        if let Some(source) = here.0.source(object) {
+            let _ = write!(text, "\n  moved from {}", printable(source));
+        }
         let rows = rows(object, false);
         if object.change == Change::Removed {
             return text;

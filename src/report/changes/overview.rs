@@ -11,6 +11,8 @@ pub struct Overview<'a> {
     pub added: usize,
     /// How many changed in a way that is worth a look.
     pub changed: usize,
+    /// How many are as they were, but of another Application.
+    pub moved: usize,
     /// How many are gone.
     pub removed: usize,
     /// How many changed in noise only.
@@ -39,6 +41,7 @@ impl<'a> Overview<'a> {
                     overview.noise += 1;
                     noise.push(&object.difference);
                 }
+                Change::Changed if object.moved_from.is_some() && object.difference.is_noise() => overview.moved += 1,
                 Change::Changed => overview.changed += 1,
             }
             overview.restarts += usize::from(object.restarts);
@@ -74,7 +77,8 @@ impl<'a> Overview<'a> {
 
     /// `3 objects changed, 1 added`; empty when there is only generated fields.
     pub fn counts(&self) -> String {
-        let counts = [(self.changed, "changed"), (self.added, "added"), (self.removed, "removed")];
+        let counts =
+            [(self.changed, "changed"), (self.added, "added"), (self.removed, "removed"), (self.moved, "moved")];
         let mut counts = counts.into_iter().filter(|(count, _)| *count > 0);
         let Some((count, what)) = counts.next() else { return String::new() };
         let first = format!("{count} object{} {what}", if count == 1 { "" } else { "s" });

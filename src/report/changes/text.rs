@@ -194,6 +194,9 @@ impl<'a> Text<'a> {
         if let Some(why) = &application.unreadable {
             let what = self.wrapped(&format!("what is on the branch cannot be compared: {why}"), "    ");
             let _ = writeln!(self.text, "    {what}");
+        } else if let Some(what) = &application.handed_over {
+            let what = self.wrapped(what, "    ");
+            let _ = writeln!(self.text, "    {what}");
         } else if application.objects.is_empty() && application.moved_from.is_none() {
             let _ = writeln!(self.text, "    the same objects, written differently");
         }
@@ -212,6 +215,9 @@ impl<'a> Text<'a> {
         let mut line = format!("{} {}", self.paint.by(style, sign), printable(&object.object.to_string()));
         if let Some(old) = &object.old_name {
             line += &format!("  was {}", printable(old));
+        }
+        if let Some(source) = here.0.source(object) {
+            line += &format!("  moved from {}", printable(source));
         }
         if object.restarts {
             line += &format!("  {}", self.paint.by(Style::Changed, "restarts its Pods"));
