@@ -27,7 +27,7 @@ const ROWS: [Row; 66] = [
     (&["check", "no-such-commit"], Here, 2),
     (&["check", "--adopt", "."], Here, 0),
     (&["diff"], Here, 0),
-    (&["diff", "HEAD~"], Here, 1),
+    (&["diff", "--against", "HEAD~"], Here, 1),
     (&["diff", "no-such-commit"], Here, 2),
     (&["plan"], Here, 0),
     (&["plan", "no-such-commit"], Here, 2),

@@ -31,7 +31,7 @@ pub use foreign::{ForeignBranch, foreign};
 pub use history::{Dry, Entry, History, ObjectCounts, PathChange, Selection, SkippedDry, is_hydrated};
 pub use input_changes::InputChange;
 pub use planned::{Planned, PlannedBranch, PlannedCommit, PlannedFrozen, PlannedRender, PlannedStay, PlannedWhy, plan};
-pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
+pub use preview::{Against, MergeBase, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use recomputed::recompute;
 pub use single::{Single, render_named};
 pub use status::{BranchState, BranchStatus, FrozenStatus, problems, status};

@@ -262,11 +262,10 @@ fn removals(
     now.extend(mistaken.unread.iter().map(|application| destination(application)));
     let promoted: BTreeSet<&RepoPath> = tree.promoted(name).collect();
     before.retain(|destination| !promoted.contains(&destination.path));
-    plan::removals(name, &before, &now, (limit.share, limit.at_least), allowed)
-        .map_err(|(mistake, removals)| {
-            let paths: Vec<&RepoPath> = removals.iter().map(|removal| &removal.path).collect();
-            mistake.diagnostic(&paths, settings != tree.settings)
-        })
+    plan::removals(name, &before, &now, (limit.share, limit.at_least), allowed).map_err(|(mistake, removals)| {
+        let paths: Vec<&RepoPath> = removals.iter().map(|removal| &removal.path).collect();
+        mistake.diagnostic(&paths, settings != tree.settings)
+    })
 }
 
 /// A branch that another dry branch writes is its alone: what this one asks of it is a mistake here, not there.
