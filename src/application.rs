@@ -68,6 +68,7 @@ pub use search::{
     PatternError, Patterns, is_excluded, is_inside_chart, is_kustomization, may_hold_applications, patches,
 };
 pub use source::{Source, SourceError, SourceType, Tool, source};
+pub use url::is_same_repository;
 pub use validate::{Context, Finding, Standing, Verdict, proven_repository, validate};
 
 /// Whose rules hold where the proposal and Argo CD's own hydrator differ.
