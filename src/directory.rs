@@ -317,13 +317,13 @@ mod tests {
             (
                 "x.json",
                 "{\"kind\": \"A\"}\n{\"kind\": \"B\"}",
-                Err("app/x.json:2:1 no JSON object: invalid character '{' after top-level value"),
+                Err("app/x.json:2:1 not a JSON object: invalid character '{' after top-level value"),
             ),
             ("x.json", "{\"a\": 1}", Err("app/x.json:1 `kind` is missing")),
             (
                 "x.json",
                 "kind: A\n",
-                Err("app/x.json:1:1 no JSON object: invalid character 'k' looking for beginning of value"),
+                Err("app/x.json:1:1 not a JSON object: invalid character 'k' looking for beginning of value"),
             ),
         ];
         for (name, text, expected) in rows {

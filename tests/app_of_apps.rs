@@ -169,7 +169,7 @@ fn a_mistake_in_what_is_rendered_leads_to_the_template() {
         let wrong = template().replace("environments/{{ .env }}", "environments/{{ .env }}.lock");
         clone.commit("slip", &[("charts/apps/templates/apps.yaml", &wrong)]);
         let told = clone.push().success().remote().join("\n");
-        assert!(told.contains("`environments/dev.lock` can't be a branch"), "{told}");
+        assert!(told.contains("`environments/dev.lock` is not a valid branch name"), "{told}");
         assert!(told.contains("charts/apps/templates/apps.yaml:15:21"), "{told}");
         assert!(told.contains("made by Application `root` from charts/apps/templates/apps.yaml:6:9"), "{told}");
         // What does not render leads back, too.

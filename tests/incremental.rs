@@ -750,3 +750,109 @@ fn what_parents_make_is_the_same_with_what_is_remembered_and_from_scratch() {
     let [with, without] = servers.map(|server| server.rendered.0.load(Ordering::Relaxed));
     assert!(with * 5 < without * 4, "{with} renders with what is remembered, {without} without");
 }
+
+/// The rules that [`plain`] writes its Applications for: one that leads each where it was led before, and others.
+const RULES: [&str; 3] = [
+    "- {branch: '{{ annotations.targetBranch }}', path: '{{ annotations.path }}'}\n",
+    "- {match: {name: '*-api*'}, hydrate: false}\n- {match: {namespace: '!*'}, branch: '{{ annotations.targetBranch }}', path: \
+     '{{ annotations.path }}'}\n",
+    "- {match: {name: 'app-1*'}, branch: environments/dev, path: 'ruled/{{ name }}'}\n- {branch: '{{ annotations.targetBranch \
+     }}', path: '{{ annotations.path }}'}\n",
+];
+
+/// The same Application, or template of Applications, with a plain source: annotations say where rules lead it.
+fn plain(text: &str) -> String {
+    let parts = text.split_once("sourceHydrator:\n").and_then(|(head, rest)| {
+        let (dry, sync) = rest.split_once("syncSource:")?;
+        Some((head, dry.trim_start().strip_prefix("drySource:")?, sync))
+    });
+    let Some((head, dry, sync)) = parts else { return text.to_owned() };
+    let (at, tail) = match sync.strip_prefix(" {") {
+        Some(sync) => {
+            let (line, tail) = sync.split_once('\n').unwrap_or((sync, ""));
+            (line.trim_end_matches('}').to_owned() + if line.ends_with("}}'}") { "}}'" } else { "" }, tail)
+        }
+        None => {
+            let mut lines = sync.splitn(4, '\n').skip(1);
+            let [branch, path] = [(); 2].map(|()| lines.next().unwrap_or_default().trim());
+            (format!("{branch}, {path}"), lines.next().unwrap_or_default())
+        }
+    };
+    let (before, name) = head.split_at(head.rfind("metadata:").map_or(0, |at| at + "metadata:".len()));
+    let name = match name.strip_prefix(" {") {
+        Some(name) => format!(" {{annotations: {{{at}}}, {name}"),
+        None => format!("\n  annotations: {{{at}}}{name}"),
+    };
+    format!("{before}{name}source:{}\n{tail}", dry.trim_end())
+}
+
+impl Dry {
+    /// The same with plain Applications in place of most; `app-3` and its like keep `spec.sourceHydrator`.
+    fn ruled(&self) -> BTreeMap<String, String> {
+        let is_kept = |path: &str| path.ends_with("3.yaml");
+        let one =
+            |(path, text): (&String, &String)| (path.clone(), if is_kept(path) { text.clone() } else { plain(text) });
+        self.0.iter().map(one).collect()
+    }
+}
+
+/// The same with Applications that rules hydrate, those of sets and parents included, while the rules change.
+#[test]
+fn what_rules_hydrate_is_the_same_with_what_is_remembered_and_from_scratch() {
+    let lab = Lab::new();
+    let warm = Server::new(&lab, "warm.git", "");
+    let cold = Server::new(&lab, "cold.git", "[hydrate]\n\tcache = false\n");
+    let servers = [&warm, &cold];
+    let mut random = Random(31);
+    let mut dry = Dry::start();
+    dry.start_sets();
+    dry.start_parents();
+    let whole = dry.clone();
+    let (mut seconds, mut tip) = (1_700_000_000, None);
+    let settings = |rules: &str, seconds: i64| {
+        let rules = rules.replace("\n- ", "\n  - ");
+        let text = format!("repoURL: {URL}\nclusters: fleet.yaml\nmadeApplications: true\nrules:\n  {rules}");
+        let files = BTreeMap::from([("settings.yaml".to_owned(), text)]);
+        for server in servers {
+            server.commit("refs/hydrate/config", None, &files, seconds);
+        }
+    };
+    settings(RULES[0], seconds);
+    let (mut moved, mut failed) = (0, 0);
+    for round in 0..60 {
+        for _ in 0..[1, 1, 1, 2][random.below(4)] {
+            match random.below(6) {
+                // What is wrong holds branches until it is corrected.
+                _ if round % 5 == 0 => dry = whole.clone(),
+                0 | 1 => dry.edit(&mut random),
+                2 | 3 => dry.edit_sets(&mut random),
+                _ => dry.edit_parents(&mut random),
+            }
+            seconds += 60;
+            let (parent, files) = (tip, dry.ruled());
+            tip = servers.map(|server| server.commit("refs/heads/main", parent, &files, seconds)).first().copied();
+        }
+        match round % 15 {
+            8 => settings(RULES[1 + random.below(2)], seconds),
+            11 => settings(RULES[0], seconds),
+            _ => {}
+        }
+        if random.below(8) == 0 {
+            damage(&warm.path.join("hydrate/cache"), &mut random);
+        }
+        let [with, without] = servers.map(|server| server.hydrate("main"));
+        if round == 0 {
+            let moved = with.branches.iter().filter(|branch| branch.outcome == Outcome::Moved).count();
+            assert!(moved == 2 && with.problems.is_empty() && with.warnings.is_empty(), "{with:?}");
+        }
+        assert_eq!(with, without, "round {round}");
+        assert_eq!(warm.refs(), cold.refs(), "round {round}");
+        moved += with.branches.iter().filter(|branch| branch.outcome == Outcome::Moved).count();
+        failed += with.branches.iter().filter(|branch| matches!(branch.outcome, Outcome::Failed { .. })).count();
+    }
+    assert!(moved > 10 && failed > 10, "{moved} moved, {failed} failed");
+    let [with, without] = servers.map(|server| server.rendered.0.load(Ordering::Relaxed));
+    assert!(with < without, "{with} renders with what is remembered, {without} without");
+    let verified = Repo::at(&lab, "cold.git").hydrate(&["verify"]);
+    assert_eq!(verified.code, Some(0), "{verified:?}");
+}

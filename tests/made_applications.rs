@@ -190,7 +190,7 @@ fn a_set_that_never_made_anything_is_a_warning_also_in_strict_mode() {
     let unknown = list("fleet", &[], "").replace("  - list:\n      elements:\n", "  - clusters: {}\n");
     let clone = with_apps(&server, &[("a.yaml", &list("shop", &["web@dev"], "")), ("b.yaml", &unknown)], &FOUR);
     let told = clone.push().success().remote().join("\n");
-    assert!(told.contains("warning: ApplicationSet `fleet` makes no Applications: the clusters are known"), "{told}");
+    assert!(told.contains("warning: ApplicationSet `fleet` makes no Applications: only Argo CD knows the clusters"), "{told}");
     assert!(told.contains("b.yaml:6:15") && told.contains("git hydrate clusters import"), "{told}");
     assert!(files(&server, "environments/dev").contains("web/manifest.yaml"));
     // What it says is said each time, and holds nobody.
@@ -323,7 +323,7 @@ spec:
         clone.commit("slip", &[("regions/xx.json", "{\"region\": \"x.lock\"}")]);
         let told = clone.push().success().remote().join("\n");
         let place = "made by ApplicationSet `regions` from element regions/xx.json and set.yaml:15:13";
-        assert!(told.contains("`regions/x.lock` can't be a branch") && told.contains("set.yaml:22:36"), "{told}");
+        assert!(told.contains("`regions/x.lock` is not a valid branch name") && told.contains("set.yaml:22:36"), "{told}");
         assert!(told.contains(place), "{told}");
         assert_eq!(["regions/eu", "regions/us"].map(|branch| tip(server, branch)), tips);
         // What does not render leads back, too.

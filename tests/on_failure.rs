@@ -180,10 +180,10 @@ fn an_application_whose_document_is_wrong_keeps_its_files() {
         let mut before = good.clone();
         // (its file, what is said of it, whether only `web` stays)
         let rows = [
-            (format!("{text}\t- x\n"), "the file can't be read", true),
-            (text.replace("targetRevision: main", "targetRevision: [main]"), "must be a text, and is a list", true),
-            (text.replace("targetBranch: environments/dev", "targetBranch: a..b"), "can't be a branch", true),
-            (text.replace("      path: web\n", "      path: api\n"), "is written by", false),
+            (format!("{text}\t- x\n"), "the file cannot be read", true),
+            (text.replace("targetRevision: main", "targetRevision: [main]"), "must be a text, not a list", true),
+            (text.replace("targetBranch: environments/dev", "targetBranch: a..b"), "is not a valid branch name", true),
+            (text.replace("      path: web\n", "      path: api\n"), "is already written by", false),
         ];
         for (round, (document, said, is_alone)) in rows.iter().enumerate() {
             let api = format!("round {round}");

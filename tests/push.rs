@@ -319,7 +319,7 @@ fn manifests_of_another_renderer_are_committed_like_ours() {
         ("commitTime", &date, "2024-03-27T10:32:04Z"),
     ] {
         let answer = server.hydrate_with(&["commit"], &request(manifest).replace(from, to)).exits(1);
-        assert!(answer.stdout.contains(&format!("`{field}`: the dry commit, which is here, says ")), "{answer:?}");
+        assert!(answer.stdout.contains(&format!("`{field}`: the dry commit has ")), "{answer:?}");
     }
     // The form of our own files is taken.
     let readable = clone.git(&["show", "-s", "--date=format:%Y-%m-%d %H:%M:%S +02:00", "--format=%cd", "HEAD"]);

@@ -188,7 +188,7 @@ fn a_variable_that_pushers_set_is_no_name_to_the_doctor() {
     server.git(&["config", "hydrate.pusherVariable", "GIT_PUSH_OPTION_0"]);
     let told = server.hydrate(&["doctor"]).exits(1).stdout;
     assert!(
-        told.contains("bad      hydrate.pusherVariable is GIT_PUSH_OPTION_0, which pushers set themselves"),
+        told.contains("bad      hydrate.pusherVariable is GIT_PUSH_OPTION_0, which pushers can set to any name"),
         "{told}"
     );
 }
@@ -217,7 +217,7 @@ fn a_push_to_a_promoted_branch_is_sent_to_its_staging_branch() {
     clone.commit("by hand", &[("west/manifest.yaml", "a: 1\n")]);
     server.git(&["config", "--unset-all", "receive.hideRefs"]);
     let told = clone.run("git", &["push", "origin", "edit:environments/dev"]).exits(1).remote().join(" ");
-    assert!(told.contains("when `environments/dev-next` is merged into it"), "{told}");
+    assert!(told.contains("when a promoter merges `environments/dev-next` into it"), "{told}");
     assert!(!told.contains("on `main` instead"), "{told}");
 }
 

@@ -107,7 +107,6 @@ fn application(
     let paused = metadata.as_ref().is_some_and(is_paused);
 
     let spec = root.required_object("spec")?;
-    spec.near_misses("sourceHydrator");
     let hydration = match placement {
         None => by_document(root, &spec, name.as_ref())?,
         Some(placement) => by_rule(&spec, name.as_ref(), place, placement),

@@ -43,7 +43,7 @@ impl Application {
         let below =
             RepoPath::clean(path).and_then(|path| if path.is_root() { Err(PathError::Escapes) } else { Ok(path) });
         let below = below
-            .map_err(|reason| Diagnostic::error(format!("`{text}` can't be a values file: {reason}")).at(at.clone()))?;
+            .map_err(|reason| Diagnostic::error(format!("`{text}` cannot be a values file: {reason}")).at(at.clone()))?;
         Ok(Referenced { path: root.join(&below), root, input: source.input.clone() })
     }
 }

@@ -364,10 +364,10 @@ mod tests {
             ("ssh://git:word@host/org/repo", Err("contains a user name or password"), ""),
             ("git@-oProxyCommand=x:org/repo", Err("has no valid host"), ""),
             ("git@host:-oProxyCommand=x", Err("has no valid host"), ""),
-            ("git@host:a b", Err("has a character"), ""),
+            ("git@host:a b", Err("contains a character"), ""),
             ("-o@host:a/b", Err("is not an `https://` URL"), ""),
             ("git@host/org/repo", Err("is not an `https://` URL"), ""),
-            ("ext::sh -c x", Err("has a character"), ""),
+            ("ext::sh -c x", Err("contains a character"), ""),
         ];
         for (text, expected, host) in rows {
             match (Key::repository(text, "v1"), expected) {

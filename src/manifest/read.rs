@@ -316,7 +316,7 @@ mod tests {
         let unreadable = read(b"kind: Pod\n---\nname: a\n", Source::Output("helm template")).expect_err("no kind");
         assert_eq!(
             Diagnostic::from(unreadable).to_string(),
-            "error: `kind` is missing in line 3 of what helm template printed\n  name: a"
+            "error: `kind` is missing in line 3 of the output of helm template\n  name: a"
         );
     }
 

@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn wrong_arguments_are_named() {
         let rows: &[(&[&str], &str)] = &[
-            (&["--colour", "red"], "--colour is unknown"),
+            (&["--colour", "red"], "unknown flag --colour"),
             (&["--parent"], "--parent has no value"),
             (&["--parent", "x"], "--parent cannot be x"),
             (&["--require", "luck"], "--require cannot be luck"),

@@ -81,10 +81,10 @@ fn a_chart_and_a_kustomization() {
 fn directories_that_are_no_sources() {
     let files = MemoryFiles::new().file("file", "").link("out", "../x").link("loop", "loop").link("none", "nowhere");
     for (dry, expected) in [
-        ("path: gone", "`gone` is not there"),
-        ("path: none", "`none` is not there"),
+        ("path: gone", "`gone` does not exist"),
+        ("path: none", "`none` does not exist"),
         ("path: file", "`file` is a file, not a directory"),
-        ("path: file/x", "`file/x` is not there"),
+        ("path: file/x", "`file/x` does not exist"),
         ("path: out", "out: the symbolic link to `../x` leads out of the repository"),
         ("path: loop", "loop: too many levels of symbolic links"),
     ] {
@@ -150,9 +150,9 @@ fn override_files_choose_the_tool() {
 #[test]
 fn mistakes_of_override_files() {
     let rows: &[(&str, &[&str])] = &[
-        ("helm: [", &["a/.argocd-source.yaml:2:1 the file can't be read: did not find expected node content"]),
-        ("- helm", &["a/.argocd-source.yaml:1:1 `a/.argocd-source.yaml` must be a mapping, and is a list"]),
-        ("text", &["a/.argocd-source.yaml:1:1 `a/.argocd-source.yaml` must be a mapping, and is a text"]),
+        ("helm: [", &["a/.argocd-source.yaml:2:1 the file cannot be read: did not find expected node content"]),
+        ("- helm", &["a/.argocd-source.yaml:1:1 `a/.argocd-source.yaml` must be a mapping, not a list"]),
+        ("text", &["a/.argocd-source.yaml:1:1 `a/.argocd-source.yaml` must be a mapping, not a text"]),
         (
             "helm: {}\n---\nhelm: {}",
             &["a/.argocd-source.yaml:3:1 an override file has one document, but this one has more"],
@@ -160,16 +160,16 @@ fn mistakes_of_override_files() {
         (
             "helm: {releaseName: 7, skipCrds: 'no'}",
             &[
-                "a/.argocd-source.yaml:1:21 `helm.releaseName` must be a text, and is a number",
-                "a/.argocd-source.yaml:1:34 `helm.skipCrds` must be true or false, and is a text",
+                "a/.argocd-source.yaml:1:21 `helm.releaseName` must be a string, not a number",
+                "a/.argocd-source.yaml:1:34 `helm.skipCrds` must be true or false, not a string",
             ],
         ),
         (
             "helm: {skipCrds: 'no', x: z}\npath: b",
             &[
-                "a/.argocd-source.yaml:1:18 `helm.skipCrds` must be true or false, and is a text",
+                "a/.argocd-source.yaml:1:18 `helm.skipCrds` must be true or false, not a string",
                 "a/.argocd-source.yaml:1:24 unknown field `x` in `helm`",
-                "a/.argocd-source.yaml:2:1 `path` can't be changed by an override file",
+                "a/.argocd-source.yaml:2:1 `path` cannot be changed by an override file",
             ],
         ),
     ];
@@ -192,9 +192,9 @@ fn warnings_of_override_files() {
     assert_eq!(
         lines(&source.warnings),
         [
-            "a/.argocd-source.yaml:1:1 `repoURL` can't be changed by an override file",
-            "a/.argocd-source.yaml:2:1 `targetRevision` can't be changed by an override file",
-            "a/.argocd-source.yaml:3:1 `path` can't be changed by an override file",
+            "a/.argocd-source.yaml:1:1 `repoURL` cannot be changed by an override file",
+            "a/.argocd-source.yaml:2:1 `targetRevision` cannot be changed by an override file",
+            "a/.argocd-source.yaml:3:1 `path` cannot be changed by an override file",
             "a/.argocd-source.yaml:4:1 unknown field `chart`",
             "a/.argocd-source.yaml:5:8 unknown field `releasename` in `helm`",
         ]

@@ -210,14 +210,14 @@ fn one_directory_for_each() {
     check(&[WEB, API], &REPOSITORY, &[]);
     check(&[WEB, at("web-eu"), at("we"), at("x/web")], &REPOSITORY, &[]);
     check(&[WEB, App { sync: ("env/prod", "web"), ..API }], &REPOSITORY, &[]);
-    check(&[WEB, at("web")], &REPOSITORY, &["[0, 1] 1.yaml:5 `web` on `env/dev` is written by `web` already"]);
-    check(&[WEB, at("./x/..//web/")], &REPOSITORY, &["[0, 1] 1.yaml:5 `web` on `env/dev` is written by `web` already"]);
+    check(&[WEB, at("web")], &REPOSITORY, &["[0, 1] 1.yaml:5 `web` on `env/dev` is already written by `web`"]);
+    check(&[WEB, at("./x/..//web/")], &REPOSITORY, &["[0, 1] 1.yaml:5 `web` on `env/dev` is already written by `web`"]);
     check(
         &[WEB, at("web"), at("web")],
         &REPOSITORY,
         &[
-            "[0, 1] 1.yaml:5 `web` on `env/dev` is written by `web` already",
-            "[0, 2] 2.yaml:5 `web` on `env/dev` is written by `web` already",
+            "[0, 1] 1.yaml:5 `web` on `env/dev` is already written by `web`",
+            "[0, 2] 2.yaml:5 `web` on `env/dev` is already written by `web`",
         ],
     );
     let inside = "[0, 1] 1.yaml:5 `web/eu/west` on `env/dev` is inside `web`, which `web` writes";
@@ -232,7 +232,7 @@ fn one_directory_for_each() {
     check(
         &[staged(WEB), staged(at("web"))],
         &REPOSITORY,
-        &["[0, 1] 1.yaml:5 `web` on `env/next` is written by `web` already"],
+        &["[0, 1] 1.yaml:5 `web` on `env/next` is already written by `web`"],
     );
 }
 
@@ -260,7 +260,7 @@ fn branches_that_are_not_for_manifests() {
 fn branches_and_directories() {
     let to = |branch| App { sync: (branch, "api"), ..API };
     let conflict = |who: &str, place: &str, branch: &str, other: &str| {
-        format!("{who} {place} `{branch}` and `{other}` can't both be branches: one would be a directory of the other")
+        format!("{who} {place} `{branch}` and `{other}` cannot both be branches: one would be a directory of the other")
     };
     check(&[WEB, to("env/dev-next")], &REPOSITORY, &[]);
     check(&[WEB, to("env/dev/next")], &REPOSITORY, &[&conflict("[0, 1]", "1.yaml:4", "env/dev/next", "env/dev")]);

@@ -254,9 +254,7 @@ fn removals(
     mistaken: &Mistaken,
     found: &Snapshot<'_>,
 ) -> Result<Vec<Removal>, Diagnostic> {
-    if former.tree.is_none() {
-        return Ok(Vec::new());
-    }
+    let Some(settings) = former.tree.as_ref().map(|former| former.settings) else { return Ok(Vec::new()) };
     let limit = found.rules.settings.removal_limit;
     let allowed = tree.allows_removal(name);
     let (mut before, mut now) = (former.destinations(), tree.destinations(name));
@@ -264,7 +262,10 @@ fn removals(
     let promoted: BTreeSet<&RepoPath> = tree.promoted(name).collect();
     before.retain(|destination| !promoted.contains(&destination.path));
     plan::removals(name, &before, &now, (limit.share, limit.at_least), allowed)
-        .map_err(|(mistake, removals)| mistake.diagnostic(&removals.iter().map(|it| &it.path).collect::<Vec<_>>()))
+        .map_err(|(mistake, removals)| {
+            let paths: Vec<&RepoPath> = removals.iter().map(|removal| &removal.path).collect();
+            mistake.diagnostic(&paths, settings != tree.settings)
+        })
 }
 
 /// A branch that another dry branch writes is its alone: what this one asks of it is a mistake here, not there.

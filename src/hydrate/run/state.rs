@@ -128,10 +128,15 @@ impl<'a> Run<'a> {
         heads: &[DryHead],
     ) -> Result<Rc<DryTree>, HydrateError> {
         let settings = self.branches.get(name).and_then(|branch| branch.settings);
-        let former = Rules::at(settings, &self.found.buffer).ok().filter(|_| settings != self.found.rules.id);
-        match former.filter(|former| former.plain != self.found.rules.plain) {
-            Some(former) => self.trees.read_by(&former.plain, dry, head, heads, &self.found),
-            None => self.tree(dry, head, heads),
+        if settings == self.found.rules.id {
+            return self.tree(dry, head, heads);
+        }
+        match Rules::at(settings, &self.found.buffer).ok() {
+            Some(former) if !former.finds_as(&self.found.rules) => {
+                let former = former.making_as(&self.found.rules);
+                self.trees.read_by(&former, dry, head, heads, &self.found)
+            }
+            _ => self.tree(dry, head, heads),
         }
     }
 

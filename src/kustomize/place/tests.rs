@@ -36,12 +36,12 @@ fn a_mistake_is_told_with_its_place() {
         ),
         ("far from any", "resources: [a.yaml]\nzzzzzzzzz: 1\n", "2:1 `zzzzzzzzz` there is no such field"),
         ("below", "resources: [a.yaml]\nimages:\n- nam: a\n", "3:3 `nam` did you mean `name`?"),
-        ("a wrong type", "resources: a.yaml\n", "1:12 `a.yaml` a list is wanted here"),
-        ("of an item", "resources:\n- a.yaml\n- 5\n", "3:3 `5` a string is wanted here"),
+        ("a wrong type", "resources: a.yaml\n", "1:12 `a.yaml` expected a list"),
+        ("of an item", "resources:\n- a.yaml\n- 5\n", "3:3 `5` expected a string"),
         (
             "of a value in a map",
             "resources: [a.yaml]\ncommonLabels:\n  a: true\n",
-            "3:6 `true` a string is wanted here",
+            "3:6 `true` expected a string",
         ),
         ("no YAML", "resources:\n- a.yaml\n  b: c\n", "3:4 `:`"),
         ("an API version", "apiVersion: v1\nresources: [a.yaml]\n", "1:13 `v1`"),
@@ -144,7 +144,7 @@ fn a_mistake_of_a_file_that_is_named_is_told_there() {
         ),
         (
             "resources: [a.yaml]\nreplacements: [{path: replacement.yaml}]\n",
-            "k/replacement.yaml:2:10 `x` a list is wanted here",
+            "k/replacement.yaml:2:10 `x` expected a list",
         ),
         (
             "resources: [a.yaml]\nconfigurations: [configuration.yaml]\n",
