@@ -99,7 +99,7 @@ impl Clone {
         self.remote.as_deref()
     }
 
-    /// The URL of the remote, as far as Applications may name it: without a user of https.
+    /// The URL of the remote, as far as Applications may name it: no path of this machine, and without a user of https.
     pub fn remote_url(&self) -> Option<String> {
         let url = self.repository.config(&format!("remote.{}.url", self.remote.as_ref()?))?;
         Some(match url.split_once("://") {
@@ -108,7 +108,9 @@ impl Clone {
                 let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
                 format!("{scheme}://{host}/{path}")
             }
-            _ => url,
+            Some(_) => url,
+            None if url.contains('@') => url,
+            None => return None,
         })
     }
 

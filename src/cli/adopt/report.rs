@@ -1,10 +1,11 @@
 //! What `git hydrate adopt` prints for people.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::diag::{Diagnostic, printable, shell_word};
 use crate::hydrate::{AdoptedApplication, Adoption, Cause};
+use crate::settings::{OnFailure, Settings};
 
 /// What the lines to run next depend on.
 #[derive(Debug, Default)]
@@ -219,8 +220,22 @@ fn numbers(text: &mut String, adoption: &Adoption) {
     let _ = writeln!(text, "{} of {all} {plural} {word}{made}", adoption.hydrate);
 }
 
+/// Whether a branch would stay as it is because of Applications that fail, while others of it hydrate.
+fn holds_branches(adoption: &Adoption) -> bool {
+    let settings = Settings::read(&adoption.files).unwrap_or_default();
+    let failed =
+        adoption.applications.iter().filter(|one| one.cause.is_some_and(|cause| cause > Cause::ObjectConflict));
+    let branches: BTreeSet<&String> = failed.filter_map(|one| one.branch.as_ref()).collect();
+    let hydrate = adoption.applications.iter().filter(|one| one.hydrates).filter_map(|one| one.branch.as_ref());
+    settings.on_failure == OnFailure::default() && hydrate.into_iter().any(|branch| branches.contains(branch))
+}
+
 fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
     let mut lines: Vec<(String, &str)> = Vec::new();
+    if adoption.applications.iter().any(|one| one.cause == Some(Cause::OtherRepository)) {
+        let line = "git hydrate adopt --repo-url URL".to_owned();
+        lines.push((line, "the URL by which Applications know this repository"));
+    }
     let first = adoption.branch_patterns.first().map(|found| found.pattern.as_str());
     let pattern = ask.rule.as_deref().or(first).map(|pattern| format!(" --branch-pattern {}", shell_word(pattern)));
     let is_to_write = !adoption.settings.is_empty() && !written;
@@ -231,6 +246,10 @@ fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
     if !adoption.inputs.is_empty() {
         lines.push(("git hydrate vendor".to_owned(), "brings what is needed from elsewhere"));
         lines.push(("git hydrate adopt".to_owned(), "how far it is then"));
+    }
+    if holds_branches(adoption) {
+        let set = "git hydrate config set onFailure application".to_owned();
+        lines.push((set, "hydrates a branch although some of its Applications fail"));
     }
     let is_ready = !adoption.needs_rules && !is_to_write;
     if is_ready {

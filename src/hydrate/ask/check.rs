@@ -266,7 +266,8 @@ fn usual_branch(discovered: &Discovered, head: Option<&BranchName>) -> BranchNam
     let main = || BranchName::new("main").expect("a branch name");
     let default = head.cloned().unwrap_or_else(main);
     let mut counts: BTreeMap<BranchName, usize> = BTreeMap::new();
-    for application in &discovered.applications {
+    // The revision of a chart from elsewhere is a version.
+    for application in discovered.applications.iter().filter(|application| application.has_own_source()) {
         let named = match application.dry.target_revision.as_str() {
             "" | "HEAD" => Some(default.clone()),
             revision => BranchName::new(revision).ok(),

@@ -15,7 +15,7 @@ use crate::hydrate::rules::render_context;
 use crate::manifest::Manifest;
 use crate::path::RepoPath;
 use crate::render::Renderers;
-use crate::view::View;
+use crate::view::{Kind, View};
 
 /// The kind, the namespace and the name of an Application or of a set.
 type Name = (String, String, String);
@@ -32,8 +32,9 @@ pub(super) fn propose(
     let known = draft.settings()?.roots;
     let mut roots: Vec<(RepoPath, usize)> = asked.roots.iter().map(|root| (root.clone(), 0)).collect();
     let mut notes = Vec::new();
+    let mut url = None;
     if roots.is_empty() && known.is_empty() {
-        (roots, notes) = found(&judged, tree, renderers)?;
+        (roots, notes, url) = found(&judged, tree, renderers)?;
     }
     if roots.is_empty() {
         return Ok((judged, notes));
@@ -54,15 +55,21 @@ pub(super) fn propose(
         count => format!("make {count} Applications and ApplicationSets that no file holds"),
     };
     draft.set("roots", list.into(), why)?;
+    if let Some(url) = url.filter(|_| draft.settings().is_ok_and(|settings| settings.repo_urls.is_empty())) {
+        draft.set("repoURL", vec![url].into(), "named by what a root makes".to_owned())?;
+    }
     Ok((judged_by(draft.rules()?, tree, renderers)?, notes))
 }
 
-/// The roots, each with how many objects it makes that no file holds; and those that make what others of them make.
+/// The roots, each with how many objects it makes that no file holds; those that make what others of them make; and a URL of
+/// this repository that what they make names.
 fn found(
     judged: &Judged,
     tree: &Tree<'_>,
     renderers: &Renderers,
-) -> Result<(Vec<(RepoPath, usize)>, Vec<Diagnostic>), HydrateError> {
+) -> Result<(Vec<(RepoPath, usize)>, Vec<Diagnostic>, Option<String>), HydrateError> {
+    let view = View::new(tree.files);
+    let mut url = None;
     let (sources, _) = unnamed::sources(judged, tree)?;
     let applications = made_up(&sources);
     let mut reach = Reach::new(true);
@@ -80,6 +87,7 @@ fn found(
         if made.iter().filter(is_new).count() == 0 {
             continue;
         }
+        url = url.or_else(|| made.iter().find_map(|object| own_url(object, &view)));
         let names: BTreeSet<Name> = made.iter().map(|object| name_of(object)).collect();
         let path = parent.dry.path.clone();
         match roots.iter().find(|(_, others)| !others.is_disjoint(&names)) {
@@ -87,7 +95,15 @@ fn found(
             None => roots.push((path, names)),
         }
     }
-    Ok((roots.into_iter().map(|(path, names)| (path, names.len())).collect(), notes))
+    Ok((roots.into_iter().map(|(path, names)| (path, names.len())).collect(), notes, url))
+}
+
+/// The URL that the source of an Application names, when its directory is here.
+fn own_url(object: &Manifest, view: &View<'_>) -> Option<String> {
+    let source = object.object().at(&["spec", "source"])?;
+    let path = RepoPath::clean(source.get("path")?.as_str()?).ok().filter(|path| !path.is_root())?;
+    let is_here = matches!(view.kind(&path), Ok(Some(Kind::Directory)));
+    source.get("repoURL")?.as_str().filter(|_| is_here).map(str::to_owned)
 }
 
 fn not_both(path: &RepoPath, other: &RepoPath) -> Diagnostic {
