@@ -30,12 +30,11 @@ pub(super) fn propose(
     renderers: &Renderers,
 ) -> Result<(Judged, Vec<Diagnostic>), HydrateError> {
     let known = draft.settings()?.roots;
-    let mut roots: Vec<(RepoPath, usize)> = asked.roots.iter().map(|root| (root.clone(), 0)).collect();
-    let mut notes = Vec::new();
-    let mut url = None;
-    if roots.is_empty() && known.is_empty() {
-        (roots, notes, url) = found(&judged, tree, renderers)?;
-    }
+    let asked: Vec<(RepoPath, usize)> = asked.roots.iter().map(|root| (root.clone(), 0)).collect();
+    let Candidates { roots, notes, url } = match asked.is_empty() && known.is_empty() {
+        true => found(&judged, tree, renderers)?,
+        false => Candidates { roots: asked, ..Candidates::default() },
+    };
     if roots.is_empty() {
         return Ok((judged, notes));
     }
@@ -61,13 +60,19 @@ pub(super) fn propose(
     Ok((judged_by(draft.rules()?, tree, renderers)?, notes))
 }
 
-/// The roots, each with how many objects it makes that no file holds; those that make what others of them make; and a URL of
-/// this repository that what they make names.
-fn found(
-    judged: &Judged,
-    tree: &Tree<'_>,
-    renderers: &Renderers,
-) -> Result<(Vec<(RepoPath, usize)>, Vec<Diagnostic>, Option<String>), HydrateError> {
+/// What may be roots.
+#[derive(Default)]
+struct Candidates {
+    /// Each with how many objects it makes.
+    roots: Vec<(RepoPath, usize)>,
+    /// Those that make what others of them make.
+    notes: Vec<Diagnostic>,
+    /// A URL of this repository that what they make names.
+    url: Option<String>,
+}
+
+/// The charts and kustomizations that make what no file holds.
+fn found(judged: &Judged, tree: &Tree<'_>, renderers: &Renderers) -> Result<Candidates, HydrateError> {
     let view = View::new(tree.files);
     let mut url = None;
     let (sources, _) = unnamed::sources(judged, tree)?;
@@ -95,7 +100,7 @@ fn found(
             None => roots.push((path, names)),
         }
     }
-    Ok((roots.into_iter().map(|(path, names)| (path, names.len())).collect(), notes, url))
+    Ok(Candidates { roots: roots.into_iter().map(|(path, names)| (path, names.len())).collect(), notes, url })
 }
 
 /// The URL that the source of an Application names, when its directory is here.

@@ -12,6 +12,7 @@ use crate::diag::{Diagnostic, Refusal};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::rules::render_context;
 use crate::hydrate::setup::Observer;
+use crate::manifest::Key;
 use crate::plan::Unusable;
 use crate::render::{self, Context, Failure, Rendered, Renderers};
 
@@ -142,9 +143,12 @@ pub(super) fn note(attempts: &[Attempt<'_>], found: &mut Findings) {
     }
 }
 
+/// The number of an Application, and what it renders.
+type Objects<'a> = (usize, &'a Application, Vec<Key>);
+
 /// Objects that two Applications of a branch render, by the numbers of the later ones.
 pub(super) fn conflicts(attempts: &[Attempt<'_>], found: &mut Findings) -> BTreeMap<usize, Diagnostic> {
-    let mut branches: BTreeMap<&BranchName, Vec<(usize, &Application, Vec<crate::manifest::Key>)>> = BTreeMap::new();
+    let mut branches: BTreeMap<&BranchName, Vec<Objects<'_>>> = BTreeMap::new();
     for Attempt { index, application, result } in attempts {
         let Ok(rendered) = result else { continue };
         let objects = render::objects(application, &rendered.manifests);
