@@ -301,3 +301,24 @@ fn a_chart_in_a_directory_of_a_registry_is_an_input() {
     let told = adopt(&clone, &["--repo-url", URL]).exits(1).stdout;
     assert!(told.contains("chart web 1.2.3 of oci://registry.example.com/charts"), "{told}");
 }
+
+#[test]
+fn what_an_application_of_a_root_renders_is_no_root() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let chart = |name: &str| format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n");
+    let (path, text) = config("web", "dev", "one");
+    clone.commit(
+        "two charts of Applications",
+        &[
+            ("a/Chart.yaml", &chart("a")),
+            ("a/templates/web.yaml", &application("web", "env: dev", &here("apps/web/dev"))),
+            ("top/Chart.yaml", &chart("top")),
+            ("top/templates/a.yaml", &application("a", "env: dev", &here("a"))),
+            (&path, &text),
+        ],
+    );
+    let told = adopt(&clone, &[]).exits(1).stdout;
+    assert!(told.contains("  - name: top\n    path: top\n") && !told.contains("- name: a\n"), "{told}");
+    assert!(told.contains("2 of 2 Applications would hydrate"), "{told}");
+}

@@ -75,6 +75,7 @@ struct Candidates {
 fn found(judged: &Judged, tree: &Tree<'_>, renderers: &Renderers) -> Result<Candidates, HydrateError> {
     let view = View::new(tree.files);
     let mut url = None;
+    let mut below: BTreeSet<RepoPath> = BTreeSet::new();
     let (sources, _) = unnamed::sources(judged, tree)?;
     let applications = made_up(&sources);
     let mut reach = Reach::new(true);
@@ -83,6 +84,7 @@ fn found(judged: &Judged, tree: &Tree<'_>, renderers: &Renderers) -> Result<Cand
     let context = render_context(&judged.rules.settings, tree.files, &tree.dry_commit);
     let results = attempt(&parents, &context, renderers, &|_| {})?;
     let written = written(judged, tree);
+    let mut makers: Vec<(RepoPath, BTreeSet<Name>)> = Vec::new();
     let mut roots: Vec<(RepoPath, BTreeSet<Name>)> = Vec::new();
     let mut notes = Vec::new();
     for (parent, result) in parents.iter().zip(results) {
@@ -93,14 +95,28 @@ fn found(judged: &Judged, tree: &Tree<'_>, renderers: &Renderers) -> Result<Cand
             continue;
         }
         url = url.or_else(|| made.iter().find_map(|object| own_url(object, &view)));
+        below.extend(made.iter().flat_map(|object| directories(object)).filter(|path| *path != parent.dry.path));
         let names: BTreeSet<Name> = made.iter().map(|object| name_of(object)).collect();
         let path = parent.dry.path.clone();
+        makers.push((path, names));
+    }
+    // What an Application of another one renders is no root.
+    for (path, names) in makers.into_iter().filter(|(path, _)| !below.contains(path)) {
         match roots.iter().find(|(_, others)| !others.is_disjoint(&names)) {
             Some((other, _)) => notes.push(not_both(&path, other)),
             None => roots.push((path, names)),
         }
     }
     Ok(Candidates { roots: roots.into_iter().map(|(path, names)| (path, names.len())).collect(), notes, url })
+}
+
+/// The directories that an Application names as its sources.
+fn directories(object: &Manifest) -> Vec<RepoPath> {
+    let spec = object.object().get("spec");
+    let source = spec.and_then(|spec| spec.get("source"));
+    let sources = spec.and_then(|spec| spec.get("sources")?.as_sequence()).unwrap_or_default();
+    let paths = source.into_iter().chain(sources).filter_map(|source| source.get("path")?.as_str());
+    paths.filter_map(|path| RepoPath::clean(path).ok()).collect()
 }
 
 /// The URL that the source of an Application names, when its directory is here.
