@@ -70,6 +70,7 @@ pub use search::{
 };
 pub use source::{Source, SourceError, SourceType, Tool, source};
 pub use sync_policy::{Removal, SyncPolicy};
+pub use url::is_same_repository;
 pub use validate::{Context, Finding, Standing, Verdict, proven_repository, validate};
 
 /// Whose rules hold where the proposal and Argo CD's own hydrator differ.

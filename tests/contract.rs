@@ -50,7 +50,7 @@ const ROWS: [Row; 66] = [
     (&["adopt"], Server, 0),
     (&["adopt", "no-such-branch"], Server, 2),
     (&["adopt", "--all"], Server, 0),
-    (&["adopt"], Here, 2),
+    (&["adopt"], Here, 0),
     (&["config"], Server, 0),
     (&["config", "get", "history"], Server, 1),
     (&["config", "set", "history", "every"], Server, 0),

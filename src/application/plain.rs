@@ -136,7 +136,16 @@ impl Asked<'_> {
             return None;
         }
         let key = match (self.chart, is_registry(self.repo_url)) {
-            (Some(chart), _) => Key::chart(&registry_url(self.repo_url), chart, self.revision),
+            (Some(chart), _) => {
+                let url = registry_url(self.repo_url);
+                // In a registry, a chart may have directories.
+                let inner = chart.rsplit_once('/').filter(|_| is_registry(&url));
+                let (url, name) = match inner {
+                    Some((directories, name)) => (format!("{}/{directories}", url.trim_end_matches('/')), name),
+                    None => (url, chart),
+                };
+                Key::chart(&url, name, self.revision)
+            }
             (None, true) => {
                 let (url, name) = self.repo_url.trim_end_matches('/').rsplit_once('/').unwrap_or((self.repo_url, ""));
                 Key::chart(url, name, self.revision)

@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::field::{Content, Field};
+use super::BranchName;
+use super::field::{Content, Field, Place};
 use super::search::Patterns;
 use super::url::RepoUrl;
 use crate::diag::Diagnostic;
@@ -40,6 +41,28 @@ pub struct Rule {
 impl PartialEq for Rule {
     fn eq(&self, other: &Self) -> bool {
         self.written == other.written
+    }
+}
+
+impl Rule {
+    /// A rule for every plain Application, with the templates of its branch and its path.
+    ///
+    /// Errors: why a template cannot be used.
+    pub fn of_all(branch: &str, path: &str) -> Result<Self, String> {
+        Written::of_all(branch, path).try_into()
+    }
+
+    /// Whether it is for every plain Application.
+    pub fn is_for_all(&self) -> bool {
+        self.written.is_for_all()
+    }
+
+    /// The branch that an Application goes to; none when its template makes none of it.
+    pub fn branch_of(&self, object: &crate::yaml::Value, file: &RepoPath) -> Option<BranchName> {
+        let object = Field::everywhere(object, &Place::at_start_of(file));
+        let values = Outline::of(&object, file).values();
+        let text = self.compiled.templates.as_ref()?.branch.render(values).ok()?;
+        BranchName::new(text.trim()).ok()
     }
 }
 

@@ -21,7 +21,9 @@ mod status;
 mod vendor;
 mod verify;
 
-pub use adopt::{Adoption, Seen, adopt};
+pub use adopt::{
+    AdoptedApplication, Adoption, Asked, BranchPattern, Cause, NeededInput, ProposedSetting, Seen, Unnamed, adopt,
+};
 pub use apps::{AboveMaker, Listed, ListedApplication, MadeBy, application_sets, list, show};
 pub use check::{CheckFinding, Checked, Rule, Tree, check};
 pub use explain::{
