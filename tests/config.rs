@@ -127,7 +127,7 @@ fn a_folder_goes_out_and_comes_back() {
     assert_eq!(server.git(&["rev-parse", &format!("{REF}^{{tree}}")]), tree);
     std::fs::write(lab.path("folder/setings.yaml"), "").expect("written");
     let failed = server.hydrate(&["config", "import", "../folder"]).exits(2).stderr;
-    assert!(failed.contains("error: `setings.yaml` is not a settings file; "), "{failed}");
+    assert!(failed.contains("`setings.yaml` is not a settings file; "), "{failed}");
 }
 
 #[test]

@@ -86,6 +86,7 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
                 let recorded = status.recorded_tip.as_deref().map(short).unwrap_or_default();
                 format!("moved back by hand to {}: hydration left it at {recorded}", short(&status.tip))
             }
+            Some(0) if fails_again(status) => "hydrated with earlier settings".to_owned(),
             Some(0) => "up to date".to_owned(),
             Some(1) => "1 commit behind".to_owned(),
             Some(count) => format!("{count} commits behind"),
@@ -117,6 +118,12 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
         }
     }
     text
+}
+
+/// Whether the dry commit that a branch shows failed when the settings changed.
+fn fails_again(status: &BranchStatus) -> bool {
+    let failed = |dry_sha: &str| status.dry_sha.as_deref() == Some(dry_sha);
+    status.paths_behind.is_empty() && status.failures.iter().any(|failure| failed(&failure.dry_sha))
 }
 
 /// That a branch ends with something else than hydration made.

@@ -48,15 +48,14 @@ impl Rules {
         self
     }
 
-    /// Whether the same files are read for Applications, and what they make and the plain ones are hydrated alike.
+    /// Whether the same files are read for Applications, and the plain ones are hydrated alike.
     pub fn finds_as(&self, others: &Self) -> bool {
-        let makes = self.settings.made_applications.or(others.makes);
-        (&self.applications, &self.plain, makes) == (&others.applications, &others.plain, others.makes)
+        (&self.applications, &self.plain) == (&others.applications, &others.plain)
     }
 
-    /// The same, and where they do not say whether what others make is hydrated, `others` do.
+    /// The same, where what others make is hydrated if it is by `others`: without, its files stay.
     pub fn making_as(self, others: &Self) -> Self {
-        Self { makes: self.settings.made_applications.or(others.makes), ..self }
+        Self { makes: others.makes, ..self }
     }
 
     /// What lists say of clusters in a tree.

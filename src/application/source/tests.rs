@@ -160,14 +160,14 @@ fn mistakes_of_override_files() {
         (
             "helm: {releaseName: 7, skipCrds: 'no'}",
             &[
-                "a/.argocd-source.yaml:1:21 `helm.releaseName` must be a string, not a number",
-                "a/.argocd-source.yaml:1:34 `helm.skipCrds` must be true or false, not a string",
+                "a/.argocd-source.yaml:1:21 `helm.releaseName` must be a text, not a number",
+                "a/.argocd-source.yaml:1:34 `helm.skipCrds` must be true or false, not a text",
             ],
         ),
         (
             "helm: {skipCrds: 'no', x: z}\npath: b",
             &[
-                "a/.argocd-source.yaml:1:18 `helm.skipCrds` must be true or false, not a string",
+                "a/.argocd-source.yaml:1:18 `helm.skipCrds` must be true or false, not a text",
                 "a/.argocd-source.yaml:1:24 unknown field `x` in `helm`",
                 "a/.argocd-source.yaml:2:1 `path` cannot be changed by an override file",
             ],
