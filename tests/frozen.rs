@@ -1,6 +1,6 @@
 //! The setting `frozen`: a branch that gets no commit until it ends, and one for the newest dry commit then.
 
-use crate::push::{application, config_map, dry, healthy, note, tip};
+use crate::push::{application, both, config_map, dry, note, tip, verified};
 use crate::strict::BROKEN;
 use crate::support::{Lab, Repo};
 
@@ -34,25 +34,6 @@ fn state(server: &Repo) -> [String; 3] {
 
 fn count(server: &Repo) -> usize {
     server.git(&["rev-list", "--count", PROD]).parse().expect("a number")
-}
-
-#[track_caller]
-fn verified(server: &Repo) {
-    let told = server.hydrate(&["verify"]);
-    assert_eq!((told.code, told.stdout.contains("differ")), (Some(0), false), "{told:?}");
-}
-
-/// Both ways of hydration, with what the cache knows and without, which end the same to the last id.
-fn both(test: fn(&Repo)) {
-    let [with, without] = ["true", "false"].map(|cache| {
-        let lab = Lab::new();
-        let server = lab.server();
-        server.git(&["config", "hydrate.cache", cache]);
-        test(&server);
-        healthy(&server);
-        server.git(&["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/notes"])
-    });
-    assert_eq!(with, without);
 }
 
 #[test]

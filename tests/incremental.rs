@@ -561,27 +561,71 @@ impl Dry {
     }
 }
 
+/// Two servers that get the same: one remembers what earlier runs found out, the other looks at everything each time.
+struct Twins {
+    lab: Lab,
+    warm: Server,
+    cold: Server,
+    moved: usize,
+    failed: usize,
+}
+
+impl Twins {
+    fn new() -> Self {
+        let lab = Lab::new();
+        let warm = Server::new(&lab, "warm.git", "");
+        let cold = Server::new(&lab, "cold.git", "[hydrate]\n\tcache = false\n");
+        Self { lab, warm, cold, moved: 0, failed: 0 }
+    }
+
+    fn settings(&self, text: &str, seconds: i64) {
+        let files = BTreeMap::from([("settings.yaml".to_owned(), text.to_owned())]);
+        for server in [&self.warm, &self.cold] {
+            server.commit("refs/hydrate/config", None, &files, seconds);
+        }
+    }
+
+    fn push(&self, parent: Option<ObjectId>, files: &BTreeMap<String, String>, seconds: i64) -> Option<ObjectId> {
+        let servers = [&self.warm, &self.cold];
+        servers.map(|server| server.commit("refs/heads/main", parent, files, seconds)).first().copied()
+    }
+
+    /// Hydrates both, at times after what is remembered was damaged: the reports and all refs must be the same.
+    fn hydrate(&mut self, round: usize, random: &mut Random) -> Report {
+        if random.below(8) == 0 {
+            damage(&self.warm.path.join("hydrate/cache"), random);
+        }
+        let [with, without] = [&self.warm, &self.cold].map(|server| server.hydrate("main"));
+        assert_eq!(with, without, "round {round}");
+        assert_eq!(self.warm.refs(), self.cold.refs(), "round {round}");
+        self.moved += moved(&with);
+        self.failed += with.branches.iter().filter(|branch| matches!(branch.outcome, Outcome::Failed { .. })).count();
+        with
+    }
+
+    /// How much was rendered with what is remembered and without. That little moved or failed would show nothing.
+    fn rendered(&self) -> [usize; 2] {
+        let Self { warm, cold, moved, failed, .. } = self;
+        assert!(*moved > 10 && *failed > 10, "{moved} moved, {failed} failed");
+        [warm, cold].map(|server| server.rendered.0.load(Ordering::Relaxed))
+    }
+}
+
+fn moved(report: &Report) -> usize {
+    report.branches.iter().filter(|branch| branch.outcome == Outcome::Moved).count()
+}
+
 /// Sets, what they read and what they make are edited at random: what is remembered of them never shows in a commit, a
 /// message or a failure.
 #[test]
 fn what_sets_make_is_the_same_with_what_is_remembered_and_from_scratch() {
-    let lab = Lab::new();
-    let warm = Server::new(&lab, "warm.git", "");
-    let cold = Server::new(&lab, "cold.git", "[hydrate]\n\tcache = false\n");
-    let servers = [&warm, &cold];
+    let mut twins = Twins::new();
     let mut random = Random(19);
     let mut dry = Dry::start();
     dry.start_sets();
     let (mut seconds, mut tip) = (1_700_000_000, None);
-    let settings = |on: bool, seconds: i64| {
-        let text = format!("repoURL: {URL}\nclusters: fleet.yaml\nmadeApplications: {on}\n");
-        let files = BTreeMap::from([("settings.yaml".to_owned(), text)]);
-        for server in servers {
-            server.commit("refs/hydrate/config", None, &files, seconds);
-        }
-    };
-    settings(true, seconds);
-    let (mut moved, mut failed) = (0, 0);
+    let settings = |on: bool| format!("repoURL: {URL}\nclusters: fleet.yaml\nmadeApplications: {on}\n");
+    twins.settings(&settings(true), seconds);
     for round in 0..70 {
         for _ in 0..[1, 1, 1, 2][random.below(4)] {
             match random.below(4) {
@@ -590,23 +634,14 @@ fn what_sets_make_is_the_same_with_what_is_remembered_and_from_scratch() {
                 _ => dry.edit_sets(&mut random),
             }
             seconds += 60;
-            let parent = tip;
-            tip = servers.map(|server| server.commit("refs/heads/main", parent, &dry.0, seconds)).first().copied();
+            tip = twins.push(tip, &dry.0, seconds);
         }
         if round % 20 == 19 {
-            settings(round % 40 != 19, seconds);
+            twins.settings(&settings(round % 40 != 19), seconds);
         }
-        if random.below(8) == 0 {
-            damage(&warm.path.join("hydrate/cache"), &mut random);
-        }
-        let [with, without] = servers.map(|server| server.hydrate("main"));
-        assert_eq!(with, without, "round {round}");
-        assert_eq!(warm.refs(), cold.refs(), "round {round}");
-        moved += with.branches.iter().filter(|branch| branch.outcome == Outcome::Moved).count();
-        failed += with.branches.iter().filter(|branch| matches!(branch.outcome, Outcome::Failed { .. })).count();
+        twins.hydrate(round, &mut random);
     }
-    assert!(moved > 10 && failed > 10, "{moved} moved, {failed} failed");
-    let [with, without] = servers.map(|server| server.rendered.0.load(Ordering::Relaxed));
+    let [with, without] = twins.rendered();
     assert!(with * 5 < without * 4, "{with} renders with what is remembered, {without} without");
 }
 
@@ -712,20 +747,13 @@ impl Dry {
 /// The same with Applications that render others, and sets, and so on.
 #[test]
 fn what_parents_make_is_the_same_with_what_is_remembered_and_from_scratch() {
-    let lab = Lab::new();
-    let warm = Server::new(&lab, "warm.git", "");
-    let cold = Server::new(&lab, "cold.git", "[hydrate]\n\tcache = false\n");
-    let servers = [&warm, &cold];
+    let mut twins = Twins::new();
     let mut random = Random(23);
     let mut dry = Dry::start();
     dry.start_parents();
     let (mut seconds, mut tip) = (1_700_000_000, None);
     let text = format!("repoURL: {URL}\nmadeApplications: true\nroots: [{{name: only, path: boot/only}}]\n");
-    for server in servers {
-        let files = BTreeMap::from([("settings.yaml".to_owned(), text.clone())]);
-        server.commit("refs/hydrate/config", None, &files, seconds);
-    }
-    let (mut moved, mut failed) = (0, 0);
+    twins.settings(&text, seconds);
     for round in 0..60 {
         for _ in 0..[1, 1, 1, 2][random.below(4)] {
             match random.below(5) {
@@ -734,24 +762,14 @@ fn what_parents_make_is_the_same_with_what_is_remembered_and_from_scratch() {
                 _ => dry.edit_parents(&mut random),
             }
             seconds += 60;
-            let parent = tip;
-            tip = servers.map(|server| server.commit("refs/heads/main", parent, &dry.0, seconds)).first().copied();
+            tip = twins.push(tip, &dry.0, seconds);
         }
-        if random.below(8) == 0 {
-            damage(&warm.path.join("hydrate/cache"), &mut random);
-        }
-        let [with, without] = servers.map(|server| server.hydrate("main"));
+        let report = twins.hydrate(round, &mut random);
         if round == 0 {
-            let moved = with.branches.iter().filter(|branch| branch.outcome == Outcome::Moved).count();
-            assert!(moved == 2 && with.problems.is_empty() && with.warnings.is_empty(), "{with:?}");
+            assert!(moved(&report) == 2 && report.problems.is_empty() && report.warnings.is_empty(), "{report:?}");
         }
-        assert_eq!(with, without, "round {round}");
-        assert_eq!(warm.refs(), cold.refs(), "round {round}");
-        moved += with.branches.iter().filter(|branch| branch.outcome == Outcome::Moved).count();
-        failed += with.branches.iter().filter(|branch| matches!(branch.outcome, Outcome::Failed { .. })).count();
     }
-    assert!(moved > 10 && failed > 10, "{moved} moved, {failed} failed");
-    let [with, without] = servers.map(|server| server.rendered.0.load(Ordering::Relaxed));
+    let [with, without] = twins.rendered();
     assert!(with * 5 < without * 4, "{with} renders with what is remembered, {without} without");
 }
 
@@ -803,26 +821,18 @@ impl Dry {
 /// The same with Applications that rules hydrate, those of sets and parents included, while the rules change.
 #[test]
 fn what_rules_hydrate_is_the_same_with_what_is_remembered_and_from_scratch() {
-    let lab = Lab::new();
-    let warm = Server::new(&lab, "warm.git", "");
-    let cold = Server::new(&lab, "cold.git", "[hydrate]\n\tcache = false\n");
-    let servers = [&warm, &cold];
+    let mut twins = Twins::new();
     let mut random = Random(31);
     let mut dry = Dry::start();
     dry.start_sets();
     dry.start_parents();
     let whole = dry.clone();
     let (mut seconds, mut tip) = (1_700_000_000, None);
-    let settings = |rules: &str, seconds: i64| {
+    let settings = |rules: &str| {
         let rules = rules.replace("\n- ", "\n  - ");
-        let text = format!("repoURL: {URL}\nclusters: fleet.yaml\nmadeApplications: true\nrules:\n  {rules}");
-        let files = BTreeMap::from([("settings.yaml".to_owned(), text)]);
-        for server in servers {
-            server.commit("refs/hydrate/config", None, &files, seconds);
-        }
+        format!("repoURL: {URL}\nclusters: fleet.yaml\nmadeApplications: true\nrules:\n  {rules}")
     };
-    settings(RULES[0], seconds);
-    let (mut moved, mut failed) = (0, 0);
+    twins.settings(&settings(RULES[0]), seconds);
     for round in 0..60 {
         for _ in 0..[1, 1, 1, 2][random.below(4)] {
             match random.below(6) {
@@ -833,31 +843,21 @@ fn what_rules_hydrate_is_the_same_with_what_is_remembered_and_from_scratch() {
                 _ => dry.edit_parents(&mut random),
             }
             seconds += 60;
-            let (parent, files) = (tip, dry.ruled());
-            tip = servers.map(|server| server.commit("refs/heads/main", parent, &files, seconds)).first().copied();
+            tip = twins.push(tip, &dry.ruled(), seconds);
         }
         match round % 15 {
-            8 => settings(RULES[1 + random.below(2)], seconds),
-            11 => settings(RULES[0], seconds),
+            8 => twins.settings(&settings(RULES[1 + random.below(2)]), seconds),
+            11 => twins.settings(&settings(RULES[0]), seconds),
             _ => {}
         }
-        if random.below(8) == 0 {
-            damage(&warm.path.join("hydrate/cache"), &mut random);
-        }
-        let [with, without] = servers.map(|server| server.hydrate("main"));
+        let report = twins.hydrate(round, &mut random);
         if round == 0 {
-            let moved = with.branches.iter().filter(|branch| branch.outcome == Outcome::Moved).count();
-            assert!(moved == 2 && with.problems.is_empty() && with.warnings.is_empty(), "{with:?}");
+            assert!(moved(&report) == 2 && report.problems.is_empty() && report.warnings.is_empty(), "{report:?}");
         }
-        assert_eq!(with, without, "round {round}");
-        assert_eq!(warm.refs(), cold.refs(), "round {round}");
-        moved += with.branches.iter().filter(|branch| branch.outcome == Outcome::Moved).count();
-        failed += with.branches.iter().filter(|branch| matches!(branch.outcome, Outcome::Failed { .. })).count();
     }
-    assert!(moved > 10 && failed > 10, "{moved} moved, {failed} failed");
-    let [with, without] = servers.map(|server| server.rendered.0.load(Ordering::Relaxed));
+    let [with, without] = twins.rendered();
     assert!(with < without, "{with} renders with what is remembered, {without} without");
-    let verified = Repo::at(&lab, "cold.git").hydrate(&["verify"]);
+    let verified = Repo::at(&twins.lab, "cold.git").hydrate(&["verify"]);
     assert_eq!(verified.code, Some(0), "{verified:?}");
 }
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::push::{application, config_map, dry, healthy, note, note_of, tip};
+use crate::push::{application, both, config_map, dry, healthy, note, note_of, tip, verified};
 use crate::strict::BROKEN;
 use crate::support::{Lab, Repo};
 
@@ -38,26 +38,6 @@ fn entries(server: &Repo, path: &str) -> String {
 fn value(server: &Repo, path: &str) -> String {
     let manifest = server.git(&["show", &format!("{DEV}:{path}/manifest.yaml")]);
     manifest.lines().find_map(|line| line.strip_prefix("  value: ")).unwrap_or_default().to_owned()
-}
-
-/// Both ways of hydration, with what the cache knows and without, which end the same to the last id.
-fn both(test: fn(&Repo)) {
-    let [with, without] = ["true", "false"].map(|cache| {
-        let lab = Lab::new();
-        let server = lab.server();
-        server.git(&["config", "hydrate.cache", cache]);
-        test(&server);
-        healthy(&server);
-        server.git(&["for-each-ref", "--format=%(objectname) %(refname)"])
-    });
-    assert_eq!(with, without);
-}
-
-/// That whoever makes the commits again makes the same ones, with the notes as they are.
-#[track_caller]
-fn verified(server: &Repo) {
-    let told = server.hydrate(&["verify"]);
-    assert_eq!((told.code, told.stdout.contains("differ")), (Some(0), false), "{told:?}");
 }
 
 #[test]

@@ -69,6 +69,26 @@ pub fn healthy(repo: &Repo) {
     assert_eq!(repo.git(&["fsck", "--strict", "--full"]), "");
 }
 
+/// Runs a test with what the cache knows and without: both end with the same refs, to the last id, in a sound repository.
+pub fn both(test: fn(&Repo)) {
+    let [with, without] = ["true", "false"].map(|cache| {
+        let lab = Lab::new();
+        let server = lab.server();
+        server.git(&["config", "hydrate.cache", cache]);
+        test(&server);
+        healthy(&server);
+        server.git(&["for-each-ref", "--format=%(objectname) %(refname)"])
+    });
+    assert_eq!(with, without);
+}
+
+/// That the commits are the same when they are made again, and the notes right.
+#[track_caller]
+pub fn verified(server: &Repo) {
+    let told = server.hydrate(&["verify"]);
+    assert_eq!((told.code, told.stdout.contains("differ")), (Some(0), false), "{told:?}");
+}
+
 #[test]
 fn a_push_hydrates_every_environment() {
     let lab = Lab::new();

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::made_applications::{URL, both, config, dry, files, manifest};
-use crate::push::{application, config_map, tip};
+use crate::made_applications::{URL, config, dry, files, manifest};
+use crate::push::{application, both, config_map, tip};
 use crate::strict::BROKEN;
 use crate::support::{Answer, Lab, Repo};
 use crate::vendor::{files_of, packed, vendor};
@@ -54,7 +54,7 @@ fn two(server: &Repo) -> Repo {
 
 #[test]
 fn plain_applications_are_hydrated_where_a_rule_leads_them() {
-    both(|_, server| {
+    both(|server| {
         rule(server, BY_LABEL).success();
         let clone = two(server);
         let told = clone.push().success().remote().join("\n");
@@ -86,7 +86,7 @@ fn plain_applications_are_hydrated_where_a_rule_leads_them() {
 
 #[test]
 fn a_changed_rule_moves_what_it_hydrates_at_once() {
-    both(|_, server| {
+    both(|server| {
         rule(server, BY_LABEL).success();
         two(server).push().success();
         let answer = rule(server, &BY_LABEL.replace("'{{ name }}'", "'shop/{{ name }}'")).success();
@@ -219,7 +219,7 @@ fn two_rules_that_lead_to_one_path_are_told_with_both_places() {
 
 #[test]
 fn a_release_has_the_name_that_argo_cd_gives_it() {
-    both(|_, server| {
+    both(|server| {
         rule(server, BY_LABEL).success();
         let template = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\n  namespace: {{ .Release.Namespace }}\n\
                         data:\n  word: {{ .Values.word }}\n";
@@ -261,7 +261,7 @@ fn pinned_revisions_and_other_branches_are_not_hydrated_on_push() {
 
 #[test]
 fn what_sets_and_parents_make_falls_under_rules() {
-    both(|_, server| {
+    both(|server| {
         let rules = "- {match: {name: root, file: root.yaml}, branch: clusters/apps, path: root}\n- {match: {labels: {env: '*'}}, branch: \
                      'environments/{{ labels.env }}', path: '{{ name }}'}\n";
         rule(server, rules).success();
