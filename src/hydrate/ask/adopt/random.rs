@@ -12,7 +12,7 @@ use crate::hydrate::rules::render_context;
 use crate::render::{Context, Rendered, Renderers};
 
 /// Every function of charts that needs to be allowed.
-const FUNCTIONS: [&str; 22] = [
+const FUNCTIONS: [&str; 25] = [
     "randAlphaNum",
     "randAlpha",
     "randNumeric",
@@ -27,11 +27,14 @@ const FUNCTIONS: [&str; 22] = [
     "htmlDate",
     "htmlDateInZone",
     "dateInZone",
+    "durationRound",
     "genPrivateKey",
     "genCA",
     "genCAWithKey",
     "genSelfSignedCert",
+    "genSelfSignedCertWithKey",
     "genSignedCert",
+    "genSignedCertWithKey",
     "bcrypt",
     "htpasswd",
     "encryptAES",
