@@ -33,7 +33,10 @@ pub struct Removal {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RemovalMistake {
     /// No Application writes to the branch any more.
-    #[error("this commit would empty `{branch}`, which {count} Applications write")]
+    #[error("this commit would empty `{branch}`, which {}", match count {
+        1 => "1 Application writes".to_owned(),
+        count => format!("{count} Applications write"),
+    })]
     Empties {
         /// The environment branch.
         branch: BranchName,
