@@ -114,13 +114,14 @@ fn hydrate_cache(cache: &Cache, machine: &Machine) -> Result<Report, Error> {
     let renderers = Renderers::from_config(cache.repository(), machine)?;
     let progress = Progress::new();
     let setup = Setup {
-        repository: cache.repository(),
-        refs: RefNames { read: cache::BASES.to_owned(), believes_commits: true, ..RefNames::server() },
-        wake: Wake::Everything,
-        renderers: &renderers,
-        now: Some(wall::now()),
-        out_of_time: &|| false,
         observer: &progress,
+        ..Setup::new(
+            cache.repository(),
+            RefNames { read: cache::BASES.to_owned(), believes_commits: true, ..RefNames::server() },
+            Wake::Everything,
+            &renderers,
+            wall::now(),
+        )
     };
     let report = hydrate::hydrate(&setup);
     progress.clear();

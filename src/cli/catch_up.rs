@@ -87,13 +87,8 @@ fn locked(repository: &Repository, again: Again) -> anyhow::Result<hydrate::Repo
     let renderers = Renderers::from_config(repository, &super::machine()?)?.without_run_limit();
     let progress = Progress::new();
     let setup = Setup {
-        repository,
-        refs: RefNames::server(),
-        wake: Wake::Everything,
-        renderers: &renderers,
-        now: Some(wall::now()),
-        out_of_time: &|| false,
         observer: &progress,
+        ..Setup::new(repository, RefNames::server(), Wake::Everything, &renderers, wall::now())
     };
     let report = hydrate::hydrate_again(&setup, again);
     progress.clear();

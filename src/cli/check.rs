@@ -166,13 +166,8 @@ impl Site {
         let renderers = Renderers::from_config(repository, &super::machine()?)?;
         let progress = Progress::new();
         let setup = Setup {
-            repository,
-            refs: names.clone(),
-            wake: Wake::Commit { branch, tip: *commit },
-            renderers: &renderers,
-            now: Some(wall::now()),
-            out_of_time: &|| false,
             observer: &progress,
+            ..Setup::new(repository, names.clone(), Wake::Commit { branch, tip: *commit }, &renderers, wall::now())
         };
         let preview = hydrate::preview(&setup, &Against::Branches);
         progress.clear();

@@ -143,13 +143,8 @@ fn preview(clone: &Clone, (tip, parting): (ObjectId, ObjectId), against: Option<
     let hydrated = |branch: BranchName| {
         let against = against(&branch);
         let setup = Setup {
-            repository: &clone.repository,
-            refs: clone.refs.clone(),
-            wake: Wake::Commit { branch, tip },
-            renderers: &renderers,
-            now: Some(wall::now()),
-            out_of_time: &|| false,
             observer: &progress,
+            ..Setup::new(&clone.repository, clone.refs.clone(), Wake::Commit { branch, tip }, &renderers, wall::now())
         };
         let preview = hydrate::preview(&setup, &against);
         progress.clear();

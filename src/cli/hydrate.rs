@@ -36,13 +36,14 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let progress = Progress::new();
     let hydrated = |branch: &BranchName| {
         let setup = Setup {
-            repository: &clone.repository,
-            refs: clone.refs.clone(),
-            wake: Wake::Commit { branch: branch.clone(), tip },
-            renderers: &renderers,
-            now: Some(wall::now()),
-            out_of_time: &|| false,
             observer: &progress,
+            ..Setup::new(
+                &clone.repository,
+                clone.refs.clone(),
+                Wake::Commit { branch: branch.clone(), tip },
+                &renderers,
+                wall::now(),
+            )
         };
         let report = hydrate::hydrate(&setup);
         progress.clear();

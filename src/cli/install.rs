@@ -10,7 +10,7 @@ use super::{Outcome, WrongUse, config, output};
 use crate::diag::shell_path;
 use crate::git::{Location, Repository};
 use crate::hook;
-use crate::hydrate::{self, HydrateError, RefNames, Setup, Silent, Wake};
+use crate::hydrate::{self, HydrateError, RefNames, Setup, Wake};
 use crate::install::{CLIENT_HOOKS, Installer, Owned, SERVER_HOOKS, State, Step};
 use crate::render::Renderers;
 use crate::wall;
@@ -184,15 +184,7 @@ fn survey(repository: &Repository) -> anyhow::Result<hydrate::Survey> {
 }
 
 fn setup<'s>(repository: &'s Repository, renderers: &'s Renderers, wake: Wake) -> Setup<'s> {
-    Setup {
-        repository,
-        refs: RefNames::server(),
-        wake,
-        renderers,
-        now: Some(wall::now()),
-        out_of_time: &|| false,
-        observer: &Silent,
-    }
+    Setup::new(repository, RefNames::server(), wake, renderers, wall::now())
 }
 
 fn tell(steps: &[Step], json: bool) -> anyhow::Result<Outcome> {

@@ -9,9 +9,7 @@ use super::{Outcome, output};
 use crate::application::BranchName;
 use crate::diag::printable;
 use crate::git::ObjectId;
-use crate::hydrate::{
-    self, Planned, PlannedBranch, PlannedFrozen, PlannedRender, PlannedWhy, RefNames, Setup, Silent, Wake,
-};
+use crate::hydrate::{self, Planned, PlannedBranch, PlannedFrozen, PlannedRender, PlannedWhy, RefNames, Setup, Wake};
 use crate::render::Renderers;
 use crate::wall;
 
@@ -84,16 +82,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
 
 fn plan(clone: &Clone, branch: BranchName, tip: ObjectId) -> anyhow::Result<Planned> {
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
-    let setup = Setup {
-        repository: &clone.repository,
-        // Where pushes go in, by what they left.
-        refs: if clone.has_remote() { clone.refs.clone() } else { RefNames::server() },
-        wake: Wake::Commit { branch, tip },
-        renderers: &renderers,
-        now: Some(wall::now()),
-        out_of_time: &|| false,
-        observer: &Silent,
-    };
+    // Where pushes go in, by what they left.
+    let refs = if clone.has_remote() { clone.refs.clone() } else { RefNames::server() };
+    let setup = Setup::new(&clone.repository, refs, Wake::Commit { branch, tip }, &renderers, wall::now());
     clone.explain(hydrate::plan(&setup))
 }
 

@@ -6,7 +6,7 @@ use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_BRANCH, Outcome, WrongUse, output};
 use crate::diag::{Diagnostic, printable};
-use crate::hydrate::{BranchState, BranchStatus, Setup, Silent, Wake, problems, status};
+use crate::hydrate::{BranchState, BranchStatus, Setup, Wake, problems, status};
 use crate::render::Renderers;
 use crate::report::{Paint, Style};
 use crate::wall;
@@ -22,15 +22,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let clone = Clone::open(&arguments.clone)?;
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
-    let setup = Setup {
-        repository: &clone.repository,
-        refs: clone.refs.clone(),
-        wake: Wake::Everything,
-        renderers: &renderers,
-        now: Some(wall::now()),
-        out_of_time: &|| false,
-        observer: &Silent,
-    };
+    let setup = Setup::new(&clone.repository, clone.refs.clone(), Wake::Everything, &renderers, wall::now());
     let mut found = Found { branches: status(&setup)?, problems: problems(&setup)? };
     if let Some(name) = &arguments.clone.branch {
         found.branches.retain(|status| status.dry_branch == *name || status.branch == *name);

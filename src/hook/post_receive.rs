@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::{Options, STDIN_BYTES_MAX, namespace, notify};
 use crate::diag::{chain, printable};
 use crate::git::{Error, Location, Lock, Refs, Repository};
-use crate::hydrate::{self, HydrateError, Outcome, RefNames, Report, Setup, Silent, Wake};
+use crate::hydrate::{self, HydrateError, Outcome, RefNames, Report, Setup, Wake};
 use crate::render::{Machine, Renderers};
 use crate::report::{self, Console, Wording, summary, wrap};
 use crate::settings::SETTINGS_REF;
@@ -108,13 +108,8 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     let repository = if has_waited { Repository::open(git_dir, Location::Hook)? } else { repository };
     let renderers = Renderers::from_config(&repository, machine)?;
     let setup = Setup {
-        repository: &repository,
-        refs: RefNames::server(),
-        wake: Wake::Pushed(pushed),
-        renderers: &renderers,
-        now: Some(wall::now()),
         out_of_time: &|| started.elapsed() > options.budget,
-        observer: &Silent,
+        ..Setup::new(&repository, RefNames::server(), Wake::Pushed(pushed), &renderers, wall::now())
     };
     let report = match hydrate::fulfil(&repository)? {
         Some(report) => report,

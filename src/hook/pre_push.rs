@@ -80,13 +80,14 @@ fn check(
     let mut renders = true;
     for Pushed { branch, tip, there } in pushed(repository, &lines)? {
         let setup = Setup {
-            repository,
-            refs: names.clone(),
-            wake: Wake::Commit { branch: branch.clone(), tip },
-            renderers: &renderers,
-            now: Some(wall::now()),
-            out_of_time: &|| false,
             observer: &progress,
+            ..Setup::new(
+                repository,
+                names.clone(),
+                Wake::Commit { branch: branch.clone(), tip },
+                &renderers,
+                wall::now(),
+            )
         };
         let preview = hydrate::preview(&setup, &Against::Branches);
         progress.clear();

@@ -87,6 +87,13 @@ pub struct Setup<'a> {
     pub observer: &'a dyn Observer,
 }
 
+impl<'a> Setup<'a> {
+    /// A run without a time limit or an observer. `now` is the time, in seconds since 1970.
+    pub fn new(repository: &'a Repository, refs: RefNames, wake: Wake, renderers: &'a Renderers, now: i64) -> Self {
+        Self { repository, refs, wake, renderers, now: Some(now), out_of_time: &|| false, observer: &Silent }
+    }
+}
+
 /// Hears what goes on, as it goes on.
 pub trait Observer: Sync {
     /// Rendering `total` Applications of a dry commit begins.

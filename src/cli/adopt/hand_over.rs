@@ -4,7 +4,7 @@ use super::super::{Outcome, WrongUse, catch_up, check_owner, config, machine, ou
 use super::Arguments;
 use crate::application::BranchName;
 use crate::diag::printable;
-use crate::hydrate::{self, ForeignBranch, RefNames, Setup, Silent, Wake};
+use crate::hydrate::{self, ForeignBranch, RefNames, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::{Wording, summary};
 use crate::wall;
@@ -13,15 +13,7 @@ use crate::wall;
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let repository = super::super::repository(None)?;
     let renderers = Renderers::from_config(&repository, &machine()?)?.without_run_limit();
-    let setup = Setup {
-        repository: &repository,
-        refs: RefNames::server(),
-        wake: Wake::Everything,
-        renderers: &renderers,
-        now: Some(wall::now()),
-        out_of_time: &|| false,
-        observer: &Silent,
-    };
+    let setup = Setup::new(&repository, RefNames::server(), Wake::Everything, &renderers, wall::now());
     let foreign = hydrate::foreign(&setup)?;
     if arguments.branches.is_empty() && !arguments.all {
         return list(&setup, &foreign, json);

@@ -86,7 +86,7 @@ fn causes(text: &mut String, adoption: &Adoption) {
     let mut causes: Vec<(Cause, Vec<&AdoptedApplication>)> = causes.into_iter().collect();
     causes.sort_by_key(|(cause, applications)| (std::cmp::Reverse(applications.len()), *cause));
     for (cause, applications) in causes {
-        let _ = writeln!(text, "{}", told(cause, applications.len()));
+        let _ = writeln!(text, "{}", counted(cause, applications.len()));
         if cause == Cause::Input {
             inputs(text, adoption, &applications);
         } else {
@@ -96,7 +96,7 @@ fn causes(text: &mut String, adoption: &Adoption) {
 }
 
 /// A number of Applications, and what is with them.
-fn told(cause: Cause, count: usize) -> String {
+fn counted(cause: Cause, count: usize) -> String {
     let (one, many) = match cause {
         Cause::Input => ("needs what is not in this repository", "need what is not in this repository"),
         Cause::Nondeterministic => ("uses random functions or the clock", "use random functions or the clock"),

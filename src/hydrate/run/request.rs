@@ -15,7 +15,7 @@ use crate::git::{ObjectId, Repository, object_id};
 use crate::hydrate::error::{HydrateError, TRIES};
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::report::{Outcome, Report};
-use crate::hydrate::setup::{RefNames, Setup, Silent, Wake};
+use crate::hydrate::setup::{RefNames, Setup, Wake};
 use crate::manifest::{self, Manifest, Source};
 use crate::metadata::{DryCommit, Message, Time};
 use crate::path::RepoPath;
@@ -86,15 +86,7 @@ pub fn commit(
     request: &CommitRequest,
     now: i64,
 ) -> Result<Result<Report, Vec<Diagnostic>>, HydrateError> {
-    let setup = Setup {
-        repository,
-        refs: RefNames::server(),
-        wake: Wake::Pushed(Vec::new()),
-        renderers,
-        now: Some(now),
-        out_of_time: &|| false,
-        observer: &Silent,
-    };
+    let setup = Setup::new(repository, RefNames::server(), Wake::Pushed(Vec::new()), renderers, now);
     let checked = match check(repository, request)? {
         Ok(checked) => checked,
         Err(mistakes) => return Ok(Err(mistakes)),
@@ -110,7 +102,7 @@ pub fn commit(
     Err(HydrateError::Raced(raced))
 }
 
-/// Whoever asks for a commit is told that there is none.
+/// The refusal of a commit to a frozen branch.
 fn refusal(report: &Report) -> Option<Diagnostic> {
     report.branches.iter().find_map(|branch| match &branch.outcome {
         Outcome::Frozen(frozen) => Some(Diagnostic::error(format!("`{}` is {frozen}", branch.branch))),
