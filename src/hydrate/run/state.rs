@@ -1,6 +1,6 @@
 //! One try at hydrating: what it found, and what it made so far.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -36,6 +36,8 @@ pub struct Run<'a> {
     pub ledger: Ledger,
     /// The dry commits that were looked at.
     pub trees: DryTrees<'a>,
+    /// The settings that branches were hydrated with, where others find other Applications; each is read once.
+    former: HashMap<Option<ObjectId>, Option<Rc<Rules>>>,
     /// What earlier runs found out, and what is left for the next.
     pub memory: Memory,
     /// The environment branches, as they shall be.
@@ -63,6 +65,7 @@ impl<'a> Run<'a> {
             found,
             ledger,
             trees: DryTrees::default(),
+            former: HashMap::new(),
             memory: Memory::default(),
             branches: BTreeMap::new(),
             report: Report::default(),
@@ -128,21 +131,30 @@ impl<'a> Run<'a> {
         heads: &[DryHead],
     ) -> Result<Rc<DryTree>, HydrateError> {
         let settings = self.branches.get(name).and_then(|branch| branch.settings);
-        if settings == self.found.rules.id {
-            return self.tree(dry, head, heads);
+        match self.former_rules(settings) {
+            Some(former) => self.trees.read_by(&former, dry, head, heads, &self.found),
+            None => self.tree(dry, head, heads),
         }
-        match Rules::at(settings, &self.found.buffer).ok() {
-            Some(former) if !former.finds_as(&self.found.rules) => {
-                let former = former.making_as(&self.found.rules);
-                self.trees.read_by(&former, dry, head, heads, &self.found)
-            }
-            _ => self.tree(dry, head, heads),
+    }
+
+    /// Settings by which other Applications were found than by those of now; none when the same ones are, or when they cannot
+    /// be read.
+    fn former_rules(&mut self, settings: Option<ObjectId>) -> Option<Rc<Rules>> {
+        let Snapshot { rules, buffer, .. } = &self.found;
+        if settings == rules.id {
+            return None;
         }
+        let read = || {
+            let former = Rules::at(settings, buffer).ok().filter(|former| !former.finds_as(rules))?;
+            Some(Rc::new(former.making_as(rules)))
+        };
+        self.former.entry(settings).or_insert_with(read).clone()
     }
 
     /// Goes on with other settings.
     pub fn use_settings(&mut self, id: Option<ObjectId>) -> Result<(), HydrateError> {
         self.found.rules = Rules::at(id, &self.found.buffer)?;
+        self.former.clear();
         self.trees.clear();
         Ok(())
     }
