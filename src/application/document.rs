@@ -186,7 +186,7 @@ fn by_document<'a>(root: &Object<'a>, spec: &Object<'a>, name: Option<&(AppName,
     Some(Hydration { source: dry, several, sync_branch, sync_path, hydrate_to, is_staged: staging.is_some() })
 }
 
-/// What a rule says. Whatever is wrong with it is told at the name of the Application.
+/// What a rule says. What is wrong with it is reported at the name of the Application.
 fn by_rule<'a>(
     spec: &Object<'a>,
     name: Option<&(AppName, &'a Place)>,

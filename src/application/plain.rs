@@ -99,7 +99,7 @@ fn source<'a>(
     Some(PlacedSource { dry, repo_url, target_revision, dry_path })
 }
 
-/// Where the parts of a source stand.
+/// Where the parts of a source are.
 struct At<'o, 'a> {
     object: &'o Object<'a>,
     url_place: &'a Place,
@@ -189,7 +189,7 @@ fn check_ref(at: &At<'_, '_>, reference: Option<&str>, is_chart: bool) -> Option
     None
 }
 
-/// Each name is given once, and stands for a repository that all sources name at one revision. None only after a mistake was
+/// Each name is given once, and names a repository that all sources name at one revision. None only after a mistake was
 /// noted.
 fn check_refs(spec: &Object<'_>, sources: &[PlacedSource]) -> Option<()> {
     let mut names: BTreeMap<&str, &PlacedSource> = BTreeMap::new();

@@ -21,7 +21,7 @@ pub struct Referenced {
 
 impl Application {
     /// What `text` names that begins with `$`, in an Application with `sources`; none for any other text. Paths count from the
-    /// root of the repository that the name stands for.
+    /// root of the repository of that name.
     ///
     /// Errors: no source has that `ref`, or the path leads out of its repository.
     ///

@@ -149,7 +149,7 @@ impl RuleSet {
     }
 
     /// What the first rule that matches says of an Application without `spec.sourceHydrator`; none when no rule matches.
-    /// `file` is the one that it stands in, or its maker.
+    /// `file` is the one that holds it, or its maker.
     pub(super) fn ruling(&self, object: &Field, file: &RepoPath) -> Option<Ruling> {
         let outline = Outline::of(object, file);
         let matches = |(_, rule): &(usize, &Rule)| rule.compiled.matches.hold(&outline) == Some(true);
@@ -185,7 +185,7 @@ impl RuleSet {
 }
 
 impl Matches {
-    /// Whether all of it matches; none when that cannot be told of what is a template still.
+    /// Whether all of it matches; none when that cannot be known of what is a template still.
     fn hold(&self, outline: &Outline<'_>) -> Option<bool> {
         let of_labels = self.labels.iter().map(|(key, patterns)| outline.label(key).hold(patterns));
         let destination = |key| outline.text(&["spec", "destination", key]);

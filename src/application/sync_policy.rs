@@ -1,4 +1,4 @@
-//! What Argo CD does in the cluster with what is no longer in git. It changes no manifest: previews tell it.
+//! What Argo CD does in the cluster with what is no longer in git. It changes no manifest: previews show it.
 
 use super::field::Field;
 use crate::yaml::Value;

@@ -361,7 +361,7 @@ fn has_sync_option(manifest: &Manifest, option: &str) -> bool {
     options.split(',').any(|word| word.trim() == option)
 }
 
-/// The items of a list; none when it is no list.
+/// The items of a list; none when it is not a list.
 fn items<'a>(value: &'a Value, path: &[&str]) -> &'a [Value] {
     value.at(path).and_then(Value::as_sequence).unwrap_or_default()
 }

@@ -27,7 +27,7 @@ impl<'a> Pair<'a> {
 /// Brings the objects of two lists together: by what the API server knows them by; those without a name by their
 /// content; ConfigMaps and Secrets whose names differ in Kustomize's hash alone; and what has another namespace.
 ///
-/// The version in `apiVersion` is no part of what they are known by, so a new one is a change. `default` is the namespace of
+/// The version in `apiVersion` is not part of what they are known by, so a new one is a change. `default` is the namespace of
 /// objects without one, if that is known.
 pub(super) fn pairs<'a>(old: &'a [Manifest], new: &'a [Manifest], default: Option<&str>) -> Vec<Pair<'a>> {
     let mut waiting: BTreeMap<Key, VecDeque<&Manifest>> = BTreeMap::new();

@@ -249,7 +249,7 @@ impl DryTree {
         let findings = self.verdict.findings.iter();
         let findings =
             findings.filter(|found| !found.diagnostic.is_error() || !found.applications.iter().any(is_of_known));
-        let all = broken.map(Broken::told).chain(loose.map(|(_, mistake)| mistake.clone()));
+        let all = broken.map(Broken::reported).chain(loose.map(|(_, mistake)| mistake.clone()));
         all.chain(unanswered).chain(findings.map(|finding| finding.diagnostic.clone())).partition(Diagnostic::is_error)
     }
 }

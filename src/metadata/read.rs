@@ -1,4 +1,4 @@
-//! What is in hydrated branches already, whoever wrote it.
+//! What is in hydrated branches already.
 
 use crate::application::BranchName;
 use crate::git::{ObjectId, object_id};

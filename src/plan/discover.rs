@@ -62,7 +62,7 @@ pub struct Broken {
 
 impl Broken {
     /// What is said of it where it fed no branch.
-    pub fn told(&self) -> Diagnostic {
+    pub fn reported(&self) -> Diagnostic {
         if self.is_plain { self.diagnostic.as_warning() } else { self.diagnostic.clone() }
     }
 }

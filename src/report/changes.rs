@@ -69,7 +69,7 @@ pub struct ApplicationDiff {
     pub objects: Vec<ObjectDiff>,
     /// Where objects of it go, and what Argo CD does about it.
     pub handed_over: Option<String>,
-    /// Why the objects cannot be compared: what is on the branch is no list of objects.
+    /// Why the objects cannot be compared: what is on the branch is not a list of objects.
     pub unreadable: Option<String>,
 }
 

@@ -38,7 +38,7 @@ impl Freeze {
     }
 }
 
-/// A date as in RFC 3339, or a day in UTC, which stands for its beginning.
+/// A date as in RFC 3339, or the beginning of a day in UTC.
 fn end(text: &str) -> Option<Time> {
     Time::from_rfc3339(text).or_else(|| Time::from_rfc3339(&format!("{text}T00:00:00Z")))
 }

@@ -30,7 +30,7 @@ fn cases() -> Vec<Case> {
             "off" => Pruning::Off,
             "cascade" => Pruning::Cascade,
             "orphaned" => Pruning::Orphaned,
-            other => panic!("{other} is no pruning"),
+            other => panic!("unknown pruning {other}"),
         };
         let expected = items(case, &["expect"]).iter().map(|danger| danger.as_str().expect("a text").to_owned());
         Case { change: text("change"), old: text("old"), new: text("new"), pruning, expected: expected.collect() }

@@ -1,7 +1,7 @@
 //! What a repository needs to be hydrated as it is: settings to write, inputs to bring, and what stays in the way.
 //!
 //! The Applications are judged and rendered with the settings that there are and those that are proposed. While no rule
-//! says where plain Applications go, a rule of nobody's leads each to a path of its own, so that it is known what renders.
+//! says where plain Applications go, a rule that is never written leads each to a path of its own, so that it is known what renders.
 
 mod draft;
 mod inputs;
@@ -136,7 +136,7 @@ pub fn adopt(
 fn unknown(judged: &Judged) -> Vec<Diagnostic> {
     let discovered = &judged.discovered;
     let makers = discovered.unanswered.iter().filter(|maker| !maker.is_told).map(|maker| maker.diagnostic.as_warning());
-    let files = discovered.broken.iter().map(|broken| broken.told());
+    let files = discovered.broken.iter().map(|broken| broken.reported());
     files.chain(discovered.unlisted.clone()).chain(makers).collect()
 }
 

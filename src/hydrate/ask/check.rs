@@ -323,7 +323,7 @@ impl Findings {
         let Judged { discovered, verdict, .. } = judged;
         let mut found = Self::default();
         for broken in &discovered.broken {
-            found.add(Rule::UnreadableFile, broken.told(), None);
+            found.add(Rule::UnreadableFile, broken.reported(), None);
         }
         if let Some(unlisted) = &discovered.unlisted {
             found.add(Rule::UnreadableFile, unlisted.clone(), None);

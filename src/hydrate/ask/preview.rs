@@ -165,7 +165,7 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
         Wake::Commit { branch, .. } => Wake::Commit { branch: branch.clone(), tip: id },
         wake @ (Wake::Pushed(_) | Wake::Everything) => wake.clone(),
     };
-    // What two dry commits differ in is no question of when it is deployed.
+    // What two dry commits differ in does not depend on when it is deployed.
     let setup_before = Setup { refs: refs.clone(), wake, now: None, ..*setup };
     let before = rehearse(&setup_before, buffer)?;
     let fetched = repository.refs()?;

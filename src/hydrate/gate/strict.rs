@@ -56,7 +56,7 @@ pub struct Judgement {
 }
 
 /// Judges each Application of a push by itself: what is known to be wrong counts although others could not be judged. When
-/// nothing is wrong and all is judged, what was made stands ready for [`super::fulfil`]; not while a branch is frozen.
+/// nothing is wrong and all is judged, what was made is ready for [`super::fulfil`]; not while a branch is frozen.
 ///
 /// Errors: the world failed, and nothing is known.
 pub fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {

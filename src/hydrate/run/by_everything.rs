@@ -363,7 +363,7 @@ fn unused_active_paths(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagn
     Ok(unused.iter().map(unused_active_path).collect())
 }
 
-/// Warnings of globs of the setting `frozen` that match no branch: whoever wrote one takes that branch for frozen.
+/// Warnings of globs of the setting `frozen` that match no branch: such a branch is not frozen.
 fn unused_freezes(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
     if run.found.rules.settings.frozen.is_empty() {
         return Ok(Vec::new());

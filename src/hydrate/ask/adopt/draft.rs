@@ -64,7 +64,7 @@ impl Draft {
         self.settings().is_ok_and(|settings| !settings.rules.is_empty())
     }
 
-    /// How many rules of the settings there are; one behind them is nobody's.
+    /// How many rules of the settings there are; one after them is never written.
     pub fn rules_count(&self) -> usize {
         self.settings().map_or(0, |settings| settings.rules.len())
     }

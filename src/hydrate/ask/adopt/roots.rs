@@ -100,7 +100,7 @@ fn found(judged: &Judged, tree: &Tree<'_>, renderers: &Renderers) -> Result<Cand
         let path = parent.dry.path.clone();
         makers.push((path, names));
     }
-    // What an Application of another one renders is no root.
+    // What an Application of another one renders is not a root.
     for (path, names) in makers.into_iter().filter(|(path, _)| !below.contains(path)) {
         match roots.iter().find(|(_, others)| !others.is_disjoint(&names)) {
             Some((other, _)) => notes.push(not_both(&path, other)),

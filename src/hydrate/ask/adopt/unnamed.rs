@@ -59,13 +59,13 @@ pub(super) enum Source {
     Kustomization,
 }
 
-/// Where the Applications stand that are made up here; no tree has such a file.
+/// Where the Applications are that are made up here; no tree has such a file.
 const MADE_UP: &str = ".git/hydrate-adopt.yaml";
 
 /// How deep directories may nest.
 const DEPTH_MAX: usize = 128;
 
-/// A file above this is no list of Applications, whatever it holds.
+/// A larger file is not read for Applications.
 const FILE_BYTES_MAX: usize = 4 << 20;
 
 /// The charts and kustomizations that no Application names, and everything that was seen.
@@ -108,7 +108,7 @@ impl Found {
 }
 
 /// Finds the charts and kustomizations that no Application names, and renders them when that is asked for: each with default
-/// values. That a chart asks for values then is no error.
+/// values. That a chart asks for values then is a warning only.
 pub(super) fn survey(
     judged: &Judged,
     (tree, context): (&Tree<'_>, &render::Context<'_>),
@@ -220,7 +220,7 @@ impl Survey<'_> {
         Ok(())
     }
 
-    /// What cannot be read is told when it is rendered.
+    /// What cannot be read is reported when it is rendered.
     fn parse(&self, path: &RepoPath) -> Vec<Node> {
         let Ok(blob) = self.view.read(path) else { return Vec::new() };
         if blob.data.len() > FILE_BYTES_MAX {
