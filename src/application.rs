@@ -33,6 +33,7 @@ mod search;
 pub mod set;
 mod source;
 mod sync_path;
+mod sync_policy;
 mod url;
 mod validate;
 
@@ -68,6 +69,8 @@ pub use search::{
     PatternError, Patterns, is_excluded, is_inside_chart, is_kustomization, may_hold_applications, patches,
 };
 pub use source::{Source, SourceError, SourceType, Tool, source};
+pub use sync_policy::{Removal, SyncPolicy};
+pub use url::is_same_repository;
 pub use validate::{Context, Finding, Standing, Verdict, proven_repository, validate};
 
 /// Whose rules hold where the proposal and Argo CD's own hydrator differ.
@@ -111,6 +114,8 @@ pub struct Application {
     /// Which Application of the file it is, from 0; items of lists are counted one by one. One that is made has a number
     /// that follows from its name and its maker's.
     pub index: usize,
+    /// What Argo CD does in the cluster with what goes.
+    pub sync_policy: SyncPolicy,
     /// Whether the annotation [`PAUSED`] keeps what is hydrated of it as it is.
     pub paused: bool,
     /// Where its fields stand.

@@ -27,7 +27,7 @@ mod unsearched;
 
 pub use codec::{Decoder, Encoder};
 pub use record::{About, Encoded, Failure, FailureKind, Record};
-pub use state::{Branch, Head, State, Stuck, Unusable};
+pub use state::{Branch, Frozen, Head, State, Stuck, Unusable};
 pub use store::Cache;
 pub use unsearched::Unsearched;
 

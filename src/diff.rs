@@ -26,8 +26,10 @@ mod value;
 use crate::manifest::Manifest;
 use crate::yaml::Value;
 
+use danger::{Around, Index};
+
 pub use align::{Line, lines};
-pub use danger::Danger;
+pub use danger::{Danger, Pruning, Severity};
 pub use image::{Image, ImageChange};
 pub use noise::Noise;
 pub use path::{FieldPath, Step};
@@ -40,6 +42,10 @@ pub struct Options {
     pub dry_commits: Option<(String, String)>,
     /// Whether the values of Secrets are told.
     pub reveal_secrets: bool,
+    /// What becomes of objects that are no longer there.
+    pub pruning: Pruning,
+    /// The namespace of objects that name none, if that is known.
+    pub namespace: Option<String>,
 }
 
 /// One object that is not the same before and after.
@@ -59,12 +65,15 @@ pub struct ObjectDiff {
     pub dangers: Vec<Danger>,
     /// Whether its Pods are replaced: the template that they are made from changed.
     pub restarts: bool,
+    /// The destination path that it comes from, by its number among those that were compared, when that is another one.
+    pub moved_from: Option<usize>,
 }
 
 impl ObjectDiff {
     /// Whether only generated fields changed, so that the object needs no look.
     pub fn is_noise(&self) -> bool {
-        self.change == Change::Changed && self.difference.is_noise() && self.dangers.is_empty()
+        let is_moved = self.moved_from.is_some();
+        self.change == Change::Changed && !is_moved && self.difference.is_noise() && self.dangers.is_empty()
     }
 }
 
@@ -98,17 +107,18 @@ impl ObjectName {
             name,
         }
     }
+
+    /// `shop/web`; `shop` without a namespace.
+    pub fn place(&self) -> String {
+        let slash = if self.namespace.is_empty() { "" } else { "/" };
+        format!("{}{slash}{}", self.namespace, self.name)
+    }
 }
 
 /// `Deployment shop/web`; `Namespace shop`.
 impl std::fmt::Display for ObjectName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.kind)?;
-        f.write_str(" ")?;
-        if !self.namespace.is_empty() {
-            write!(f, "{}/", self.namespace)?;
-        }
-        f.write_str(&self.name)
+        write!(f, "{} {}", self.kind, self.place())
     }
 }
 
@@ -123,21 +133,56 @@ pub enum Change {
     Changed,
 }
 
-/// The objects that differ, by namespace, name and kind.
-pub fn compare(old: &[Manifest], new: &[Manifest], options: &Options) -> Vec<ObjectDiff> {
-    let pairs = pair::pairs(old, new);
-    let echoes = noise::Echoes::new(&pairs, options.dry_commits.as_ref());
-    let mut found: Vec<ObjectDiff> = pairs.iter().filter_map(|pair| object(pair, &echoes, options)).collect();
-    let place = |object: &ObjectName| [object.namespace.clone(), object.name.clone(), object.kind.clone()];
-    found.sort_by_cached_key(|diff| (place(&diff.object), diff.change));
-    found
+/// The objects of one destination path before and after.
+#[derive(Debug, Clone)]
+pub struct Sides {
+    /// Those before.
+    pub old: Vec<Manifest>,
+    /// Those after.
+    pub new: Vec<Manifest>,
+    /// How to compare them.
+    pub options: Options,
 }
 
-fn object(pair: &pair::Pair<'_>, echoes: &noise::Echoes, options: &Options) -> Option<ObjectDiff> {
+/// The objects that differ, by namespace, name and kind.
+pub fn compare(old: &[Manifest], new: &[Manifest], options: &Options) -> Vec<ObjectDiff> {
+    let sides = Sides { old: old.to_vec(), new: new.to_vec(), options: options.clone() };
+    compare_all(std::slice::from_ref(&sides)).pop().unwrap_or_default()
+}
+
+/// The same for all destination paths of a branch, in their order. An object that goes from one and comes in another is one
+/// that moved, and is listed where it comes.
+pub fn compare_all(paths: &[Sides]) -> Vec<Vec<ObjectDiff>> {
+    let index = Index::new(paths.iter().flat_map(|path| &path.old), paths.iter().flat_map(|path| &path.new));
+    let paired = paths.iter().map(|path| pair::pairs(&path.old, &path.new, path.options.namespace.as_deref()));
+    let mut pairs: Vec<Vec<pair::Pair<'_>>> = paired.collect();
+    pair::across(&mut pairs, |path| paths.get(path).and_then(|path| path.options.namespace.clone()));
+    let pruning = |path: usize| paths.get(path).map_or(Pruning::Unknown, |path| path.options.pruning);
+    let of_path = |(number, pairs): (usize, &Vec<pair::Pair<'_>>)| {
+        let Some(path) = paths.get(number) else { return Vec::new() };
+        let echoes = noise::Echoes::new(pairs, path.options.dry_commits.as_ref());
+        let found = pairs.iter().filter_map(|pair| {
+            let around = Around::new(pruning(pair.moved_from.unwrap_or(number)), path.old.is_empty(), &index);
+            object(pair, (&echoes, &around), &path.options)
+        });
+        let mut found: Vec<ObjectDiff> = found.collect();
+        let place = |object: &ObjectName| [object.namespace.clone(), object.name.clone(), object.kind.clone()];
+        found.sort_by_cached_key(|diff| (place(&diff.object), diff.change));
+        found
+    };
+    pairs.iter().enumerate().map(of_path).collect()
+}
+
+fn object(
+    pair: &pair::Pair<'_>,
+    (echoes, around): (&noise::Echoes, &Around<'_>),
+    options: &Options,
+) -> Option<ObjectDiff> {
     let whole = |manifest: &Manifest| Some(manifest.object().clone());
     let (object, change, mut difference) = match (pair.old, pair.new) {
         (Some(old), Some(new)) => {
-            let difference = value::difference(old.object(), new.object(), echoes)?;
+            let unchanged = pair.moved_from.map(|_| Difference::Mapping(Vec::new()));
+            let difference = value::difference(old.object(), new.object(), echoes).or(unchanged)?;
             (ObjectName::of(new), Change::Changed, difference)
         }
         (Some(old), None) => {
@@ -157,8 +202,9 @@ fn object(pair: &pair::Pair<'_>, echoes: &noise::Echoes, options: &Options) -> O
     Some(ObjectDiff {
         old_name: old_name.filter(|name| !name.is_empty()).map(str::to_owned),
         images: image::changes(pair.old, pair.new),
-        dangers: danger::dangers(pair.old, pair.new),
+        dangers: danger::dangers(pair, around),
         restarts: restarts(pair.old, pair.new),
+        moved_from: pair.moved_from,
         object,
         change,
         difference,

@@ -257,7 +257,7 @@ fn is_release_name(name: &str) -> bool {
     })
 }
 
-/// Where the value at `keys` stands in a YAML file; the file as a whole when it cannot be determined.
+/// Where the value at `keys` is in a YAML file; the file as a whole when it cannot be determined.
 fn place_of(path: &RepoPath, text: &[u8], keys: &[&str]) -> Span {
     use crate::yaml::{Data, Limits, parse_first};
     let find = || {

@@ -22,6 +22,7 @@ mod error;
 mod failures;
 mod files;
 mod former;
+mod freezes;
 mod gate;
 mod heads;
 mod ledger;
@@ -43,11 +44,11 @@ pub use error::HydrateError;
 pub use failures::{FAILURES_REF, Failure, Failures};
 pub use gate::*;
 pub use heads::{REMOTE, dry_branches, dry_remote, hydrated_branches};
-pub use report::{BehindPath, BranchReport, HydratedCommit, Outcome, Report, Skipped};
+pub use report::{BehindPath, BranchReport, Frozen, HydratedCommit, Outcome, Report, Skipped};
 pub use rules::{check_settings, files_of as settings_files_at, settings_files};
 pub use run::{
-    CommitRequest, PathDetails, commit, first_settings, hydrate, hydrate_again, lock, lock_path, record_branches,
-    settle,
+    Again, CommitRequest, PathDetails, commit, first_settings, hydrate, hydrate_again, lock, lock_path,
+    record_branches, settle,
 };
 pub use setup::{Observer, RefNames, Setup, Silent, Wake};
 pub use standing::{Origin, Standing, hydrated_commit};

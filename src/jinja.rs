@@ -64,15 +64,15 @@ impl Template {
         let mut template = Self { environment, name: name.to_owned(), bounds };
         match template.environment.add_template_owned(name.to_owned(), text.to_owned()) {
             Ok(()) => Ok(template),
-            Err(error) => Err(template.told(&error)),
+            Err(error) => Err(template.error(&error)),
         }
     }
 
     /// The text that the template makes of a mapping of values.
     pub fn render(&self, values: Value) -> Result<String, TemplateError> {
         let mut output = Bounded { text: Vec::new(), bytes_max: self.bounds.bytes };
-        let template = self.environment.get_template(&self.name).map_err(|error| self.told(&error))?;
-        template.render_captured_to(values, &mut output).map_err(|error| self.told(&error))?;
+        let template = self.environment.get_template(&self.name).map_err(|error| self.error(&error))?;
+        template.render_captured_to(values, &mut output).map_err(|error| self.error(&error))?;
         Ok(String::from_utf8_lossy(&output.text).into_owned())
     }
 
@@ -83,7 +83,7 @@ impl Template {
         template.undeclared_variables(true).into_iter().filter(is_value).collect()
     }
 
-    fn told(&self, error: &minijinja::Error) -> TemplateError {
+    fn error(&self, error: &minijinja::Error) -> TemplateError {
         let Bounds { steps, bytes } = self.bounds;
         let reason = match (error.kind(), error.detail()) {
             (ErrorKind::WriteFailure, _) => format!("its output has more than {bytes} bytes"),

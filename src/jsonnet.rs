@@ -214,7 +214,7 @@ fn find(
     libraries: &[RepoPath],
 ) -> Result<Option<Found>, Error> {
     let mistake = |reason: &dyn std::fmt::Display| {
-        let mistake = Diagnostic::error(format!("`{text}` can't be imported: {reason}"));
+        let mistake = Diagnostic::error(format!("`{text}` cannot be imported: {reason}"));
         Error::Mistake(Diagnostic { span: importing.cloned().map(Span::file), ..mistake })
     };
     let here = importing.map(|file| file.parent().unwrap_or_default());
@@ -334,8 +334,8 @@ mod tests {
         let expected = ["app/main.jsonnet", "app/a.libsonnet", "app/lib.libsonnet", "vendor/two/d.txt"];
         assert_eq!(found, expected.into_iter().map(path).collect());
         for (file, expected) in [
-            ("bad/abs.jsonnet", "`/etc/passwd` can't be imported: the path is absolute"),
-            ("bad/out.jsonnet", "`../../x` can't be imported: the path leads out of the repository"),
+            ("bad/abs.jsonnet", "`/etc/passwd` cannot be imported: the path is absolute"),
+            ("bad/out.jsonnet", "`../../x` cannot be imported: the path leads out of the repository"),
             ("bad/link.jsonnet", "bad/link.jsonnet: the symbolic link to `/etc/passwd` leads out of the repository"),
         ] {
             assert_eq!(closure(&view, &path(file), &[], &libs(&[])).expect_err(file).to_string(), expected);
@@ -363,18 +363,18 @@ mod tests {
         assert_eq!(found.indirect, BTreeSet::from([path("lib/c.libsonnet")]));
         let long = format!("{}x", "a/../".repeat(700));
         let rows = [
-            ("importstr '/dev/fd/1'", "`/dev/fd/1` can't be imported: the path is absolute"),
-            ("importbin '../../x'", "`../../x` can't be imported: the path leads out of the repository"),
-            ("importstr 'dir'", "`dir` can't be imported: it is a directory"),
-            ("importstr 'dir/x/'", "`dir/x/` can't be imported: it is not a directory"),
+            ("importstr '/dev/fd/1'", "`/dev/fd/1` cannot be imported: the path is absolute"),
+            ("importbin '../../x'", "`../../x` cannot be imported: the path leads out of the repository"),
+            ("importstr 'dir'", "`dir` cannot be imported: it is a directory"),
+            ("importstr 'dir/x/'", "`dir/x/` cannot be imported: it is not a directory"),
             // Its imports count although it is imported as text first.
             (
                 "[import 'a.libsonnet', importstr 'a.libsonnet']",
-                "`/etc/passwd` can't be imported: the path is absolute",
+                "`/etc/passwd` cannot be imported: the path is absolute",
             ),
             (
                 "[importstr 'a.libsonnet', import 'a.libsonnet']",
-                "`/etc/passwd` can't be imported: the path is absolute",
+                "`/etc/passwd` cannot be imported: the path is absolute",
             ),
             (&format!("import '{long}'"), "the path has more than 3000 bytes"),
             (&format!("[{}]", "import '../y',".repeat(60_000)), "more than 200000 places to look in"),

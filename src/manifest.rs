@@ -162,7 +162,7 @@ pub fn encode(manifests: &[Manifest]) -> Vec<u8> {
 
 /// How many objects of each kind a `manifest.yaml` holds that a hydrator wrote, as many in all as it has documents.
 ///
-/// Documents are told by their separators alone, which are at the start of a line: a hydrator indents what is inside of
+/// Documents are found by their separators alone, which are at the start of a line: a hydrator indents what is inside of
 /// an object, block scalars included. Documents without any content count for nothing. Never fails, whatever the text is.
 pub fn kinds(text: &[u8]) -> BTreeMap<String, usize> {
     let is_content = |line: &[u8]| {

@@ -8,7 +8,7 @@ mod reader;
 mod removal;
 
 pub use changes::Changes;
-pub use discover::{Broken, Discovered, Discovery};
+pub use discover::{Broken, Discovered, Discovery, Unusable};
 pub use make::{
     Answered, Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders, Unanswered, Unrendered, expand_again,
 };

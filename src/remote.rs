@@ -114,12 +114,14 @@ fn hydrate_cache(cache: &Cache, machine: &Machine) -> Result<Report, Error> {
     let renderers = Renderers::from_config(cache.repository(), machine)?;
     let progress = Progress::new();
     let setup = Setup {
-        repository: cache.repository(),
-        refs: RefNames { read: cache::BASES.to_owned(), believes_commits: true, ..RefNames::server() },
-        wake: Wake::Everything,
-        renderers: &renderers,
-        out_of_time: &|| false,
         observer: &progress,
+        ..Setup::new(
+            cache.repository(),
+            RefNames { read: cache::BASES.to_owned(), believes_commits: true, ..RefNames::server() },
+            Wake::Everything,
+            &renderers,
+            wall::now(),
+        )
     };
     let report = hydrate::hydrate(&setup);
     progress.clear();
@@ -132,6 +134,7 @@ fn tell(report: &Report, request: &Request) {
     report.branches.retain(|branch| match branch.outcome {
         _ if !branch.is_success() => true,
         Outcome::Moved => request.verbosity > 0,
+        Outcome::Frozen(_) => request.verbosity > 0,
         Outcome::Unchanged => false,
         Outcome::Failed { .. } => true,
     });

@@ -14,6 +14,7 @@
 
 pub mod argocd_cm;
 pub mod edit;
+mod frozen;
 mod on_failure;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ use crate::metadata::{
 use crate::path::RepoPath;
 
 pub use crate::metadata::Tools;
+pub use frozen::{Freeze, Frozen};
 pub use on_failure::{Chosen, Held, OnFailure};
 
 /// The ref whose tree holds the settings.
@@ -96,6 +98,9 @@ pub struct Settings {
     /// What becomes of a branch of which an Application fails.
     #[serde(skip_serializing_if = "is_default")]
     pub on_failure: OnFailure,
+    /// Branches that get no commit for a time.
+    #[serde(skip_serializing_if = "Frozen::is_empty")]
+    pub frozen: Frozen,
     /// Whose rules hold where the proposal and Argo CD's own hydrator differ.
     #[serde(skip_serializing_if = "is_default")]
     pub profile: ProfileName,
@@ -300,6 +305,7 @@ impl Settings {
         }
         settings.check_made()?;
         settings.on_failure.check()?;
+        settings.frozen.check()?;
         check_tools(&settings.tools)?;
         settings.readme_template = template(&mut texts, README_TEMPLATE, README_GO_TEMPLATE)?;
         settings.commit_message_template = template(&mut texts, COMMIT_MESSAGE_TEMPLATE, COMMIT_MESSAGE_GO_TEMPLATE)?;
@@ -352,6 +358,7 @@ impl Settings {
             adopt: Vec::new(),
             history: History::default(),
             on_failure: OnFailure::default(),
+            frozen: Frozen::default(),
             removal_limit: RemovalLimit::default(),
             limits: Limits::default(),
             ..settings.clone()
@@ -504,6 +511,7 @@ activePaths:
 profile: argocd
 history: tip
 onFailure: {application: [environments/dev]}
+frozen: {environments/prod: {reason: release, until: 2024-12-24}}
 renderer: exec
 author: {name: Robot, email: robot@example.com}
 nondeterministic: [randAlphaNum]

@@ -40,6 +40,8 @@ pub struct Orders {
     pub remote: String,
     /// Which settings count.
     pub settings: Given,
+    /// The time, in seconds since 1970: which branches are frozen.
+    pub now: i64,
     /// Whether nothing is pushed.
     pub dry_run: bool,
     /// How many branches one push may move; any number unless it is set.
@@ -135,14 +137,8 @@ pub fn push(
 }
 
 fn hydrate_copy(copy: &Copy, orders: &Orders, renderers: &Renderers, observer: &dyn Observer) -> Result<Report, Error> {
-    copy.use_settings(given::decide(copy, &orders.settings, renderers)?)?;
-    let setup = Setup {
-        repository: &copy.repository,
-        refs: RefNames::worker(),
-        wake: Wake::Everything,
-        renderers,
-        out_of_time: &|| false,
-        observer,
-    };
+    copy.use_settings(given::decide(copy, orders, renderers)?)?;
+    let setup =
+        Setup { observer, ..Setup::new(&copy.repository, RefNames::worker(), Wake::Everything, renderers, orders.now) };
     Ok(hydrate::hydrate(&setup)?)
 }

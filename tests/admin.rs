@@ -296,3 +296,24 @@ fn settings_with_which_hydration_fails_are_said_to_be_set() {
     assert_ne!(answer.code, Some(2), "{answer:?}");
     assert!(server.git(&["show", &format!("{CONFIG}:settings.yaml")]).contains("renderer: exec"), "{answer:?}");
 }
+
+#[test]
+fn settings_that_find_no_application_any_more_empty_no_branch_and_are_not_called_up_to_date() {
+    let lab = Lab::new();
+    let (server, clone) = shop(&lab);
+    let tip = || server.git(&["rev-parse", "environments/dev"]);
+    let before = tip();
+    let answer = server.hydrate(&["config", "set", "applications", "deploy/**"]);
+    let told = format!("{}{}", answer.stdout, answer.stderr);
+    assert!(told.contains("this commit would empty `environments/dev`, which 2 Applications write"), "{answer:?}");
+    assert!(told.contains("the settings have changed which Applications are hydrated"), "{answer:?}");
+    let status = server.hydrate(&["status"]).exits(1);
+    assert!(!status.stdout.contains("up to date"), "{status:?}");
+    clone.git(&["commit", "-q", "--allow-empty", "-m", "on"]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("environments/dev   stays at"), "{told}");
+    assert_eq!(tip(), before);
+    server.hydrate(&["config", "unset", "applications"]).success();
+    server.hydrate(&["status"]).success();
+    assert_eq!(tip(), before);
+}

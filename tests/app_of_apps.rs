@@ -1,7 +1,7 @@
 //! Applications that other Applications render are hydrated as those that stand in files: real pushes.
 
-use crate::made_applications::{URL, both, config, dry, files, list, manifest};
-use crate::push::tip;
+use crate::made_applications::{URL, config, dry, files, list, manifest};
+use crate::push::{both, tip};
 use crate::support::{Lab, Repo};
 
 /// An Application that renders others, and is hydrated itself.
@@ -75,7 +75,7 @@ const THREE: [(&str, &str); 3] = [("web", "dev"), ("web", "prod"), ("api", "dev"
 
 #[test]
 fn a_chart_of_applications_hydrates_them_and_follows_its_values() {
-    both(|_, server| {
+    both(|server| {
         let clone = chart(server, &THREE);
         let told = clone.push().success().remote().join("\n");
         assert!(!told.contains("warning") && !told.contains("error"), "{told}");
@@ -112,7 +112,7 @@ fn a_chart_of_applications_hydrates_them_and_follows_its_values() {
 
 #[test]
 fn a_parent_that_fails_holds_what_it_fed_and_no_other() {
-    both(|_, server| {
+    both(|server| {
         let clone = chart(server, &THREE);
         let other = list("tools", &["api@tools"], "");
         let (path, text) = config("api", "tools", "one");
@@ -146,7 +146,7 @@ fn a_parent_that_fails_holds_what_it_fed_and_no_other() {
 
 #[test]
 fn a_parent_that_goes_takes_what_it_made_with_it() {
-    both(|_, server| {
+    both(|server| {
         let clone = chart(server, &THREE);
         let written = application("mail", "dev");
         let (path, text) = config("mail", "dev", "one");
@@ -164,12 +164,12 @@ fn a_parent_that_goes_takes_what_it_made_with_it() {
 
 #[test]
 fn a_mistake_in_what_is_rendered_leads_to_the_template() {
-    both(|_, server| {
+    both(|server| {
         let clone = chart(server, &THREE);
         let wrong = template().replace("environments/{{ .env }}", "environments/{{ .env }}.lock");
         clone.commit("slip", &[("charts/apps/templates/apps.yaml", &wrong)]);
         let told = clone.push().success().remote().join("\n");
-        assert!(told.contains("`environments/dev.lock` can't be a branch"), "{told}");
+        assert!(told.contains("`environments/dev.lock` is not a valid branch name"), "{told}");
         assert!(told.contains("charts/apps/templates/apps.yaml:15:21"), "{told}");
         assert!(told.contains("made by Application `root` from charts/apps/templates/apps.yaml:6:9"), "{told}");
         // What does not render leads back, too.
@@ -183,7 +183,7 @@ fn a_mistake_in_what_is_rendered_leads_to_the_template() {
 
 #[test]
 fn files_that_a_parent_applies_as_they_are_count_once() {
-    both(|_, server| {
+    both(|server| {
         let all = [("web", "dev"), ("api", "dev")];
         let texts = all.map(|(name, environment)| (format!("bootstrap/{name}.yaml"), application(name, environment)));
         let configs = all.map(|(name, environment)| config(name, environment, "one"));
@@ -208,7 +208,7 @@ fn files_that_a_parent_applies_as_they_are_count_once() {
 
 #[test]
 fn what_a_kustomization_makes_of_files_is_hydrated_in_their_place() {
-    both(|_, server| {
+    both(|server| {
         let base = application("web", "dev");
         let patch = "patches:\n- target: {kind: Application}\n  patch: |-\n    - {op: replace, path: \
                      /spec/sourceHydrator/syncSource/targetBranch, value: regions/eu}\n";
@@ -236,7 +236,7 @@ fn what_a_kustomization_makes_of_files_is_hydrated_in_their_place() {
 
 #[test]
 fn a_name_that_a_file_a_set_and_a_parent_have_is_told_with_both_places() {
-    both(|_, server| {
+    both(|server| {
         let clone = chart(server, &THREE);
         let set = list("sets", &["web@prod"], "").replace("{name: sets}", "{name: sets, namespace: argocd}");
         clone.commit("twice", &[("a.yaml", &application("web", "dev")), ("z.yaml", &set)]);
@@ -252,7 +252,7 @@ fn a_name_that_a_file_a_set_and_a_parent_have_is_told_with_both_places() {
 
 #[test]
 fn parents_make_parents_and_sets_that_make_parents() {
-    both(|_, server| {
+    both(|server| {
         // A root that renders a set, which makes a parent for each directory, each of which renders an Application.
         let set = format!(
             "apiVersion: argoproj.io/v1alpha1
@@ -320,7 +320,7 @@ spec:
 
 #[test]
 fn what_makes_itself_ends() {
-    both(|_, server| {
+    both(|server| {
         // By its own name with something else in it, and by ever new names.
         let itself = root("self", ", helm: {parameters: [{name: count, value: '{{ .Values.count }}x'}]}");
         let next = "{{ printf \"chain-%d\" (add1 (int .Values.count)) }}";
@@ -345,14 +345,14 @@ fn what_makes_itself_ends() {
         );
         let told = clone.push().success().remote().join("\n");
         assert!(told.contains("`root` is made by Application `root`, and there is another"), "{told}");
-        assert!(told.contains("8 Applications make one another in a row; the setting limits.madeDepth"), "{told}");
+        assert!(told.contains("nested 8 deep; the setting limits.madeDepth"), "{told}");
         assert!(files(server, "environments/dev").contains("web/manifest.yaml"), "{told}");
     });
 }
 
 #[test]
 fn roots_that_live_in_the_cluster_only_are_a_setting() {
-    both(|_, server| {
+    both(|server| {
         let template = template().replace("{{- range", "{{- if .Release.IsInstall }}{{ end }}{{- range");
         let values = values(&THREE);
         let configs = THREE.map(|(app, environment)| config(app, environment, "one"));
@@ -412,7 +412,7 @@ fn roots_that_live_in_the_cluster_only_are_a_setting() {
 
 #[test]
 fn what_names_the_commit_is_made_again_for_each() {
-    both(|_, server| {
+    both(|server| {
         let clone = chart(server, &[("web", "dev")]);
         let parameters = ", helm: {parameters: [{name: commit, value: $ARGOCD_APP_REVISION_SHORT}]}";
         let template = template().replace("path: {{ .name }}\n{{", "path: {{ .name }}-{{ $.Values.commit }}\n{{");

@@ -105,7 +105,7 @@ fn the_editor_of_git_changes_files() {
     editor(&lab, &server, "echo 'By us.' >>\"$2\"");
     server.hydrate(&["config", "edit", "README.md.j2"]).success();
     assert!(server.hydrate(&["config", "get", "README.md.j2"]).success().stdout.ends_with("By us.\n"));
-    assert!(server.hydrate(&["config"]).success().stdout.contains("# and README.md.j2, which is shown by"));
+    assert!(server.hydrate(&["config"]).success().stdout.contains("# README.md.j2 is set too; to show it:"));
     server.hydrate(&["config", "unset", "README.md.j2"]).success();
     assert_eq!(server.git(&["ls-tree", "--name-only", REF]), "settings.yaml");
     editor(&lab, &server, "exit 1");
@@ -127,7 +127,7 @@ fn a_folder_goes_out_and_comes_back() {
     assert_eq!(server.git(&["rev-parse", &format!("{REF}^{{tree}}")]), tree);
     std::fs::write(lab.path("folder/setings.yaml"), "").expect("written");
     let failed = server.hydrate(&["config", "import", "../folder"]).exits(2).stderr;
-    assert!(failed.contains("setings.yaml: there is no such settings file"), "{failed}");
+    assert!(failed.contains("`setings.yaml` is not a settings file; "), "{failed}");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn settings_that_would_stop_every_later_push_are_not_taken_from_an_admin_either(
             "{{ nothing }}",
             "the template README.md.j2 of the settings: it uses a value that does not exist",
         ),
-        ("other.yaml", "x", "other.yaml: there is no such settings file"),
+        ("other.yaml", "x", "`other.yaml` is not a settings file"),
     ];
     for guard in ["true", "false"] {
         server.git(&["config", "hydrate.guard", guard]);

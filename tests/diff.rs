@@ -226,8 +226,7 @@ fn what_is_long_is_folded_and_what_is_secret_hidden() {
       …     17 unchanged lines
     ~ Secret token
         stringData
-      -   token: <hidden, 6 characters>
-      +   token: <hidden, 8 characters>
+      ~   token: changed
 
 environments/prod  2 objects changed in 1 of 2 Applications
 
@@ -235,8 +234,7 @@ environments/prod  2 objects changed in 1 of 2 Applications
     ~ ConfigMap nginx  the same as in environments/dev
     ~ Secret token
         stringData
-      -   token: <hidden, 6 characters>
-      +   token: <hidden, 8 characters>
+      ~   token: changed
 
 "
     );
@@ -259,9 +257,9 @@ fn markdown_tells_what_matters_first_and_is_cut_to_its_limit() {
     let whole = clone.hydrate(&["diff", "--markdown"]).exits(1).stdout;
     assert!(
         whole.starts_with(
-            "| environment | Applications | changed | added | removed | noise | dangers |
-|---|---|---:|---:|---:|---:|---:|
-| `environments/dev` | 20 of 20 | 20 | 0 | 0 | 0 | 0 |
+            "| environment | Applications | changed | added | removed | noise | restarts | dangers |
+|---|---|---:|---:|---:|---:|---:|---:|
+| `environments/dev` | 20 of 20 | 20 | 0 | 0 | 0 | 0 | 0 |
 
 <details><summary><b>environments/dev</b>: 20 objects changed</summary>
 
@@ -309,4 +307,206 @@ fn a_page_stands_alone_and_runs_nothing_that_was_pushed() {
     assert!(page.contains("default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-"));
     assert_eq!(page.matches("<script>").count(), 1);
     assert!(page.contains("apps&#x2f;web&#x2f;prod&#x2f;config.yaml:4:1"));
+}
+
+/// Commits the objects of `web` in dev.
+fn commit_web(clone: &Repo, objects: &[String]) {
+    clone.commit("web", &[("apps/web/dev/config.yaml", &objects.join("---\n"))]);
+}
+
+fn job(name: &str, annotations: &str, version: u32) -> String {
+    format!(
+        "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: {name}, annotations: {{{annotations}}}}}\nspec:\n  template:\n    \
+         spec:\n      restartPolicy: Never\n      containers: [{{name: a, image: 'app:{version}'}}]\n"
+    )
+}
+
+const CLAIM: &str =
+    "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {storageClassName: fast}\n";
+
+#[test]
+fn dangers_are_sorted_and_say_what_argo_cd_prunes() {
+    let clone = clone();
+    let (file, text) = application("web", "dev");
+    let with_policy = |policy: &str| text.replace("spec:\n", &format!("spec:\n  syncPolicy: {policy}\n"));
+    let deployment = |replicas: u32| {
+        format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec: {{replicas: {replicas}}}\n")
+    };
+    let jobs = |version| {
+        let plain = (0..7).map(move |n| job(&format!("job{n}"), "", version));
+        plain.chain([job("hook", "helm.sh/hook: pre-upgrade", version)]).collect::<Vec<_>>()
+    };
+    clone.commit("policy", &[(&file, &with_policy("{automated: {prune: true}}"))]);
+    commit_web(&clone, &[vec![deployment(3), CLAIM.to_owned()], jobs(1)].concat());
+    clone.push().success();
+    commit_web(&clone, &[vec![deployment(0)], jobs(2)].concat());
+    let stat = clone.hydrate(&["diff", "--stat"]).exits(1).stdout;
+    let head = "environments/dev   9 objects changed, 1 removed in 1 of 2 Applications
+  image app 1 → 2 (8 times)
+  data loss PersistentVolumeClaim data: removed, with its volume and data, unless the volume is retained
+    Argo CD prunes it with the next sync; to keep it, set the sync option `Prune=false` on it in a commit before this one
+  outage Deployment web: replicas 3 → 0: nothing runs
+    if an autoscaler sets the replicas, leave the field out
+  danger 7 Jobs: `spec.template` cannot be changed: the sync fails unless the object is deleted first
+    job0, job1, job2, job3, job4 and 2 more
+    give it a new name, delete the old one by hand, or set the sync options `Force=true,Replace=true`
+
+";
+    assert!(stat.starts_with(head), "{stat}");
+    let shown = json(&clone, &[], 1);
+    let dangers = &shown["environments"][0]["dangers"];
+    assert_eq!((&dangers[0]["severity"], &dangers[0]["pruning"]), (&"data-loss".into(), &"automatic".into()));
+    assert_eq!(dangers[2]["objects"].as_array().map(Vec::len), Some(7), "{dangers:#}");
+    let markdown = clone.hydrate(&["diff", "--markdown"]).exits(1).stdout;
+    let line = "- **data loss** `environments/dev`: `PersistentVolumeClaim data`: removed";
+    assert!(markdown.contains(line), "{markdown}");
+    clone.commit("keep", &[(&file, &with_policy("{syncOptions: [Prune=false]}"))]);
+    let kept = json(&clone, &[], 1);
+    assert_eq!(kept["environments"][0]["dangers"][0]["kind"], "scaledToZero", "{kept:#}");
+    clone.commit("by hand", &[(&file, &text)]);
+    assert_eq!(json(&clone, &[], 1)["environments"][0]["dangers"][0]["pruning"], "manual");
+}
+
+#[test]
+fn an_application_that_goes_takes_its_objects_by_its_finalizer() {
+    for (finalizers, expected) in [("[resources-finalizer.argocd.argoproj.io]", Some("cascade")), ("[]", None)] {
+        let clone = clone();
+        let (file, text) = application("web", "dev");
+        let text = text.replace("metadata:\n", &format!("metadata:\n  finalizers: {finalizers}\n"));
+        clone.commit("finalizer", &[(&file, &text)]);
+        commit_web(&clone, &[CLAIM.to_owned()]);
+        clone.push().success();
+        clone.commit("remove\n\nHydrate-Allow-Removal: environments/dev", &[(&file, "")]);
+        let shown = json(&clone, &[], 1);
+        assert_eq!(shown["environments"][0]["dangers"][0]["pruning"].as_str(), expected, "{shown:#}");
+    }
+}
+
+#[test]
+fn no_severe_danger_is_cut() {
+    let clone = clone();
+    let ingress = |hosts: std::ops::Range<u32>| {
+        let rules: Vec<String> = hosts.map(|n| format!("{{host: host{n}.example.com}}")).collect();
+        let rules = rules.join(", ");
+        format!(
+            "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {{name: web}}\nspec: {{rules: [{rules}]}}\n"
+        )
+    };
+    commit_web(&clone, &[ingress(0..100)]);
+    clone.push().success();
+    commit_web(&clone, &[ingress(0..40)]);
+    let count = |args: &[&str], what: &str| clone.hydrate(args).exits(1).stdout.matches(what).count();
+    assert_eq!(count(&["diff"], "  outage Ingress web: host"), 60);
+    assert_eq!(count(&["diff", "--markdown"], "- **outage** "), 60);
+    let cut = clone.hydrate(&["diff", "--markdown", "--limit", "3000"]).exits(1).stdout;
+    assert!(cut.len() <= 3000 && cut.contains("- **outage**: `hostGone` 60 times\n"), "{cut}");
+    clone.hydrate(&["diff", "--html", "page.html"]).exits(1);
+    let page = clone.file("page.html").expect("written");
+    assert_eq!(page.matches("<li class=\"outage\">").count(), 60);
+}
+
+#[test]
+fn workloads_that_restart_are_counted_though_only_a_checksum_changed() {
+    let clone = clone();
+    let deployment = |name: &str, checksum: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}}}\nspec:\n  template:\n    metadata:\n      \
+             annotations: {{checksum/config: {checksum}}}\n"
+        )
+    };
+    commit_web(&clone, &[deployment("one", "a1"), deployment("two", "a1"), config_map("web", "1")]);
+    clone.push().success();
+    commit_web(&clone, &[deployment("one", "b2"), deployment("two", "b2"), config_map("web", "1")]);
+    let answer = clone.hydrate(&["diff"]).exits(1).stdout;
+    let expected = "environments/dev   only generated fields in 1 of 2 Applications
+  restarts 2 workloads
+  2 objects differ only in generated fields: checksums (2)
+
+  web-dev  web
+    ~ Deployment one  restarts its Pods
+      … also checksums (1)
+    ~ Deployment two  restarts its Pods
+      … also checksums (1)
+";
+    assert!(answer.starts_with(expected), "{answer}");
+    assert_eq!(json(&clone, &[], 1)["environments"][0]["summary"]["restarts"], 2);
+    assert!(clone.hydrate(&["diff", "--markdown"]).exits(1).stdout.contains("@@ Deployment one @@ restarts its Pods"));
+}
+
+#[test]
+fn a_branch_behind_main_is_compared_where_they_parted() {
+    let clone = clone();
+    clone.git(&["checkout", "-q", "-b", "topic"]);
+    clone.commit("mine", &[("apps/web/prod/config.yaml", &config_map("web", "mine"))]);
+    clone.git(&["checkout", "-q", "main"]);
+    let base = clone.git(&["rev-parse", "HEAD"]);
+    for value in ["theirs", "newer"] {
+        clone.commit(value, &[("apps/api/dev/config.yaml", &config_map("api", value))]);
+    }
+    clone.push().success();
+    clone.git(&["checkout", "-q", "topic"]);
+    let line = format!("compared at the merge base {}: main has 2 commits that this one lacks\n", &base[..7]);
+    let own = "environments/dev   no change
+environments/prod  1 object changed in 1 of 2 Applications
+
+  web-prod  web
+    ~ ConfigMap web
+        data
+      -   value: prod
+      +   value: mine
+
+";
+    assert_eq!(clone.hydrate(&["diff"]).exits(1).stdout, format!("{line}{own}"));
+    let shown = json(&clone, &[], 1);
+    assert_eq!((&shown["mergeBase"]["commit"], &shown["mergeBase"]["behind"]), (&base.as_str().into(), &2.into()));
+    assert!(clone.hydrate(&["diff", "--markdown"]).exits(1).stdout.starts_with("_compared at the merge base"));
+    clone.hydrate(&["diff", "--html", "page.html"]).exits(1);
+    assert!(clone.file("page.html").expect("written").contains("main has 2 commits that this one lacks"));
+    let edited = config_map("web", "edited");
+    std::fs::write(clone.path.join("apps/web/prod/config.yaml"), edited).expect("written");
+    let worktree = clone.hydrate(&["diff", "--worktree"]).exits(1).stdout;
+    assert_eq!(worktree, format!("{line}{}", own.replace("mine", "edited")));
+    clone.git(&["checkout", "-q", "-f", "main"]);
+    assert_eq!(
+        clone.hydrate(&["diff"]).success().stdout,
+        "environments/dev   no change\nenvironments/prod  no change\n"
+    );
+    clone.git(&["reset", "-q", "--hard", &base]);
+    assert!(clone.hydrate(&["diff"]).success().stdout.starts_with(&line), "behind, with nothing of its own");
+}
+
+#[test]
+fn objects_that_another_application_takes_over_are_not_removed() {
+    let clone = clone();
+    let (file, text) = application("web", "dev");
+    let (new_file, new_text) = application("shop", "dev");
+    let finalizer = "metadata:\n  finalizers: [resources-finalizer.argocd.argoproj.io]\n";
+    clone.commit("finalizer", &[(&file, &text.replace("metadata:\n", finalizer))]);
+    let objects = |namespace: &str| CLAIM.replace("name: data", &format!("name: data{namespace}"));
+    let config = config_map("web", "1").replace("name: web", "name: web\n  namespace: web");
+    commit_web(&clone, &[objects(", namespace: web"), config.clone()]);
+    clone.push().success();
+    let moved = [objects(", namespace: web"), config.replace("value: 1", "value: 2")].join("---\n");
+    clone.commit(
+        "rename\n\nHydrate-Allow-Removal: environments/dev",
+        &[(&file, ""), (&new_file, &new_text), ("apps/shop/dev/config.yaml", &moved)],
+    );
+    let expected = "environments/dev   1 object changed, 1 moved in 2 of 3 Applications
+  data loss PersistentVolumeClaim web/data: moves to another Application: if the old one removes it first, it goes with its volume and data, unless the volume is retained
+    Argo CD deletes it together with its Application; set the sync options `Prune=false,Delete=false` on it in a commit before this one, and sync the new Application first
+
+  shop-dev  shop  new
+    ~ PersistentVolumeClaim web/data  moved from web-dev
+    ~ ConfigMap web/web  moved from web-dev
+        data
+      -   value: 1
+      +   value: 2
+
+  web-dev  web  removed
+    objects move to shop-dev: Argo CD deletes what shop-dev has not applied by the time that web-dev is deleted
+";
+    let shown = clone.hydrate(&["diff"]).exits(1).stdout;
+    assert!(shown.starts_with(expected), "{shown}");
+    let shown = json(&clone, &[], 1);
+    assert_eq!(shown["environments"][0]["applications"][0]["objects"][0]["movedFrom"], "web-dev", "{shown:#}");
 }

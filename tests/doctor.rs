@@ -333,7 +333,7 @@ fn what_stands_in_the_way_of_applications_is_found() {
                 let commit = repo.git(&["commit-tree", "-m", "x", tree.trim_end()]);
                 repo.git(&["update-ref", "refs/hydrate/config", &commit]);
             },
-            "bad      the settings cannot be used: unknown.yaml: there is no such settings file",
+            "bad      the settings cannot be used: `unknown.yaml` is not a settings file",
         ),
         (
             "tools of another version",

@@ -13,6 +13,7 @@ use git_hydrate::git::{
     Expected, Location, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TreeEdit, update_refs,
 };
 use git_hydrate::hydrate::{Observer, Outcome, Planned, RefNames, Report, Setup, Wake, hydrate, plan};
+use git_hydrate::metadata::Time;
 use git_hydrate::render::{Isolation, Machine, Renderers};
 
 use super::support::{BINARY, Lab, Repo};
@@ -33,6 +34,8 @@ impl Observer for Counter {
 struct Server {
     path: PathBuf,
     rendered: Counter,
+    /// The time, in seconds since 1970.
+    now: Cell<i64>,
 }
 
 impl Server {
@@ -43,7 +46,7 @@ impl Server {
         let mut text = fs::read_to_string(path.join("config")).expect("readable");
         text.push_str(config);
         fs::write(path.join("config"), text).expect("writable");
-        Self { path, rendered: Counter::default() }
+        Self { path, rendered: Counter::default(), now: Cell::default() }
     }
 
     fn open(&self) -> Repository {
@@ -100,6 +103,7 @@ impl Server {
             refs: RefNames::server(),
             wake: Wake::Pushed(vec![pushed.to_owned()]),
             renderers: &renderers,
+            now: Some(self.now.get()),
             out_of_time: &|| false,
             observer: &self.rendered,
         };
@@ -557,27 +561,71 @@ impl Dry {
     }
 }
 
+/// Two servers that get the same: one remembers what earlier runs found out, the other looks at everything each time.
+struct Twins {
+    lab: Lab,
+    warm: Server,
+    cold: Server,
+    moved: usize,
+    failed: usize,
+}
+
+impl Twins {
+    fn new() -> Self {
+        let lab = Lab::new();
+        let warm = Server::new(&lab, "warm.git", "");
+        let cold = Server::new(&lab, "cold.git", "[hydrate]\n\tcache = false\n");
+        Self { lab, warm, cold, moved: 0, failed: 0 }
+    }
+
+    fn settings(&self, text: &str, seconds: i64) {
+        let files = BTreeMap::from([("settings.yaml".to_owned(), text.to_owned())]);
+        for server in [&self.warm, &self.cold] {
+            server.commit("refs/hydrate/config", None, &files, seconds);
+        }
+    }
+
+    fn push(&self, parent: Option<ObjectId>, files: &BTreeMap<String, String>, seconds: i64) -> Option<ObjectId> {
+        let servers = [&self.warm, &self.cold];
+        servers.map(|server| server.commit("refs/heads/main", parent, files, seconds)).first().copied()
+    }
+
+    /// Hydrates both, at times after what is remembered was damaged: the reports and all refs must be the same.
+    fn hydrate(&mut self, round: usize, random: &mut Random) -> Report {
+        if random.below(8) == 0 {
+            damage(&self.warm.path.join("hydrate/cache"), random);
+        }
+        let [with, without] = [&self.warm, &self.cold].map(|server| server.hydrate("main"));
+        assert_eq!(with, without, "round {round}");
+        assert_eq!(self.warm.refs(), self.cold.refs(), "round {round}");
+        self.moved += moved(&with);
+        self.failed += with.branches.iter().filter(|branch| matches!(branch.outcome, Outcome::Failed { .. })).count();
+        with
+    }
+
+    /// How much was rendered with what is remembered and without. That little moved or failed would show nothing.
+    fn rendered(&self) -> [usize; 2] {
+        let Self { warm, cold, moved, failed, .. } = self;
+        assert!(*moved > 10 && *failed > 10, "{moved} moved, {failed} failed");
+        [warm, cold].map(|server| server.rendered.0.load(Ordering::Relaxed))
+    }
+}
+
+fn moved(report: &Report) -> usize {
+    report.branches.iter().filter(|branch| branch.outcome == Outcome::Moved).count()
+}
+
 /// Sets, what they read and what they make are edited at random: what is remembered of them never shows in a commit, a
 /// message or a failure.
 #[test]
 fn what_sets_make_is_the_same_with_what_is_remembered_and_from_scratch() {
-    let lab = Lab::new();
-    let warm = Server::new(&lab, "warm.git", "");
-    let cold = Server::new(&lab, "cold.git", "[hydrate]\n\tcache = false\n");
-    let servers = [&warm, &cold];
+    let mut twins = Twins::new();
     let mut random = Random(19);
     let mut dry = Dry::start();
     dry.start_sets();
     let (mut seconds, mut tip) = (1_700_000_000, None);
-    let settings = |on: bool, seconds: i64| {
-        let text = format!("repoURL: {URL}\nclusters: fleet.yaml\nmadeApplications: {on}\n");
-        let files = BTreeMap::from([("settings.yaml".to_owned(), text)]);
-        for server in servers {
-            server.commit("refs/hydrate/config", None, &files, seconds);
-        }
-    };
-    settings(true, seconds);
-    let (mut moved, mut failed) = (0, 0);
+    let settings = |on: bool| format!("repoURL: {URL}\nclusters: fleet.yaml\nmadeApplications: {on}\n");
+    twins.settings(&settings(true), seconds);
     for round in 0..70 {
         for _ in 0..[1, 1, 1, 2][random.below(4)] {
             match random.below(4) {
@@ -586,23 +634,14 @@ fn what_sets_make_is_the_same_with_what_is_remembered_and_from_scratch() {
                 _ => dry.edit_sets(&mut random),
             }
             seconds += 60;
-            let parent = tip;
-            tip = servers.map(|server| server.commit("refs/heads/main", parent, &dry.0, seconds)).first().copied();
+            tip = twins.push(tip, &dry.0, seconds);
         }
         if round % 20 == 19 {
-            settings(round % 40 != 19, seconds);
+            twins.settings(&settings(round % 40 != 19), seconds);
         }
-        if random.below(8) == 0 {
-            damage(&warm.path.join("hydrate/cache"), &mut random);
-        }
-        let [with, without] = servers.map(|server| server.hydrate("main"));
-        assert_eq!(with, without, "round {round}");
-        assert_eq!(warm.refs(), cold.refs(), "round {round}");
-        moved += with.branches.iter().filter(|branch| branch.outcome == Outcome::Moved).count();
-        failed += with.branches.iter().filter(|branch| matches!(branch.outcome, Outcome::Failed { .. })).count();
+        twins.hydrate(round, &mut random);
     }
-    assert!(moved > 10 && failed > 10, "{moved} moved, {failed} failed");
-    let [with, without] = servers.map(|server| server.rendered.0.load(Ordering::Relaxed));
+    let [with, without] = twins.rendered();
     assert!(with * 5 < without * 4, "{with} renders with what is remembered, {without} without");
 }
 
@@ -708,20 +747,13 @@ impl Dry {
 /// The same with Applications that render others, and sets, and so on.
 #[test]
 fn what_parents_make_is_the_same_with_what_is_remembered_and_from_scratch() {
-    let lab = Lab::new();
-    let warm = Server::new(&lab, "warm.git", "");
-    let cold = Server::new(&lab, "cold.git", "[hydrate]\n\tcache = false\n");
-    let servers = [&warm, &cold];
+    let mut twins = Twins::new();
     let mut random = Random(23);
     let mut dry = Dry::start();
     dry.start_parents();
     let (mut seconds, mut tip) = (1_700_000_000, None);
     let text = format!("repoURL: {URL}\nmadeApplications: true\nroots: [{{name: only, path: boot/only}}]\n");
-    for server in servers {
-        let files = BTreeMap::from([("settings.yaml".to_owned(), text.clone())]);
-        server.commit("refs/hydrate/config", None, &files, seconds);
-    }
-    let (mut moved, mut failed) = (0, 0);
+    twins.settings(&text, seconds);
     for round in 0..60 {
         for _ in 0..[1, 1, 1, 2][random.below(4)] {
             match random.below(5) {
@@ -730,23 +762,168 @@ fn what_parents_make_is_the_same_with_what_is_remembered_and_from_scratch() {
                 _ => dry.edit_parents(&mut random),
             }
             seconds += 60;
+            tip = twins.push(tip, &dry.0, seconds);
+        }
+        let report = twins.hydrate(round, &mut random);
+        if round == 0 {
+            assert!(moved(&report) == 2 && report.problems.is_empty() && report.warnings.is_empty(), "{report:?}");
+        }
+    }
+    let [with, without] = twins.rendered();
+    assert!(with * 5 < without * 4, "{with} renders with what is remembered, {without} without");
+}
+
+/// The rules that [`plain`] writes its Applications for: one that leads each where it was led before, and others.
+const RULES: [&str; 3] = [
+    "- {branch: '{{ annotations.targetBranch }}', path: '{{ annotations.path }}'}\n",
+    "- {match: {name: '*-api*'}, hydrate: false}\n- {match: {namespace: '!*'}, branch: '{{ annotations.targetBranch }}', path: \
+     '{{ annotations.path }}'}\n",
+    "- {match: {name: 'app-1*'}, branch: environments/dev, path: 'ruled/{{ name }}'}\n- {branch: '{{ annotations.targetBranch \
+     }}', path: '{{ annotations.path }}'}\n",
+];
+
+/// The same Application, or template of Applications, with a plain source: annotations say where rules lead it.
+fn plain(text: &str) -> String {
+    let parts = text.split_once("sourceHydrator:\n").and_then(|(head, rest)| {
+        let (dry, sync) = rest.split_once("syncSource:")?;
+        Some((head, dry.trim_start().strip_prefix("drySource:")?, sync))
+    });
+    let Some((head, dry, sync)) = parts else { return text.to_owned() };
+    let (at, tail) = match sync.strip_prefix(" {") {
+        Some(sync) => {
+            let (line, tail) = sync.split_once('\n').unwrap_or((sync, ""));
+            (line.trim_end_matches('}').to_owned() + if line.ends_with("}}'}") { "}}'" } else { "" }, tail)
+        }
+        None => {
+            let mut lines = sync.splitn(4, '\n').skip(1);
+            let [branch, path] = [(); 2].map(|()| lines.next().unwrap_or_default().trim());
+            (format!("{branch}, {path}"), lines.next().unwrap_or_default())
+        }
+    };
+    let (before, name) = head.split_at(head.rfind("metadata:").map_or(0, |at| at + "metadata:".len()));
+    let name = match name.strip_prefix(" {") {
+        Some(name) => format!(" {{annotations: {{{at}}}, {name}"),
+        None => format!("\n  annotations: {{{at}}}{name}"),
+    };
+    format!("{before}{name}source:{}\n{tail}", dry.trim_end())
+}
+
+impl Dry {
+    /// The same with plain Applications in place of most; `app-3` and its like keep `spec.sourceHydrator`.
+    fn ruled(&self) -> BTreeMap<String, String> {
+        let is_kept = |path: &str| path.ends_with("3.yaml");
+        let one =
+            |(path, text): (&String, &String)| (path.clone(), if is_kept(path) { text.clone() } else { plain(text) });
+        self.0.iter().map(one).collect()
+    }
+}
+
+/// The same with Applications that rules hydrate, those of sets and parents included, while the rules change.
+#[test]
+fn what_rules_hydrate_is_the_same_with_what_is_remembered_and_from_scratch() {
+    let mut twins = Twins::new();
+    let mut random = Random(31);
+    let mut dry = Dry::start();
+    dry.start_sets();
+    dry.start_parents();
+    let whole = dry.clone();
+    let (mut seconds, mut tip) = (1_700_000_000, None);
+    let settings = |rules: &str| {
+        let rules = rules.replace("\n- ", "\n  - ");
+        format!("repoURL: {URL}\nclusters: fleet.yaml\nmadeApplications: true\nrules:\n  {rules}")
+    };
+    twins.settings(&settings(RULES[0]), seconds);
+    for round in 0..60 {
+        for _ in 0..[1, 1, 1, 2][random.below(4)] {
+            match random.below(6) {
+                // What is wrong holds branches until it is corrected.
+                _ if round % 5 == 0 => dry = whole.clone(),
+                0 | 1 => dry.edit(&mut random),
+                2 | 3 => dry.edit_sets(&mut random),
+                _ => dry.edit_parents(&mut random),
+            }
+            seconds += 60;
+            tip = twins.push(tip, &dry.ruled(), seconds);
+        }
+        match round % 15 {
+            8 => twins.settings(&settings(RULES[1 + random.below(2)]), seconds),
+            11 => twins.settings(&settings(RULES[0]), seconds),
+            _ => {}
+        }
+        let report = twins.hydrate(round, &mut random);
+        if round == 0 {
+            assert!(moved(&report) == 2 && report.problems.is_empty() && report.warnings.is_empty(), "{report:?}");
+        }
+    }
+    let [with, without] = twins.rendered();
+    assert!(with < without, "{with} renders with what is remembered, {without} without");
+    let verified = Repo::at(&twins.lab, "cold.git").hydrate(&["verify"]);
+    assert_eq!(verified.code, Some(0), "{verified:?}");
+}
+
+/// Branches freeze and thaw, by the settings and by the clock.
+#[test]
+fn what_is_frozen_is_the_same_with_what_is_remembered_and_from_scratch() {
+    let lab = Lab::new();
+    let warm = Server::new(&lab, "warm.git", "");
+    let cold = Server::new(&lab, "cold.git", "[hydrate]\n\tcache = false\n");
+    let servers = [&warm, &cold];
+    let mut random = Random(30);
+    let mut dry = Dry::start();
+    let (mut seconds, mut tip, mut frozen, mut thawed) = (1_700_000_000, None, 0, 0);
+    let mut is_frozen = false;
+    for round in 0..60 {
+        for _ in 0..[1, 1, 2, 3][random.below(4)] {
+            match random.below(6) {
+                _ if round == 0 => {}
+                // What is wrong holds branches until it is corrected.
+                _ if round % 6 == 0 => dry = Dry::start(),
+                _ => dry.edit(&mut random),
+            }
+            seconds += 60;
             let parent = tip;
             tip = servers.map(|server| server.commit("refs/heads/main", parent, &dry.0, seconds)).first().copied();
+        }
+        let settings = match random.below(8) {
+            0 => Some("{environments/prod: {reason: release}}".to_owned()),
+            1 | 2 => {
+                let until = Time::new(seconds + 300, 0).rfc3339();
+                Some(format!("{{'environments/*': {{reason: release, until: '{until}'}}}}"))
+            }
+            3 => Some("{}".to_owned()),
+            _ => None,
+        };
+        if let Some(frozen) = settings {
+            let files = BTreeMap::from([("settings.yaml".to_owned(), format!("frozen: {frozen}\n"))]);
+            for server in servers {
+                let parent = server.refs().get("hydrate/config").copied();
+                server.commit("refs/hydrate/config", parent, &files, seconds);
+            }
         }
         if random.below(8) == 0 {
             damage(&warm.path.join("hydrate/cache"), &mut random);
         }
-        let [with, without] = servers.map(|server| server.hydrate("main"));
-        if round == 0 {
-            let moved = with.branches.iter().filter(|branch| branch.outcome == Outcome::Moved).count();
-            assert!(moved == 2 && with.problems.is_empty() && with.warnings.is_empty(), "{with:?}");
-        }
+        let before = warm.refs().get("heads/environments/prod").copied();
+        let [with, without] = servers.map(|server| {
+            server.now.set(seconds);
+            server.hydrate("main")
+        });
         assert_eq!(with, without, "round {round}");
         assert_eq!(warm.refs(), cold.refs(), "round {round}");
-        moved += with.branches.iter().filter(|branch| branch.outcome == Outcome::Moved).count();
-        failed += with.branches.iter().filter(|branch| matches!(branch.outcome, Outcome::Failed { .. })).count();
+        let prod = with.branches.iter().find(|branch| branch.branch == "environments/prod");
+        let was_frozen = is_frozen;
+        is_frozen = prod.is_some_and(|prod| matches!(prod.outcome, Outcome::Frozen(_)));
+        frozen += usize::from(is_frozen);
+        if is_frozen {
+            assert_eq!(before, warm.refs().get("heads/environments/prod").copied(), "round {round}");
+        } else if was_frozen && prod.is_some_and(|prod| prod.outcome == Outcome::Moved) {
+            assert_eq!(prod.map(|prod| prod.commits.len()), Some(1), "round {round}");
+            thawed += 1;
+        }
     }
-    assert!(moved > 10 && failed > 10, "{moved} moved, {failed} failed");
+    assert!(frozen > 10 && thawed > 2, "frozen {frozen} times, thawed {thawed} times");
     let [with, without] = servers.map(|server| server.rendered.0.load(Ordering::Relaxed));
-    assert!(with * 5 < without * 4, "{with} renders with what is remembered, {without} without");
+    assert!(with < without, "{with} renders with what is remembered, {without} without");
+    let verified = Repo::at(&lab, "cold.git").hydrate(&["verify"]);
+    assert_eq!(verified.code, Some(0), "{verified:?}");
 }

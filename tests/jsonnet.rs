@@ -55,7 +55,7 @@ fn code_of_a_variable_imports_nothing_of_the_server() {
             let way = way.replace("{}", file);
             for (options, entry) in [(code(&way), &entry), (tla(&way), &taking)] {
                 let answer = push(&clone, &options, &[(main, entry)]);
-                assert!(answer.contains("` can't be imported: the path "), "{what} {file}: {answer}");
+                assert!(answer.contains("` cannot be imported: the path "), "{what} {file}: {answer}");
                 assert!(answer.contains("the code of the variable `v`: "), "{what} {file}: {answer}");
                 assert!(answer.contains("applications/dev/x.yaml:"), "{what} {file}: {answer}");
                 assert_eq!(tip(&server, BRANCH), before, "{what} {file}: {answer}");
@@ -77,7 +77,7 @@ fn a_file_imported_as_text_and_as_code_imports_nothing_of_the_server() {
         let files = [("apps/x/dev/a.jsonnet", entry.as_str()), ("apps/x/dev/b.libsonnet", evil.as_str())];
         let answer = push(&clone, "libs: []", &files);
         assert!(answer.contains("apps/x/dev/b.libsonnet"), "{answer}");
-        assert!(answer.contains(&format!("`{OF_THE_SYSTEM}` can't be imported: the path is absolute")), "{answer}");
+        assert!(answer.contains(&format!("`{OF_THE_SYSTEM}` cannot be imported: the path is absolute")), "{answer}");
         assert_eq!(tip(&server, BRANCH), before);
     }
 }
@@ -146,7 +146,7 @@ fn mistakes_name_paths_in_the_repository() {
         (object("error std.thisFile"), "explicit error: apps/x/dev/a.jsonnet"),
         (object("import '../../../lib/c.libsonnet'"), "lib/c.libsonnet:1:"),
         (object("import 'none'"), "import \"none\" not found"),
-        (object("importstr '.'"), "`.` can't be imported: it is a directory"),
+        (object("importstr '.'"), "`.` cannot be imported: it is a directory"),
         ("{".to_owned(), "apps/x/dev/a.jsonnet:1:"),
     ];
     for (entry, expected) in rows {

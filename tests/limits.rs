@@ -108,7 +108,7 @@ fn a_branch_that_looks_like_another_is_not_made() {
         let branch = format!("targetBranch: \"environments/dev\\U{character:0>8}\"");
         clone.commit("a twin", &[(&file, &text.replace("targetBranch: environments/dev", &branch))]);
         let told = clone.push().success().remote().join("\n");
-        assert!(told.contains(&format!("it has the invisible character U+{character}")), "{told}");
+        assert!(told.contains(&format!("it contains the invisible character U+{character}")), "{told}");
         let branches = server.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads"]);
         assert_eq!(branches.lines().collect::<Vec<_>>(), ["environments/dev", "main"]);
     }

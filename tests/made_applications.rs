@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::push::{config_map, note, note_of, tip};
+use crate::push::{both, config_map, note, note_of, tip};
 use crate::support::{Lab, Repo};
 
 pub const URL: &str = "https://git.example.com/dry.git";
@@ -96,22 +96,9 @@ pub fn manifest(server: &Repo, branch: &str, path: &str) -> String {
     server.git(&["show", &format!("{branch}:{path}/manifest.yaml")])
 }
 
-/// Both ways of hydration, with what the cache knows and without, which end the same.
-pub fn both(test: fn(&Lab, &Repo)) {
-    let [with, without] = ["true", "false"].map(|cache| {
-        let lab = Lab::new();
-        let server = lab.server();
-        server.git(&["config", "hydrate.cache", cache]);
-        test(&lab, &server);
-        server.git(&["fsck", "--strict"]);
-        server.git(&["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/notes"])
-    });
-    assert_eq!(with, without);
-}
-
 #[test]
 fn a_directory_set_hydrates_as_it_is_and_follows_its_directories() {
-    both(|_, server| {
+    both(|server| {
         let clone = with_apps(server, &[("sets/shop.yaml", &directories("shop"))], &FOUR);
         let told = clone.push().success().remote().join("\n");
         assert!(!told.contains("warning") && !told.contains("error"), "{told}");
@@ -151,7 +138,7 @@ fn a_directory_set_hydrates_as_it_is_and_follows_its_directories() {
 
 #[test]
 fn a_set_that_fails_holds_the_branches_that_it_fed_and_no_other() {
-    both(|_, server| {
+    both(|server| {
         let set = list("shop", &["web@dev", "web@prod"], "");
         let other = list("tools", &["api@tools"], "");
         let apps = [("web", "dev"), ("web", "prod"), ("api", "tools")];
@@ -190,7 +177,10 @@ fn a_set_that_never_made_anything_is_a_warning_also_in_strict_mode() {
     let unknown = list("fleet", &[], "").replace("  - list:\n      elements:\n", "  - clusters: {}\n");
     let clone = with_apps(&server, &[("a.yaml", &list("shop", &["web@dev"], "")), ("b.yaml", &unknown)], &FOUR);
     let told = clone.push().success().remote().join("\n");
-    assert!(told.contains("warning: ApplicationSet `fleet` makes no Applications: the clusters are known"), "{told}");
+    assert!(
+        told.contains("warning: ApplicationSet `fleet` makes no Applications: only Argo CD knows the clusters"),
+        "{told}"
+    );
     assert!(told.contains("b.yaml:6:15") && told.contains("git hydrate clusters import"), "{told}");
     assert!(files(&server, "environments/dev").contains("web/manifest.yaml"));
     // What it says is said each time, and holds nobody.
@@ -209,7 +199,7 @@ const CHART: &str = "{{ .Capabilities.KubeVersion.Version }} {{ .Capabilities.AP
 
 #[test]
 fn a_cluster_set_with_overlays_makes_an_application_for_each_cluster_of_the_list() {
-    both(|_, server| {
+    both(|server| {
         let set = format!(
             "apiVersion: argoproj.io/v1alpha1
 kind: ApplicationSet
@@ -285,7 +275,7 @@ spec:
 
 #[test]
 fn a_matrix_of_files_and_a_list_tells_from_which_element_each_mistake_is() {
-    both(|_, server| {
+    both(|server| {
         let set = format!(
             "apiVersion: argoproj.io/v1alpha1
 kind: ApplicationSet
@@ -323,7 +313,10 @@ spec:
         clone.commit("slip", &[("regions/xx.json", "{\"region\": \"x.lock\"}")]);
         let told = clone.push().success().remote().join("\n");
         let place = "made by ApplicationSet `regions` from element regions/xx.json and set.yaml:15:13";
-        assert!(told.contains("`regions/x.lock` can't be a branch") && told.contains("set.yaml:22:36"), "{told}");
+        assert!(
+            told.contains("`regions/x.lock` is not a valid branch name") && told.contains("set.yaml:22:36"),
+            "{told}"
+        );
         assert!(told.contains(place), "{told}");
         assert_eq!(["regions/eu", "regions/us"].map(|branch| tip(server, branch)), tips);
         // What does not render leads back, too.
@@ -345,7 +338,7 @@ spec:
 
 #[test]
 fn what_clusters_keep_of_a_set_is_removed_only_when_the_commit_says_so() {
-    both(|_, server| {
+    both(|server| {
         let set = |elements: &[&str]| list("shop", elements, "  syncPolicy: {applicationsSync: create-only}\n");
         let all = ["web@dev", "api@dev", "mail@dev"];
         let apps = [("web", "dev"), ("api", "dev"), ("mail", "dev")];
@@ -367,7 +360,7 @@ fn what_clusters_keep_of_a_set_is_removed_only_when_the_commit_says_so() {
 
 #[test]
 fn a_repository_from_before_is_told_in_one_line_until_the_setting_decides() {
-    both(|_, server| {
+    both(|server| {
         let plain = crate::push::application("web", "dev");
         let clone = with_apps(server, &[(&plain.0, &plain.1)], &FOUR);
         clone.push().success();
@@ -395,7 +388,7 @@ fn a_repository_from_before_is_told_in_one_line_until_the_setting_decides() {
 
 #[test]
 fn a_new_repository_whose_settings_were_made_first_hydrates_sets_that_come_later() {
-    both(|_, server| {
+    both(|server| {
         server.git(&["hydrate", "config", "set", "dryBranches", "main"]);
         server.git(&["hydrate", "config", "set", "repoURL", URL]);
         let plain = crate::push::application("web", "dev");
@@ -411,7 +404,7 @@ fn a_new_repository_whose_settings_were_made_first_hydrates_sets_that_come_later
 
 #[test]
 fn two_makers_of_one_name_are_told_with_both_places() {
-    both(|_, server| {
+    both(|server| {
         let sets = [("a.yaml", list("a", &["web@dev"], "")), ("b.yaml", list("b", &["web@dev", "api@prod"], ""))];
         let clone = with_apps(server, &sets.each_ref().map(|(path, text)| (*path, text.as_str())), &FOUR);
         let told = clone.push().success().remote().join("\n");
@@ -424,7 +417,7 @@ fn two_makers_of_one_name_are_told_with_both_places() {
 
 #[test]
 fn what_git_cannot_answer_is_answered_by_what_was_recorded() {
-    both(|_, server| {
+    both(|server| {
         let set = list("reviews", &[], "").replace(
             "  - list:\n      elements:\n",
             "  - pullRequest: {github: {owner: shop, repo: web}, requeueAfterSeconds: 60}\n",

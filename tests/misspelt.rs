@@ -1,8 +1,8 @@
 //! Misspelt or misplaced keys that would take an Application out of hydration, or move it: nothing is removed or deployed by
 //! them, and the pusher reads which key it is.
 
-use crate::made_applications::{both, config, dry, list};
-use crate::push::{application, config_map, tip};
+use crate::made_applications::{config, dry, list};
+use crate::push::{application, both, config_map, tip};
 use crate::support::{Lab, Repo};
 
 const DEV: &str = "environments/dev";
@@ -26,7 +26,7 @@ fn told(clone: &Repo, path: &str, text: &str) -> String {
 
 #[test]
 fn a_misspelt_source_hydrator_in_a_template_of_a_set_removes_nothing() {
-    both(|_, server| {
+    both(|server| {
         let (clone, set) = of_set(server);
         let before = tip(server, DEV);
         let slip = set.replace("sourceHydrator", "sourceHydrater");

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::push::{application, config_map, dry, healthy, note, note_of, tip};
+use crate::push::{application, both, config_map, dry, healthy, note, note_of, tip, verified};
 use crate::strict::BROKEN;
 use crate::support::{Lab, Repo};
 
@@ -38,26 +38,6 @@ fn entries(server: &Repo, path: &str) -> String {
 fn value(server: &Repo, path: &str) -> String {
     let manifest = server.git(&["show", &format!("{DEV}:{path}/manifest.yaml")]);
     manifest.lines().find_map(|line| line.strip_prefix("  value: ")).unwrap_or_default().to_owned()
-}
-
-/// Both ways of hydration, with what the cache knows and without, which end the same to the last id.
-fn both(test: fn(&Repo)) {
-    let [with, without] = ["true", "false"].map(|cache| {
-        let lab = Lab::new();
-        let server = lab.server();
-        server.git(&["config", "hydrate.cache", cache]);
-        test(&server);
-        healthy(&server);
-        server.git(&["for-each-ref", "--format=%(objectname) %(refname)"])
-    });
-    assert_eq!(with, without);
-}
-
-/// That whoever makes the commits again makes the same ones, with the notes as they are.
-#[track_caller]
-fn verified(server: &Repo) {
-    let told = server.hydrate(&["verify"]);
-    assert_eq!((told.code, told.stdout.contains("differ")), (Some(0), false), "{told:?}");
 }
 
 #[test]
@@ -180,10 +160,10 @@ fn an_application_whose_document_is_wrong_keeps_its_files() {
         let mut before = good.clone();
         // (its file, what is said of it, whether only `web` stays)
         let rows = [
-            (format!("{text}\t- x\n"), "the file can't be read", true),
-            (text.replace("targetRevision: main", "targetRevision: [main]"), "must be a text, and is a list", true),
-            (text.replace("targetBranch: environments/dev", "targetBranch: a..b"), "can't be a branch", true),
-            (text.replace("      path: web\n", "      path: api\n"), "is written by", false),
+            (format!("{text}\t- x\n"), "the file cannot be read", true),
+            (text.replace("targetRevision: main", "targetRevision: [main]"), "must be a text, not a list", true),
+            (text.replace("targetBranch: environments/dev", "targetBranch: a..b"), "is not a valid branch name", true),
+            (text.replace("      path: web\n", "      path: api\n"), "is already written by", false),
         ];
         for (round, (document, said, is_alone)) in rows.iter().enumerate() {
             let api = format!("round {round}");

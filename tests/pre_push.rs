@@ -45,7 +45,8 @@ fn a_push_shows_what_it_changes() {
     );
     clone.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "nothing else"]);
     let rewound = push(&clone, &["--force", "origin", "main"], &[]).success();
-    assert_eq!(said(&rewound), ["no change in environments/dev, environments/prod"]);
+    let removed = "warning: this push removes 1 commit of main from the remote";
+    assert_eq!(said(&rewound), [removed, "no change in environments/dev, environments/prod"]);
 }
 
 #[test]

@@ -69,6 +69,26 @@ pub fn healthy(repo: &Repo) {
     assert_eq!(repo.git(&["fsck", "--strict", "--full"]), "");
 }
 
+/// Runs a test with what the cache knows and without: both end with the same refs, to the last id, in a sound repository.
+pub fn both(test: fn(&Repo)) {
+    let [with, without] = ["true", "false"].map(|cache| {
+        let lab = Lab::new();
+        let server = lab.server();
+        server.git(&["config", "hydrate.cache", cache]);
+        test(&server);
+        healthy(&server);
+        server.git(&["for-each-ref", "--format=%(objectname) %(refname)"])
+    });
+    assert_eq!(with, without);
+}
+
+/// That the commits are the same when they are made again, and the notes right.
+#[track_caller]
+pub fn verified(server: &Repo) {
+    let told = server.hydrate(&["verify"]);
+    assert_eq!((told.code, told.stdout.contains("differ")), (Some(0), false), "{told:?}");
+}
+
 #[test]
 fn a_push_hydrates_every_environment() {
     let lab = Lab::new();
@@ -319,7 +339,7 @@ fn manifests_of_another_renderer_are_committed_like_ours() {
         ("commitTime", &date, "2024-03-27T10:32:04Z"),
     ] {
         let answer = server.hydrate_with(&["commit"], &request(manifest).replace(from, to)).exits(1);
-        assert!(answer.stdout.contains(&format!("`{field}`: the dry commit, which is here, says ")), "{answer:?}");
+        assert!(answer.stdout.contains(&format!("`{field}`: the dry commit has ")), "{answer:?}");
     }
     // The form of our own files is taken.
     let readable = clone.git(&["show", "-s", "--date=format:%Y-%m-%d %H:%M:%S +02:00", "--format=%cd", "HEAD"]);

@@ -1,7 +1,7 @@
 //! What a slip of the pen takes away from an environment is asked about first, object by object too.
 
-use crate::push::{application, config_map, dry, note, note_of, tip};
-use crate::support::{Lab, Repo};
+use crate::push::{application, both, config_map, dry, note, note_of, tip};
+use crate::support::Repo;
 
 const SKIPPED: &str = "# +argocd:skip-file-rendering\n";
 
@@ -20,18 +20,6 @@ fn refused(server: &Repo, clone: &Repo, message: &str) {
     let told = clone.push().success().remote().join("\n");
     assert!(told.contains(message) && told.contains("Hydrate-Allow-Removal: environments/dev"), "{told}");
     assert_eq!(tip(server, "environments/dev"), before);
-}
-
-/// Both ways of hydration, with what the cache knows and without, which end the same.
-fn both(test: fn(&Repo)) {
-    let [with, without] = ["true", "false"].map(|cache| {
-        let lab = Lab::new();
-        let server = lab.server();
-        server.git(&["config", "hydrate.cache", cache]);
-        test(&server);
-        server.git(&["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/notes"])
-    });
-    assert_eq!(with, without);
 }
 
 #[test]

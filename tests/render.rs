@@ -428,9 +428,9 @@ fn a_word_of_the_tree_never_reaches_a_tool_as_an_option() {
     let rows = [
         (
             "resources: ['https://example.com/a/b?ref=--upload-pack=touch']\n",
-            "`--upload-pack=touch` cannot be the name of a branch, tag or commit",
+            "`--upload-pack=touch` is not a valid name of a branch, tag or commit",
         ),
-        ("resources: ['git@example.com:a/b.git?ref=-x']\n", "`-x` cannot be the name of a branch, tag or commit"),
+        ("resources: ['git@example.com:a/b.git?ref=-x']\n", "`-x` is not a valid name of a branch, tag or commit"),
         ("components: ['github.com/a/b?ref=v1']\n", "https://github.com/a/b at v1 is not in this repository"),
         ("helmCharts: [{name: c, releaseName: --post-renderer=x}]\n", "`--post-renderer=x` begins with `-`"),
         ("helmCharts: [{name: c, releaseName: c, repo: '-x', version: '1'}]\n", "`-x` begins with `-`"),

@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use crate::made_applications::{URL, both, config, dry, files, manifest};
-use crate::push::tip;
+use crate::made_applications::{URL, config, dry, files, manifest};
+use crate::push::{application, both, config_map, tip};
+use crate::strict::BROKEN;
 use crate::support::{Answer, Lab, Repo};
 use crate::vendor::{files_of, packed, vendor};
 
@@ -53,7 +54,7 @@ fn two(server: &Repo) -> Repo {
 
 #[test]
 fn plain_applications_are_hydrated_where_a_rule_leads_them() {
-    both(|_, server| {
+    both(|server| {
         rule(server, BY_LABEL).success();
         let clone = two(server);
         let told = clone.push().success().remote().join("\n");
@@ -85,7 +86,7 @@ fn plain_applications_are_hydrated_where_a_rule_leads_them() {
 
 #[test]
 fn a_changed_rule_moves_what_it_hydrates_at_once() {
-    both(|_, server| {
+    both(|server| {
         rule(server, BY_LABEL).success();
         two(server).push().success();
         let answer = rule(server, &BY_LABEL.replace("'{{ name }}'", "'shop/{{ name }}'")).success();
@@ -218,7 +219,7 @@ fn two_rules_that_lead_to_one_path_are_told_with_both_places() {
 
 #[test]
 fn a_release_has_the_name_that_argo_cd_gives_it() {
-    both(|_, server| {
+    both(|server| {
         rule(server, BY_LABEL).success();
         let template = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\n  namespace: {{ .Release.Namespace }}\n\
                         data:\n  word: {{ .Values.word }}\n";
@@ -260,8 +261,8 @@ fn pinned_revisions_and_other_branches_are_not_hydrated_on_push() {
 
 #[test]
 fn what_sets_and_parents_make_falls_under_rules() {
-    both(|_, server| {
-        let rules = "- {match: {name: root}, branch: clusters/apps, path: root}\n- {match: {labels: {env: '*'}}, branch: \
+    both(|server| {
+        let rules = "- {match: {name: root, file: root.yaml}, branch: clusters/apps, path: root}\n- {match: {labels: {env: '*'}}, branch: \
                      'environments/{{ labels.env }}', path: '{{ name }}'}\n";
         rule(server, rules).success();
         let set = format!(
@@ -451,7 +452,7 @@ fn sources_that_argo_cd_refuses_are_refused() {
         (format!("source: {}", here("")), "`spec.source.path` is missing"),
         (format!("sources: [{}]", here("")), "`spec.sources[0].path` is missing"),
         (format!("sources: [{}, {}]", here(", ref: a"), here(", ref: a, path: x")), "`ref: a` is given twice"),
-        (format!("sources: [{}]", here(", ref: 'a b', path: x")), "`a b` can't be a `ref`"),
+        (format!("sources: [{}]", here(", ref: 'a b', path: x")), "`a b` cannot be a `ref`"),
         (
             format!("sources: [{}, {{repoURL: {URL}, targetRevision: other, path: x}}]", here(", ref: a")),
             "the sources name the repository of `ref: a` at several revisions",
@@ -475,7 +476,7 @@ fn sources_that_argo_cd_refuses_are_refused() {
         ),
         (
             format!("sources: [{}, {}]", here(", path: chart, helm: {valueFiles: [$v/../../x]}"), here(", ref: v")),
-            "`$v/../../x` can't be a values file: the path leads out of the repository",
+            "`$v/../../x` cannot be a values file: the path leads out of the repository",
         ),
     ];
     let lab = Lab::new();
@@ -487,5 +488,62 @@ fn sources_that_argo_cd_refuses_are_refused() {
         clone.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*"]);
         let told = clone.hydrate(&["check", "--worktree"]).stdout;
         assert!(told.contains(expected) && told.contains("web.yaml:"), "{source}: {told}");
+    }
+}
+
+#[test]
+fn questions_of_a_server_with_rules_are_answered() {
+    let lab = Lab::new();
+    let server = lab.server();
+    rule(&server, BY_LABEL).success();
+    let clone = two(&server);
+    clone.push().success();
+    let (path, text) = config("web", "dev", "two");
+    clone.commit("change dev", &[(&path, &text)]);
+    clone.push().success();
+    let verified = server.hydrate(&["verify"]).success().stdout;
+    assert!(!verified.contains("differ"), "{verified}");
+    let status = server.hydrate(&["status"]).success().stdout;
+    assert!(status.contains("environments/dev") && status.contains("environments/prod"), "{status}");
+    let doctor = server.hydrate(&["doctor"]);
+    assert!(doctor.stdout.contains("Applications hydrate to environments/dev, environments/prod"), "{doctor:?}");
+    assert!(server.hydrate(&["check", "main"]).success().stdout.contains("2 Applications"));
+    // A clone makes what the server made, and the helper serves it.
+    clone.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*"]);
+    clone.hydrate(&[]).success();
+    assert_eq!(clone.git(&["rev-parse", "refs/remotes/hydrate/environments/dev"]), tip(&server, "environments/dev"));
+    // What breaks is told everywhere.
+    clone.commit("break dev", &[(&path, BROKEN)]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("environments/dev") && told.contains("stays at"), "{told}");
+    let status = server.hydrate(&["status"]).exits(1).stdout;
+    assert!(status.contains("not valid YAML"), "{status}");
+    assert!(server.hydrate(&["doctor"]).stdout.contains("environments/dev stays behind main"));
+    assert_eq!(server.hydrate(&["verify"]).code, Some(0));
+}
+
+/// Plain Applications without rules are nothing to us, whatever version hydrated the branch last.
+#[test]
+fn a_repository_without_rules_keeps_its_ids() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    let (file, text) = application("web", "dev");
+    let plain = format!(
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: plain}}\nspec:\n  source: {{repoURL: {URL}, \
+         targetRevision: main, path: apps/web/dev}}\n"
+    );
+    let config = |value: &str| config_map("web", value);
+    let (path, dev, two) = ("apps/web/dev/config.yaml", config("dev"), config("two"));
+    // Recorded from the version before there were rules.
+    let rows = [
+        (&dev, "6df0e97665aff4ba0dd503f502703aae395c5d1c", "2d481918b3a2e54a0872288c7af91365be9d9976"),
+        (&two, "9b1a0084f9db2978442a7168e037832891ccf83b", "8adc5ffbb628510e0fcfba1378984051e8b855d1"),
+    ];
+    for ((content, branch, notes), message) in rows.into_iter().zip(["begin", "change"]) {
+        clone.commit(message, &[(&file, &text), ("applications/dev/plain.yaml", &plain), (path, content)]);
+        clone.push().success();
+        assert_eq!(tip(&server, "environments/dev"), branch);
+        assert_eq!(server.git(&["rev-parse", "refs/notes/hydrator.metadata"]), notes);
     }
 }

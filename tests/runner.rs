@@ -1,6 +1,7 @@
 //! Every test that runs the product as a whole, in one binary: a module a topic.
 
 mod admin;
+mod adopt;
 mod app_of_apps;
 mod application_sets;
 mod applications;
@@ -16,6 +17,7 @@ mod doctor;
 mod explain;
 mod faults;
 mod fields;
+mod frozen;
 mod garbage;
 mod go;
 mod guard;

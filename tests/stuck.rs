@@ -56,6 +56,7 @@ fn hydrated(server: &Repo) -> (Report, usize) {
         refs: RefNames::server(),
         wake: Wake::Pushed(vec!["main".to_owned()]),
         renderers: &renderers,
+        now: None,
         out_of_time: &|| false,
         observer: &counter,
     };
@@ -68,7 +69,7 @@ fn failure(report: &Report, branch: &str) -> String {
     let found = report.branches.iter().find(|found| found.branch == branch).expect("looked at");
     match &found.outcome {
         Outcome::Failed { diagnostics, .. } => diagnostics.iter().map(ToString::to_string).collect(),
-        Outcome::Moved | Outcome::Unchanged => panic!("{branch} is not stuck: {found:?}"),
+        Outcome::Moved | Outcome::Unchanged | Outcome::Frozen(_) => panic!("{branch} is not stuck: {found:?}"),
     }
 }
 

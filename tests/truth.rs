@@ -127,21 +127,22 @@ fn what_cannot_hydrate_is_counted_when_a_repository_is_to_be_adopted() {
         "Jsonnet, helmfile and a chart of Applications",
         &[
             ("lib/web.libsonnet", "{}\n"),
-            ("web/main.jsonnet", "{}\n"),
+            ("web/main.jsonnet", "{apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'web'}}\n"),
             ("helmfile.yaml", "releases: []\n"),
             ("apps/Chart.yaml", "apiVersion: v2\nname: apps\nversion: 1.0.0\n"),
             (
                 "apps/templates/web.yaml",
-                "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: web}\nspec: {source: {path: web}}\n",
+                "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: web}\nspec: {source: {repoURL: \
+                 'https://git.example.com/team/dry', path: web}}\n",
             ),
         ],
     );
     let told = repo.hydrate(&["check", "--adopt", "."]).success().stdout;
     for expected in [
         "found 1 chart, 2 Jsonnet files, 1 helmfile\n",
-        "1 of 1 charts and kustomizations that no such Application names render",
-        "these render Applications, which hydrate only once they are committed as files: apps\n",
         "helmfiles are not rendered",
+        "  roots:  # makes 1 Application or ApplicationSet that no file holds\n  - name: apps\n    path: apps\n",
+        "1 of 1 Application would hydrate (1 of them made by ApplicationSets and other Applications)\n",
     ] {
         assert!(told.contains(expected), "{expected}: {told}");
     }
@@ -187,7 +188,7 @@ fn a_variable_that_pushers_set_is_no_name_to_the_doctor() {
     server.git(&["config", "hydrate.pusherVariable", "GIT_PUSH_OPTION_0"]);
     let told = server.hydrate(&["doctor"]).exits(1).stdout;
     assert!(
-        told.contains("bad      hydrate.pusherVariable is GIT_PUSH_OPTION_0, which pushers set themselves"),
+        told.contains("bad      hydrate.pusherVariable is GIT_PUSH_OPTION_0, which pushers can set to any name"),
         "{told}"
     );
 }
@@ -216,7 +217,7 @@ fn a_push_to_a_promoted_branch_is_sent_to_its_staging_branch() {
     clone.commit("by hand", &[("west/manifest.yaml", "a: 1\n")]);
     server.git(&["config", "--unset-all", "receive.hideRefs"]);
     let told = clone.run("git", &["push", "origin", "edit:environments/dev"]).exits(1).remote().join(" ");
-    assert!(told.contains("when `environments/dev-next` is merged into it"), "{told}");
+    assert!(told.contains("when a promoter merges `environments/dev-next` into it"), "{told}");
     assert!(!told.contains("on `main` instead"), "{told}");
 }
 

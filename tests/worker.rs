@@ -196,7 +196,10 @@ fn what_does_not_hydrate_holds_its_branch_only() {
     let clone = dry(&host, &["web"], &["dev", "prod"]);
     clone.push().success();
     clone.hydrate(&["push"]).success();
-    let files = [("apps/web/dev/config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: ["), ("apps/web/prod/config.yaml", &config_map("web", "new"))];
+    let files = [
+        ("apps/web/dev/config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: ["),
+        ("apps/web/prod/config.yaml", &config_map("web", "new")),
+    ];
     let dry_commit = clone.commit("half of it", &files);
     clone.push().success();
     let answer = clone.hydrate(&["push"]).exits(1);
@@ -301,7 +304,7 @@ fn a_remote_that_cannot_move_refs_at_once_gets_branches_first() {
 fn settings_that_nobody_named_are_not_used() {
     let lab = Lab::new();
     let host = lab.bare(&[]);
-    let clone = dry(&host, &["web"], &["dev"]);
+    let clone = dry(&host, &["web", "api"], &["dev"]);
     clone.push().success();
     clone.hydrate(&["push"]).success();
     let writer = host.clone_to("writer");
@@ -330,7 +333,7 @@ fn tip_of(repo: &Repo, name: &str) -> String {
 fn settings_come_from_a_protected_branch() {
     let lab = Lab::new();
     let host = lab.bare(&[]);
-    let clone = dry(&host, &["web"], &["dev"]);
+    let clone = dry(&host, &["web", "api"], &["dev"]);
     clone.push().success();
     clone.git(&["switch", "-q", "--orphan", "settings"]);
     clone.commit("settings", &[("settings.yaml", "profile: argocd\n")]);
@@ -352,10 +355,35 @@ fn settings_come_from_a_protected_branch() {
 }
 
 #[test]
-fn settings_come_from_a_directory() {
+fn settings_of_a_branch_change_and_a_new_clone_goes_on() {
     let lab = Lab::new();
     let host = lab.bare(&[]);
     let clone = dry(&host, &["web"], &["dev"]);
+    clone.push().success();
+    clone.git(&["switch", "-q", "--orphan", "settings"]);
+    let set = |text: &str| {
+        clone.commit("settings", &[("settings.yaml", text)]);
+        clone.git(&["push", "-q", "origin", "settings"]);
+    };
+    set("profile: argocd\n");
+    host.clone_to("one").hydrate(&["push", "--settings-ref", "settings"]).success();
+    let (first, config) = (tip(&host, "environments/dev"), tip_of(&host, "refs/hydrate/config"));
+    // The settings that the branch was hydrated with are in no ref any more.
+    set("profile: proposal\n");
+    host.clone_to("two").hydrate(&["push", "--settings-ref", "settings"]).success();
+    assert_ne!(tip_of(&host, "refs/hydrate/config"), config);
+    host.git(&["merge-base", "--is-ancestor", &first, "environments/dev"]);
+    let third = host.clone_to("three");
+    third.hydrate(&["push", "--settings-ref", "settings"]).success();
+    let files = host.git(&["show", "environments/dev:web/hydrator.metadata"]);
+    assert!(files.contains("\"drySha\""), "{files}");
+}
+
+#[test]
+fn settings_come_from_a_directory() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web", "api"], &["dev"]);
     clone.push().success();
     let settings = lab.path("settings");
     fs::create_dir(&settings).expect("made");

@@ -23,7 +23,7 @@ pub(super) enum Conflict {
     DestinationIsDry { branch: BranchName },
     #[error("the settings do not allow hydration to `{branch}`")]
     DestinationForbidden { branch: BranchName },
-    #[error("`{branch}` and `{other}` can't both be branches: one would be a directory of the other")]
+    #[error("`{branch}` and `{other}` cannot both be branches: one would be a directory of the other")]
     BranchDirectory { branch: BranchName, other: BranchName, at: Option<Span> },
     #[error("`{branch}` is the staging branch of `{sync}` here, but of `{other}` elsewhere")]
     SyncBranchesDiffer { branch: BranchName, sync: BranchName, other: BranchName, at: Span },

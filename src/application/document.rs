@@ -12,6 +12,7 @@ use super::pause::is_paused;
 use super::plain;
 use super::rules::Placement;
 use super::sync_path::sync_path;
+use super::sync_policy::SyncPolicy;
 use super::url::RepoUrl;
 use super::{AppName, Application, BranchName, DrySource, PlacedSource, Places};
 use crate::diag::{Diagnostic, Span, is_unprintable};
@@ -63,7 +64,8 @@ pub(super) fn document(field: &Field, index: usize, of_list: bool, placement: Op
         if !of_list || root.entry("apiVersion").is_some() {
             api_version(&root);
         }
-        application(&root, &field.place, placement, &mut document)
+        let application = application(&root, &field.place, placement, &mut document)?;
+        Some(Application { sync_policy: SyncPolicy::read(field), ..application })
     });
     let mistakes = mistakes.into_inner();
     document.application = application.filter(|_| !mistakes.is_error()).map(Arc::new);
@@ -135,6 +137,7 @@ fn application(
         maker: None,
         cluster: None,
         index: document.index,
+        sync_policy: SyncPolicy::default(),
         paused,
         places: Places {
             name: name_place.span(),
@@ -183,7 +186,7 @@ fn by_document<'a>(root: &Object<'a>, spec: &Object<'a>, name: Option<&(AppName,
     Some(Hydration { source: dry, several, sync_branch, sync_path, hydrate_to, is_staged: staging.is_some() })
 }
 
-/// What a rule says. Whatever is wrong with it is told at the name of the Application.
+/// What a rule says. What is wrong with it is reported at the name of the Application.
 fn by_rule<'a>(
     spec: &Object<'a>,
     name: Option<&(AppName, &'a Place)>,

@@ -193,7 +193,7 @@ impl Environment {
         Ok(Substituted { source: result, used, diagnostics: mistakes.into_diagnostics() })
     }
 
-    /// A file's name with its variables replaced, for who looks for the file without rendering: what is unknown stands for
+    /// A file's name with its variables replaced, for who looks for the file without rendering: what is unknown becomes
     /// nothing.
     pub fn file(&self, text: &str) -> String {
         let is_ref = self.has_refs && text.starts_with('$');
@@ -229,7 +229,7 @@ impl Substitution<'_> {
         }
     }
 
-    /// A file whose path may begin with the name of a source, which is no variable.
+    /// A file whose path may begin with the name of a source, which is not a variable.
     ///
     /// Reference: argo-cd `37ee0097` reposerver/repository/repository.go `getResolvedRefValueFile`.
     fn file(&mut self, path: &[&str], text: &mut String) {

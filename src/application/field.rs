@@ -52,6 +52,12 @@ const LINE_ENDS: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
 const QUOTE_CHARS_MAX: usize = 200;
 
 impl Place {
+    /// The start of a file of which nothing is quoted.
+    pub fn at_start_of(file: &RepoPath) -> Self {
+        let file = Arc::new(Text { path: file.clone(), text: String::new() });
+        Self { file, line: 1, column: 1, offset: 0, extent: Extent::Start }
+    }
+
     /// The place with its line; a line too long to be read is left out.
     ///
     /// Looks only near the place: a file may be one line.

@@ -41,7 +41,7 @@ pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
 pub(super) fn parse(path: &RepoPath, bytes: &[u8]) -> Result<Vec<Field>, Diagnostic> {
     let file = Arc::new(Text { path: path.clone(), text: text(bytes).into_owned() });
     let syntax = |error: &yaml::Error| {
-        let mistake = Mistake::Syntax(format!("the file can't be read: {}", error.message()));
+        let mistake = Mistake::Syntax(format!("the file cannot be read: {}", error.message()));
         mistake
             .at(error.mark().map_or_else(|| Span::file(path.clone()), |mark| place(&file, mark, Extent::Start).span()))
     };

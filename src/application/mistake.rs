@@ -57,7 +57,7 @@ pub(super) enum Mistake {
     // Paths.
     #[error("`{text}` is not a valid path for hydrated manifests: {reason}")]
     SyncPath { text: String, reason: PathError },
-    #[error("the hydrated manifests can't be at the root of the branch")]
+    #[error("the hydrated manifests cannot be at the root of the branch")]
     SyncRoot { name: Option<AppName> },
     #[error("`{text}` is not a valid path for hydrated manifests: git reserves `{component}`")]
     SyncPathGit { text: String, component: String },
@@ -75,7 +75,7 @@ pub(super) enum Mistake {
     OfRule { rule: usize, field: &'static str, reason: String },
     #[error("the source is in another repository: {reason}")]
     Input { reason: KeyError },
-    #[error("`{name}` can't be a `ref`: it has letters, digits, `_` and `-` only")]
+    #[error("`{name}` cannot be a `ref`: it has letters, digits, `_` and `-` only")]
     RefName { name: String },
     #[error("`ref: {name}` names a chart, and only a git repository can be named so")]
     RefChart { name: String },
@@ -98,7 +98,7 @@ pub(super) enum Mistake {
     PathMissing { path: RepoPath },
     #[error("`{path}` is a file, not a directory")]
     PathIsFile { path: RepoPath },
-    #[error("`{field}` can't be changed by an override file")]
+    #[error("`{field}` cannot be changed by an override file")]
     Fixed { field: String },
     #[error("`{name}` is not set when an Application is hydrated")]
     VariableNotSet { name: String, known: Vec<&'static str> },

@@ -99,7 +99,7 @@ fn source<'a>(
     Some(PlacedSource { dry, repo_url, target_revision, dry_path })
 }
 
-/// Where the parts of a source stand.
+/// Where the parts of a source are.
 struct At<'o, 'a> {
     object: &'o Object<'a>,
     url_place: &'a Place,
@@ -136,7 +136,16 @@ impl Asked<'_> {
             return None;
         }
         let key = match (self.chart, is_registry(self.repo_url)) {
-            (Some(chart), _) => Key::chart(&registry_url(self.repo_url), chart, self.revision),
+            (Some(chart), _) => {
+                let url = registry_url(self.repo_url);
+                // In a registry, a chart may have directories.
+                let inner = chart.rsplit_once('/').filter(|_| is_registry(&url));
+                let (url, name) = match inner {
+                    Some((directories, name)) => (format!("{}/{directories}", url.trim_end_matches('/')), name),
+                    None => (url, chart),
+                };
+                Key::chart(&url, name, self.revision)
+            }
             (None, true) => {
                 let (url, name) = self.repo_url.trim_end_matches('/').rsplit_once('/').unwrap_or((self.repo_url, ""));
                 Key::chart(url, name, self.revision)
@@ -180,7 +189,7 @@ fn check_ref(at: &At<'_, '_>, reference: Option<&str>, is_chart: bool) -> Option
     None
 }
 
-/// Each name is given once, and stands for a repository that all sources name at one revision. None only after a mistake was
+/// Each name is given once, and names a repository that all sources name at one revision. None only after a mistake was
 /// noted.
 fn check_refs(spec: &Object<'_>, sources: &[PlacedSource]) -> Option<()> {
     let mut names: BTreeMap<&str, &PlacedSource> = BTreeMap::new();

@@ -266,7 +266,7 @@ impl File {
     }
 }
 
-/// What an object is by these rules; the file is the one that it stands in, or its maker.
+/// What an object is by these rules; the file is the one that holds it, or its maker.
 pub(super) fn kind<'a>(object: &'a Field, item_kind: Option<&str>, (rules, file): (&RuleSet, &RepoPath)) -> Kind<'a> {
     let text = |key| object.get(key).and_then(|field| Some((field.as_str()?, &field.place)));
     let hydrated = |object: &Field| object.get("spec").is_some_and(|spec| spec.get(MARK).is_some());

@@ -21,7 +21,7 @@ pub struct Referenced {
 
 impl Application {
     /// What `text` names that begins with `$`, in an Application with `sources`; none for any other text. Paths count from the
-    /// root of the repository that the name stands for.
+    /// root of the repository of that name.
     ///
     /// Errors: no source has that `ref`, or the path leads out of its repository.
     ///
@@ -42,8 +42,9 @@ impl Application {
         let root = source.input.as_ref().map(Key::place).unwrap_or_default();
         let below =
             RepoPath::clean(path).and_then(|path| if path.is_root() { Err(PathError::Escapes) } else { Ok(path) });
-        let below = below
-            .map_err(|reason| Diagnostic::error(format!("`{text}` can't be a values file: {reason}")).at(at.clone()))?;
+        let below = below.map_err(|reason| {
+            Diagnostic::error(format!("`{text}` cannot be a values file: {reason}")).at(at.clone())
+        })?;
         Ok(Referenced { path: root.join(&below), root, input: source.input.clone() })
     }
 }

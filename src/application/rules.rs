@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::field::{Content, Field};
+use super::BranchName;
+use super::field::{Content, Field, Place};
 use super::search::Patterns;
 use super::url::RepoUrl;
 use crate::diag::Diagnostic;
@@ -40,6 +41,28 @@ pub struct Rule {
 impl PartialEq for Rule {
     fn eq(&self, other: &Self) -> bool {
         self.written == other.written
+    }
+}
+
+impl Rule {
+    /// A rule for every plain Application, with the templates of its branch and its path.
+    ///
+    /// Errors: why a template cannot be used.
+    pub fn of_all(branch: &str, path: &str) -> Result<Self, String> {
+        Written::of_all(branch, path).try_into()
+    }
+
+    /// Whether it is for every plain Application.
+    pub fn is_for_all(&self) -> bool {
+        self.written.is_for_all()
+    }
+
+    /// The branch that an Application goes to; none when its template makes none of it.
+    pub fn branch_of(&self, object: &crate::yaml::Value, file: &RepoPath) -> Option<BranchName> {
+        let object = Field::everywhere(object, &Place::at_start_of(file));
+        let values = Outline::of(&object, file).values();
+        let text = self.compiled.templates.as_ref()?.branch.render(values).ok()?;
+        BranchName::new(text.trim()).ok()
     }
 }
 
@@ -126,7 +149,7 @@ impl RuleSet {
     }
 
     /// What the first rule that matches says of an Application without `spec.sourceHydrator`; none when no rule matches.
-    /// `file` is the one that it stands in, or its maker.
+    /// `file` is the one that holds it, or its maker.
     pub(super) fn ruling(&self, object: &Field, file: &RepoPath) -> Option<Ruling> {
         let outline = Outline::of(object, file);
         let matches = |(_, rule): &(usize, &Rule)| rule.compiled.matches.hold(&outline) == Some(true);
@@ -162,7 +185,7 @@ impl RuleSet {
 }
 
 impl Matches {
-    /// Whether all of it matches; none when that cannot be told of what is a template still.
+    /// Whether all of it matches; none when that cannot be known of what is a template still.
     fn hold(&self, outline: &Outline<'_>) -> Option<bool> {
         let of_labels = self.labels.iter().map(|(key, patterns)| outline.label(key).hold(patterns));
         let destination = |key| outline.text(&["spec", "destination", key]);

@@ -305,6 +305,32 @@ fn gather(object: Field, depth: u32, sets: &mut Vec<ApplicationSet>) {
     }
 }
 
+/// What the git generators in a list of generators name.
+fn git_directories(generators: &Field, found: &mut Vec<(String, RepoPath)>) {
+    let Content::List(items) = &generators.content else { return };
+    for item in items {
+        for combined in ["matrix", "merge"] {
+            if let Some(inner) = item.get(combined).and_then(|of| of.get("generators")) {
+                git_directories(inner, found);
+            }
+        }
+        let Some(git) = item.get("git") else { continue };
+        let Some(url) = git.get("repoURL").and_then(Field::as_str).filter(|url| !url.contains("{{")) else { continue };
+        let lists = ["directories", "files"].into_iter().filter_map(|key| git.get(key)).map(|list| &list.content);
+        for content in lists {
+            let Content::List(patterns) = content else { continue };
+            let texts = patterns.iter().filter_map(|pattern| pattern.get("path")?.as_str());
+            found.extend(texts.filter_map(|text| Some((url.to_owned(), before_wildcards(text)?))));
+        }
+    }
+}
+
+/// The directory that a pattern begins with.
+fn before_wildcards(pattern: &str) -> Option<RepoPath> {
+    let plain = pattern.split('/').take_while(|part| !part.contains(['*', '?', '[', '{']));
+    RepoPath::clean(&plain.collect::<Vec<_>>().join("/")).ok()
+}
+
 impl ApplicationSet {
     /// The name, if it has one.
     pub fn name(&self) -> Option<&str> {
@@ -334,6 +360,20 @@ impl ApplicationSet {
     pub fn repo_url(&self) -> Option<&str> {
         let url = self.at(&["spec", "template", "spec", "sourceHydrator", "drySource", "repoURL"])?.as_str()?;
         Some(url).filter(|url| !url.contains("{{"))
+    }
+
+    /// The repositories that its git generators name, each with the directory that a pattern begins with.
+    pub fn git_directories(&self) -> Vec<(String, RepoPath)> {
+        let mut found = Vec::new();
+        if let Some(generators) = self.at(&["spec", "generators"]) {
+            git_directories(generators, &mut found);
+        }
+        found
+    }
+
+    /// The whole object; none when it is not one.
+    pub fn object(&self) -> Option<Manifest> {
+        Manifest::new(self.field.to_value()).ok()
     }
 
     /// The same as something that was rendered.

@@ -140,7 +140,7 @@ fn explicit(options: Options) -> Option<Tool> {
 /// What override files cannot change.
 const FIXED: [&str; 3] = ["repoURL", "targetRevision", "path"];
 
-/// What a source has beside these that is no `drySource`.
+/// What a source has beside those of a `drySource`.
 const PLAIN: [&str; 4] = ["chart", "name", "ref", "tagPrefix"];
 
 /// The directory of one Application.

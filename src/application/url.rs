@@ -68,6 +68,11 @@ impl fmt::Display for RepoUrl {
     }
 }
 
+/// Whether two URLs are of one repository: the same path of the same host, by whichever of https and ssh, as whichever user.
+pub fn is_same_repository(one: &str, other: &str) -> bool {
+    RepoUrl::new(one).is_same(&RepoUrl::new(other))
+}
+
 /// Host and path of `user@host:path`.
 fn scp(text: &str) -> Option<(&str, &str)> {
     let (host, path) = text.split_once(':')?;

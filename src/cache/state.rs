@@ -46,6 +46,9 @@ pub struct Head {
     pub branches: Option<Vec<Branch>>,
     /// The environment branches that could not be hydrated from that commit because an Application does not render.
     pub stuck: Vec<Stuck>,
+    /// The environment branches that were frozen at that commit.
+    #[serde(default)]
+    pub frozen: Vec<Frozen>,
     /// The branches that Applications are hydrated from, and what else they have for a revision.
     pub revisions: BTreeSet<String>,
     /// The branches that Applications name to be written. What other branches there are matters for these two alone.
@@ -88,6 +91,17 @@ pub struct Stuck {
     pub limits: Vec<Diagnostic>,
     /// Whether one of them is that of all Applications together, so that others may be the reason.
     pub of_commit: bool,
+}
+
+/// An environment branch that was frozen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frozen {
+    /// Its name.
+    pub name: String,
+    /// The branch that is deployed.
+    pub sync: String,
+    /// How many Applications write to it.
+    pub applications: usize,
 }
 
 /// All Applications of a dry tree, and what each of them rendered to.

@@ -110,6 +110,7 @@ fn written(dir: &Path) -> (PathBuf, PathBuf) {
             limits: vec![Diagnostic::error("too much").hint("less")],
             of_commit: false,
         }],
+        frozen: vec![Frozen { name: text("environments/live"), sync: text("environments/live"), applications: 2 }],
         revisions: [text("main")].into(),
         destinations: [text("environments/prod")].into(),
         warnings: vec![Diagnostic::warning("odd").hint("even")],

@@ -8,9 +8,10 @@ use super::clone::is_server;
 use super::{Outcome, WrongUse, output};
 use crate::git::Repository;
 use crate::hook::{Options, notify};
-use crate::hydrate::{self, HydrateError, RefNames, Setup, Wake};
+use crate::hydrate::{self, Again, HydrateError, RefNames, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::{self, Progress, Wording, summary};
+use crate::wall;
 
 /// Hydrate commits missed after a crash, import or settings change.
 ///
@@ -27,6 +28,12 @@ pub(super) struct Arguments {
     /// document or the limits change. If the machine was busy then, it may succeed now.
     #[arg(long)]
     retry: bool,
+    /// Hydrate every commit that a freeze held back, not only the newest
+    ///
+    /// When a branch is not frozen any more (setting `frozen`), its next hydration makes one commit, for the newest dry
+    /// commit. With --every it makes one for each, as the setting `history` says.
+    #[arg(long)]
+    every: bool,
 }
 
 /// Hydrates all dry branches of this repository, however many commits they are ahead.
@@ -37,7 +44,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         let hint = "in a clone, `git hydrate` renders HEAD; the server runs: git hydrate catch-up";
         return Err(WrongUse(format!("{text}\nhint: {hint}")).into());
     }
-    let report = match again(&repository, arguments.retry) {
+    let Arguments { retry, every, .. } = *arguments;
+    let report = match again(&repository, Again { retry, every }) {
         Ok(report) => report,
         // What this machine could not do now it may do another time: no fault of how it was called.
         Err(error) if error.downcast_ref().is_some_and(HydrateError::is_of_machine) => {
@@ -56,12 +64,12 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
 
 /// Hydrates everything that is not hydrated yet, and waits for its turn.
 pub(super) fn all(repository: &Repository) -> anyhow::Result<hydrate::Report> {
-    again(repository, false)
+    again(repository, Again::default())
 }
 
-fn again(repository: &Repository, retry: bool) -> anyhow::Result<hydrate::Report> {
+fn again(repository: &Repository, again: Again) -> anyhow::Result<hydrate::Report> {
     super::check_owner(repository, "catch-up")?;
-    let report = locked(repository, retry);
+    let report = locked(repository, again);
     let notified = match &report {
         Ok(report) => notify(repository, Ok(report)),
         Err(error) => notify(repository, Err(&format!("{error:#}"))),
@@ -73,20 +81,16 @@ fn again(repository: &Repository, retry: bool) -> anyhow::Result<hydrate::Report
 }
 
 /// The same under the lock of the repository.
-fn locked(repository: &Repository, retry: bool) -> anyhow::Result<hydrate::Report> {
+fn locked(repository: &Repository, again: Again) -> anyhow::Result<hydrate::Report> {
     let forever = |_: Duration| true;
     let _lock = hydrate::lock(repository, forever)?;
     let renderers = Renderers::from_config(repository, &super::machine()?)?.without_run_limit();
     let progress = Progress::new();
     let setup = Setup {
-        repository,
-        refs: RefNames::server(),
-        wake: Wake::Everything,
-        renderers: &renderers,
-        out_of_time: &|| false,
         observer: &progress,
+        ..Setup::new(repository, RefNames::server(), Wake::Everything, &renderers, wall::now())
     };
-    let report = hydrate::hydrate_again(&setup, retry);
+    let report = hydrate::hydrate_again(&setup, again);
     progress.clear();
     let report = report?;
     if let Some(path) = Options::read(repository).log {

@@ -14,11 +14,11 @@ use super::{Outcome, WrongUse, output};
 use crate::application::BranchName;
 use crate::diag::{Diagnostic, Span, printable};
 use crate::git::{Location, ObjectId, Repository};
-use crate::hydrate::{self, Adoption, Against, CheckFinding, Checked, RefNames, Setup, Tree, Wake};
-use crate::path::RepoPath;
+use crate::hydrate::{self, Adoption, Against, Asked, CheckFinding, Checked, RefNames, Setup, Tree, Unnamed, Wake};
 use crate::render::Renderers;
 use crate::report::{Paint, Progress, Style};
 use crate::view::{DiskFiles, TreeFiles};
+use crate::wall;
 
 /// Find all errors in the Applications of a dry tree, and render all of them.
 ///
@@ -30,7 +30,7 @@ use crate::view::{DiskFiles, TreeFiles};
 git hydrate check                 HEAD
 git hydrate check --worktree      the working tree as it is
 git hydrate check --sarif         for code scanning
-git hydrate check --adopt .       what has to change before this repository can be hydrated")]
+git hydrate check --adopt .       what hydrates of this repository as it is, and what is refused")]
 pub(super) struct Arguments {
     /// A dry commit, or a directory of files; HEAD unless given.
     #[arg(value_name = "REV|DIR")]
@@ -38,8 +38,8 @@ pub(super) struct Arguments {
     /// Use the working tree, including edits and unignored untracked files.
     #[arg(long, conflicts_with = "what")]
     worktree: bool,
-    /// Show what a repository or directory must change to be hydrated: render its charts and kustomizations, with or
-    /// without an Application, and list everything that is refused.
+    /// Show what `git hydrate adopt` finds in a repository or directory; also render the charts and kustomizations that
+    /// no Application names, and list everything that is refused.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["what", "worktree"])]
     adopt: Option<PathBuf>,
     /// Print SARIF 2.1.0.
@@ -55,40 +55,50 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     }
     let branch = arguments.clone.branch.as_deref().map(BranchName::new).transpose();
     let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;
-    let (site, adopts) = match &arguments.adopt {
-        Some(dir) => (Site::to_adopt(dir)?, true),
-        None => {
-            (Site::of(arguments.what.as_deref(), arguments.worktree, &arguments.clone, "git hydrate check")?, false)
-        }
-    };
-    let progress = Progress::new();
-    let adoption = site.with_tree(branch, |tree, renderers| {
-        if adopts {
-            return hydrate::adopt(tree, renderers, &progress);
-        }
-        let checked = hydrate::check(tree, renderers, &progress)?;
-        Ok(Adoption { checked, ..Adoption::default() })
-    });
-    progress.clear();
-    let mut adoption = adoption?;
-    if !adopts {
-        site.check_branches(&mut adoption.checked)?;
+    if let Some(dir) = &arguments.adopt {
+        return adopt(arguments, dir, branch, json);
     }
-    let checked = &adoption.checked;
+    let site = Site::of(arguments.what.as_deref(), arguments.worktree, &arguments.clone, "git hydrate check")?;
+    let progress = Progress::new();
+    let checked = site.with_tree(branch, |tree, renderers| hydrate::check(tree, renderers, &progress));
+    progress.clear();
+    let mut checked = checked?;
+    site.check_branches(&mut checked)?;
     if arguments.sarif {
         output::print_document(&sarif::log(&checked.findings))?;
-    } else if json && adopts {
-        output::print_json(&adoption)?;
     } else if json {
-        output::print_json(checked)?;
+        output::print_json(&checked)?;
     } else {
-        let screen = Screen::new(site.repository());
-        let paint = screen.paint();
-        let mut text: String = checked.findings.iter().map(|finding| finding_text(finding, paint)).collect();
-        text += &if adopts { adoption_summary(&adoption) } else { summary(checked) };
-        screen.show(&text)?;
+        show(&site, &checked.findings, &summary(&checked))?;
     }
     Ok(if checked.is_success() { Outcome::Done } else { Outcome::Found })
+}
+
+/// What `git hydrate adopt` finds in a directory, with everything that is refused.
+fn adopt(arguments: &Arguments, dir: &Path, branch: Option<BranchName>, json: bool) -> anyhow::Result<Outcome> {
+    let site = Site::to_adopt(dir)?;
+    let progress = Progress::new();
+    let asked = Asked { renders_unnamed: true, ..Asked::default() };
+    let adoption = site.with_tree(branch, |tree, renderers| hydrate::adopt(tree, renderers, &asked, &progress));
+    progress.clear();
+    let adoption = adoption?;
+    if arguments.sarif {
+        output::print_document(&sarif::log(&adoption.findings))?;
+    } else if json {
+        output::print_json(&adoption)?;
+    } else {
+        let text = format!("{}\n{}", counts(&adoption.findings), adoption_summary(&adoption));
+        show(&site, &adoption.findings, &text)?;
+    }
+    let is_error = |finding: &CheckFinding| finding.diagnostic.is_error();
+    Ok(if adoption.findings.iter().any(is_error) { Outcome::Found } else { Outcome::Done })
+}
+
+fn show(site: &Site, findings: &[CheckFinding], summary: &str) -> anyhow::Result<()> {
+    let screen = Screen::new(site.repository());
+    let paint = screen.paint();
+    let text: String = findings.iter().map(|finding| finding_text(finding, paint)).collect();
+    screen.show(&(text + summary))
 }
 
 /// Where the files are of which something is asked.
@@ -111,11 +121,16 @@ impl Site {
             return Ok(Site::Disk(canonical(Path::new(dir))?));
         }
         let clone = Clone::open(clone)?;
-        let rev = what.unwrap_or("HEAD");
-        let commit = match worktree {
-            true => super::snapshot_of(&clone.repository, command)?,
-            false => super::dry_commit_of(&clone.repository, rev, command)?,
-        };
+        if worktree {
+            return Self::of_worktree(clone, command);
+        }
+        let commit = super::dry_commit_of(&clone.repository, what.unwrap_or("HEAD"), command)?;
+        Ok(Site::Commit(Box::new((clone.repository, clone.refs, commit))))
+    }
+
+    /// The working tree of a clone.
+    pub(super) fn of_worktree(clone: Clone, command: &str) -> anyhow::Result<Self> {
+        let commit = super::snapshot_of(&clone.repository, command)?;
         Ok(Site::Commit(Box::new((clone.repository, clone.refs, commit))))
     }
 
@@ -151,12 +166,8 @@ impl Site {
         let renderers = Renderers::from_config(repository, &super::machine()?)?;
         let progress = Progress::new();
         let setup = Setup {
-            repository,
-            refs: names.clone(),
-            wake: Wake::Commit { branch, tip: *commit },
-            renderers: &renderers,
-            out_of_time: &|| false,
             observer: &progress,
+            ..Setup::new(repository, names.clone(), Wake::Commit { branch, tip: *commit }, &renderers, wall::now())
         };
         let preview = hydrate::preview(&setup, &Against::Branches);
         progress.clear();
@@ -272,9 +283,8 @@ hint: `git hydrate init` writes a small example; `git hydrate check --adopt .` f
 ";
 
 fn adoption_summary(adoption: &Adoption) -> String {
-    let Adoption { checked, sources, sources_rendered, seen, rendering_applications } = adoption;
-    let Checked { rendered, findings, .. } = checked;
-    let mut text = counts(findings);
+    let Unnamed { sources, sources_rendered, seen } = &adoption.unnamed;
+    let mut text = String::new();
     let kinds = [
         (seen.applications, "Application"),
         (seen.application_sets, "ApplicationSet"),
@@ -287,22 +297,14 @@ fn adoption_summary(adoption: &Adoption) -> String {
     let kinds: Vec<String> =
         kinds.iter().filter(|(count, _)| *count > 0).map(|(count, kind)| plural(*count, kind)).collect();
     let _ = match kinds.is_empty() {
-        true => writeln!(text, "\nfound nothing that hydration renders"),
-        false => writeln!(text, "\nfound {}", kinds.join(", ")),
+        true => writeln!(text, "found nothing that hydration renders"),
+        false => writeln!(text, "found {}", kinds.join(", ")),
     };
-    if seen.applications > 0 {
-        let _ = writeln!(
-            text,
-            "{rendered} of {} hydrate now: {} have `spec.sourceHydrator`",
-            plural(seen.applications, "Application"),
-            checked.applications
-        );
-    }
     if !sources.is_empty() {
+        let rendered = sources_rendered.unwrap_or_default();
         let _ = writeln!(
             text,
-            "{sources_rendered} of {} charts and kustomizations that no such Application names render; each hydrates once \
-             one names it",
+            "{rendered} of {} charts and kustomizations that no Application names render; each hydrates once one names it",
             sources.len()
         );
     }
@@ -313,18 +315,8 @@ fn adoption_summary(adoption: &Adoption) -> String {
     if seen.helmfiles > 0 {
         text += "helmfiles are not rendered: write an Application for each release, with its chart and values\n";
     }
-    if !rendering_applications.is_empty() {
-        let names: Vec<&str> = rendering_applications.iter().take(NAMED_MAX).map(shown_dir).collect();
-        let more = rendering_applications.len().saturating_sub(NAMED_MAX);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let _ = writeln!(
-            text,
-            "these render Applications, which hydrate only once they are committed as files: {}{more}",
-            names.join(", ")
-        );
-    }
     let failing: BTreeSet<&str> =
-        findings.iter().flat_map(|finding| finding.found_in.iter().map(String::as_str)).collect();
+        adoption.findings.iter().flat_map(|finding| finding.found_in.iter().map(String::as_str)).collect();
     let ready: Vec<&str> = sources.iter().map(|path| path.as_str()).filter(|path| !failing.contains(path)).collect();
     if !ready.is_empty() {
         text += "ready for an Application; `git hydrate init` shows how one is written:\n";
@@ -335,6 +327,9 @@ fn adoption_summary(adoption: &Adoption) -> String {
     if ready.len() > READY_MAX {
         let _ = writeln!(text, "  … and {} more", ready.len() - READY_MAX);
     }
+    if !adoption.applications.is_empty() {
+        text += &super::adopt::report(adoption, &super::adopt::Ask::default(), false);
+    }
     text
 }
 
@@ -344,10 +339,6 @@ fn plural(count: usize, what: &str) -> String {
         (_, Some(("file", rest))) => format!("{count} files {rest}"),
         _ => format!("{count} {what}s"),
     }
-}
-
-fn shown_dir(dir: &RepoPath) -> &str {
-    if dir.is_root() { "." } else { dir.as_str() }
 }
 
 /// How many sources are listed that could be hydrated at once.

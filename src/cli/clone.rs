@@ -94,6 +94,26 @@ impl Clone {
         self.remote.is_some()
     }
 
+    /// The name of the remote.
+    pub fn remote(&self) -> Option<&str> {
+        self.remote.as_deref()
+    }
+
+    /// The URL of the remote, as far as Applications may name it: no path of this machine, and without a user of https.
+    pub fn remote_url(&self) -> Option<String> {
+        let url = self.repository.config(&format!("remote.{}.url", self.remote.as_ref()?))?;
+        Some(match url.split_once("://") {
+            Some((scheme @ ("https" | "http"), rest)) => {
+                let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+                let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+                format!("{scheme}://{host}/{path}")
+            }
+            Some(_) => url,
+            None if url.contains('@') => url,
+            None => return None,
+        })
+    }
+
     /// The dry branch that is meant: the one that was named, else the one that is checked out, by its name at the remote.
     pub fn dry_branch(&self) -> anyhow::Result<BranchName> {
         let Some(branch) = &self.branch else {

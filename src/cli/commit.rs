@@ -8,6 +8,7 @@ use super::{Outcome, WrongUse, output};
 use crate::hydrate::{self, CommitRequest};
 use crate::render::Renderers;
 use crate::report::{Wording, summary};
+use crate::wall;
 
 /// How large a request may be: what Argo CD's own commit server takes.
 const REQUEST_BYTES_MAX: u64 = 100 << 20;
@@ -29,7 +30,7 @@ pub(super) fn run(_arguments: &Arguments, json: bool) -> anyhow::Result<Outcome>
     super::check_owner(&repository, "commit")?;
     let _lock = hydrate::lock(&repository, |_| true)?;
     let renderers = Renderers::from_config(&repository, &super::machine()?)?;
-    match hydrate::commit(&repository, &renderers, &request)? {
+    match hydrate::commit(&repository, &renderers, &request, wall::now())? {
         Ok(report) => {
             if json {
                 output::print_json(&report)?;

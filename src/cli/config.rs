@@ -430,7 +430,7 @@ fn read(repository: &Repository) -> anyhow::Result<Files> {
 }
 
 /// Commits the settings, when they are right and differ from those there are; answers whether they do.
-fn write(repository: &Repository, files: &Files, message: &str) -> anyhow::Result<bool> {
+pub(super) fn write(repository: &Repository, files: &Files, message: &str) -> anyhow::Result<bool> {
     check_settings(files)?;
     let buffer = ObjectBuffer::new(repository);
     let old = repository.refs()?.get(SETTINGS_REF);

@@ -9,19 +9,22 @@ use super::screen::Screen;
 use super::{NO_APPLICATION, Outcome, output};
 use crate::application::BranchName;
 use crate::git::ObjectId;
-use crate::hydrate::{self, Against, Preview, Setup, Wake};
+use crate::hydrate::{self, Against, MergeBase, Preview, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::Progress;
-use crate::report::changes::{Changes, Detail, html, json, markdown, text};
+use crate::report::changes::{Changes, Detail, Form, html, json, markdown, text};
+use crate::wall;
 
 /// Show what would change in each environment.
 ///
 /// Hydrates a dry commit in memory and compares the manifests with those on the environment branches of the remote,
 /// object by object and field by field. No ref is written.
 ///
-/// Image changes and dangers are listed first: data lost with an object, fields that the API server does not let
-/// anyone change, additional permissions, workloads scaled to zero. Changes of checksums, chart labels, generated
-/// names and the dry commit's id count as noise. The values of Secrets are hidden.
+/// A commit that is behind its dry branch is compared at the merge base, so that only its own changes are shown.
+///
+/// Image changes and dangers are listed first. Dangers are sorted by severity: data loss, outage, security, the rest;
+/// each with what happens in the cluster, whether Argo CD prunes, and what to do. Changes of checksums, chart labels,
+/// generated names and the dry commit's id count as noise. The values of Secrets are hidden.
 ///
 /// Exit code: 0 when nothing would change, 1 when something would or fails to render, 2 after an error.
 #[derive(Debug, clap::Args)]
@@ -62,21 +65,28 @@ pub(super) struct Arguments {
 const SCHEMA: &str = "\
 JSON:
   format                    1; another number when a field changes its meaning
+  mergeBase                 the commit that was compared with when the dry branch has commits that the dry commit
+                            lacks: commit, branch, behind (how many)
   environments              by branch:
     branch, syncBranch      the branch that is written; the one that is deployed
     dryBranch, drySha       the dry branch and commit
     dryShaBefore            the dry commit that the branch is hydrated from now
     against                 the hydrated commit that was compared
     applicationCount        Applications that write to the branch
-    summary                 added, changed, removed, noise: objects; images; dangers: their number
+    summary                 added, changed, removed, moved, noise: objects; restarts: workloads; images; dangers: their
+                            number
+    dangers                 the worst first, equal ones together: severity (data-loss, outage, security, other),
+                            kind, message, pruning (automatic, manual, confirmed, cascade, off, unknown), advice,
+                            objects
     mistakes                why it fails to render: severity, message, span, application, hint
     behind                  paths that stay at an earlier dry commit: path, drySha, application, paused
     failures                what is wrong with those of them that are not paused
     applications            those that change: name, path, change (added, removed, changed), movedFrom,
-                            unreadable: why what is on the branch cannot be compared
-      objects               apiVersion, kind, namespace, name, oldName, change, noise, restarts
+                            unreadable: why what is on the branch cannot be compared; handedOver: where its objects go
+      objects               apiVersion, kind, namespace, name, oldName, movedFrom (an Application), change, noise,
+                            restarts
         images              container, old, new
-        dangers             kind (removed, immutable, versionGone, widened, scaledToZero), message
+        dangers             severity, kind, message, pruning, advice
         differences         path, old, new, noise; or path, movedFrom, movedTo for an item of a list
   inputs                    charts, bases and files from elsewhere that change: kind, url, name, old, new (versions),
                             files (how many differ: templates, values, crds, files), usedBy
@@ -88,11 +98,10 @@ pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Ou
         true => super::snapshot_of(&clone.repository, "git hydrate diff")?,
         false => super::dry_commit_of(&clone.repository, &arguments.rev, "git hydrate diff")?,
     };
-    let against = match &arguments.against {
-        Some(rev) => Against::Commit(clone.commit(rev)?),
-        None => Against::Branches,
-    };
-    let changes = Changes::new(preview(&clone, tip, &against)?, arguments.secrets);
+    let against = arguments.against.as_ref().map(|rev| clone.commit(rev)).transpose()?;
+    // What was not committed yet is on top of HEAD.
+    let parting = if arguments.worktree { clone.commit("HEAD").unwrap_or(tip) } else { tip };
+    let changes = Changes::new(preview(&clone, (tip, parting), against)?, arguments.secrets);
     if let Some(file) = &arguments.html {
         std::fs::write(file, html(&changes)).with_context(|| format!("writing {}", file.display()))?;
     }
@@ -108,7 +117,8 @@ pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Ou
             false => Detail::Fields { with_noise: arguments.noise },
         };
         let screen = Screen::new(Some(&clone.repository));
-        screen.show(&text(&changes, detail, screen.paint()))?;
+        let form = Form { paint: screen.paint(), wraps: screen.is_terminal() };
+        screen.show(&text(&changes, detail, form))?;
     }
     Ok(if changes.is_empty() { Outcome::Done } else { Outcome::Found })
 }
@@ -116,20 +126,27 @@ pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Ou
 /// What hydrating the commit as the tip of a dry branch would change.
 ///
 /// A branch from which nothing is hydrated, such as one for a pull request, is taken for one that will be merged into one
-/// that is.
-fn preview(clone: &Clone, tip: ObjectId, against: &Against) -> anyhow::Result<Preview> {
+/// that is. A commit that lacks some of the dry branch, which is known by its `parting`, is compared where they parted, unless it
+/// is said what to compare `against`.
+fn preview(clone: &Clone, (tip, parting): (ObjectId, ObjectId), against: Option<ObjectId>) -> anyhow::Result<Preview> {
+    let refs = clone.repository.refs()?;
+    let against = |branch: &BranchName| {
+        let upstream = clone.refs.tip(&refs, branch);
+        let base = || MergeBase::of(&clone.repository, parting, (branch, upstream?));
+        match against {
+            Some(id) => Against::Commit(id),
+            None => base().map_or(Against::Branches, Against::MergeBase),
+        }
+    };
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
     let progress = Progress::new();
     let hydrated = |branch: BranchName| {
+        let against = against(&branch);
         let setup = Setup {
-            repository: &clone.repository,
-            refs: clone.refs.clone(),
-            wake: Wake::Commit { branch, tip },
-            renderers: &renderers,
-            out_of_time: &|| false,
             observer: &progress,
+            ..Setup::new(&clone.repository, clone.refs.clone(), Wake::Commit { branch, tip }, &renderers, wall::now())
         };
-        let preview = hydrate::preview(&setup, against);
+        let preview = hydrate::preview(&setup, &against);
         progress.clear();
         clone.explain(preview)
     };

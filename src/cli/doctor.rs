@@ -7,9 +7,10 @@ use clap::CommandFactory as _;
 
 use super::{Outcome, output};
 use crate::hook;
-use crate::hydrate::{self, RefNames, Setup, Silent, Wake};
+use crate::hydrate::{self, RefNames, Setup, Wake};
 use crate::install::{Doctor, Finding, Health, Surroundings};
 use crate::render::Renderers;
+use crate::wall;
 
 /// Test an installation, and explain how to fix problems.
 #[derive(Debug, clap::Args)]
@@ -39,14 +40,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let server = arguments.server || repository.worktree().is_none();
     let findings = if server {
         let renderers = Renderers::from_config(&repository, &super::machine()?)?;
-        let setup = Setup {
-            repository: &repository,
-            refs: RefNames::server(),
-            wake: Wake::Pushed(Vec::new()),
-            renderers: &renderers,
-            out_of_time: &|| false,
-            observer: &Silent,
-        };
+        let setup = Setup::new(&repository, RefNames::server(), Wake::Pushed(Vec::new()), &renderers, wall::now());
         // What keeps it from being read is in the survey too.
         let statuses = hydrate::status(&setup).unwrap_or_default();
         let problems = hydrate::problems(&setup).unwrap_or_default();

@@ -7,6 +7,7 @@ use crate::git::ObjectId;
 use crate::hydrate::{self, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::{Progress, Wording, summary};
+use crate::wall;
 
 #[derive(Debug, clap::Args)]
 #[group(skip)]
@@ -35,12 +36,14 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let progress = Progress::new();
     let hydrated = |branch: &BranchName| {
         let setup = Setup {
-            repository: &clone.repository,
-            refs: clone.refs.clone(),
-            wake: Wake::Commit { branch: branch.clone(), tip },
-            renderers: &renderers,
-            out_of_time: &|| false,
             observer: &progress,
+            ..Setup::new(
+                &clone.repository,
+                clone.refs.clone(),
+                Wake::Commit { branch: branch.clone(), tip },
+                &renderers,
+                wall::now(),
+            )
         };
         let report = hydrate::hydrate(&setup);
         progress.clear();

@@ -10,9 +10,10 @@ use super::{Outcome, WrongUse, config, output};
 use crate::diag::shell_path;
 use crate::git::{Location, Repository};
 use crate::hook;
-use crate::hydrate::{self, HydrateError, RefNames, Setup, Silent, Wake};
+use crate::hydrate::{self, HydrateError, RefNames, Setup, Wake};
 use crate::install::{CLIENT_HOOKS, Installer, Owned, SERVER_HOOKS, State, Step};
 use crate::render::Renderers;
+use crate::wall;
 
 /// Install the hooks of a server, or set up a clone.
 #[derive(Debug, clap::Args)]
@@ -183,7 +184,7 @@ fn survey(repository: &Repository) -> anyhow::Result<hydrate::Survey> {
 }
 
 fn setup<'s>(repository: &'s Repository, renderers: &'s Renderers, wake: Wake) -> Setup<'s> {
-    Setup { repository, refs: RefNames::server(), wake, renderers, out_of_time: &|| false, observer: &Silent }
+    Setup::new(repository, RefNames::server(), wake, renderers, wall::now())
 }
 
 fn tell(steps: &[Step], json: bool) -> anyhow::Result<Outcome> {

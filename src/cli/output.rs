@@ -44,7 +44,7 @@ pub(super) fn print_document(document: &impl serde::Serialize) -> anyhow::Result
 
 /// Says on standard error what is odd or wrong, as a person reads it.
 pub(super) fn warn(what: &impl std::fmt::Display) {
-    // No one is left to be told when this fails.
+    // No one reads it when this fails.
     drop(std::io::stderr().lock().write_all(screened(&format!("{what}\n")).as_bytes()));
 }
 

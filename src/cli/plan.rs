@@ -9,8 +9,9 @@ use super::{Outcome, output};
 use crate::application::BranchName;
 use crate::diag::printable;
 use crate::git::ObjectId;
-use crate::hydrate::{self, Planned, PlannedBranch, PlannedRender, PlannedWhy, RefNames, Setup, Silent, Wake};
+use crate::hydrate::{self, Planned, PlannedBranch, PlannedFrozen, PlannedRender, PlannedWhy, RefNames, Setup, Wake};
 use crate::render::Renderers;
+use crate::wall;
 
 /// Show what a push would render, and why.
 ///
@@ -81,15 +82,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
 
 fn plan(clone: &Clone, branch: BranchName, tip: ObjectId) -> anyhow::Result<Planned> {
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
-    let setup = Setup {
-        repository: &clone.repository,
-        // Where pushes go in, by what they left.
-        refs: if clone.has_remote() { clone.refs.clone() } else { RefNames::server() },
-        wake: Wake::Commit { branch, tip },
-        renderers: &renderers,
-        out_of_time: &|| false,
-        observer: &Silent,
-    };
+    // Where pushes go in, by what they left.
+    let refs = if clone.has_remote() { clone.refs.clone() } else { RefNames::server() };
+    let setup = Setup::new(&clone.repository, refs, Wake::Commit { branch, tip }, &renderers, wall::now());
     clone.explain(hydrate::plan(&setup))
 }
 
@@ -99,6 +94,9 @@ fn text(planned: &Planned) -> String {
         let short = commit.dry_sha.get(..7).unwrap_or(&commit.dry_sha);
         let _ = writeln!(text, "{short} {}", printable(&commit.subject));
         commit.branches.iter().for_each(|branch| add_branch(&mut text, branch));
+    }
+    for PlannedFrozen { branch, frozen } in &planned.frozen {
+        let _ = writeln!(text, "{}  {}", printable(branch), printable(&frozen.to_string()));
     }
     for problem in planned.problems.iter().chain(&planned.warnings) {
         let _ = writeln!(text, "{problem}");

@@ -12,6 +12,7 @@ use crate::git::Repository;
 use crate::hydrate::{self, Report};
 use crate::render::Renderers;
 use crate::report::{Progress, Wording, summary};
+use crate::wall;
 use crate::worker::{self, Done, Given, Orders, RefMove};
 
 /// Hydrate what a remote has, and push the result: for hosts without hooks.
@@ -124,6 +125,7 @@ fn orders(arguments: &Arguments, repository: &Repository) -> anyhow::Result<Orde
     Ok(Orders {
         remote,
         settings,
+        now: wall::now(),
         dry_run: arguments.dry_run,
         refs_per_push: arguments.refs_per_push.map(NonZero::get),
         commits_per_push: arguments.commits_per_push.map(NonZero::get),

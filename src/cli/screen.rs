@@ -16,6 +16,7 @@ const DEFAULTS: [(&str, &str); 2] = [("LESS", "FRX"), ("LV", "-c")];
 /// Standard output, as far as a person reads it.
 pub(super) struct Screen {
     paint: Paint,
+    is_terminal: bool,
     pager: Option<String>,
 }
 
@@ -23,12 +24,18 @@ impl Screen {
     /// What standard output is now; git decides on colours and names the pager, by the configuration of the repository.
     pub fn new(repository: Option<&Repository>) -> Self {
         let is_terminal = std::io::stdout().is_terminal();
-        Self { paint: Paint::new(repository, is_terminal), pager: is_terminal.then(|| pager(repository)).flatten() }
+        let pager = is_terminal.then(|| pager(repository)).flatten();
+        Self { paint: Paint::new(repository, is_terminal), is_terminal, pager }
     }
 
     /// Whether what it shows gets colours.
     pub fn paint(&self) -> Paint {
         self.paint
+    }
+
+    /// Whether it is a terminal, whose lines are short.
+    pub fn is_terminal(&self) -> bool {
+        self.is_terminal
     }
 
     /// Shows the whole of a result and returns when the reader has left it.

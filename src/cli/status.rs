@@ -6,9 +6,10 @@ use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_BRANCH, Outcome, WrongUse, output};
 use crate::diag::{Diagnostic, printable};
-use crate::hydrate::{BranchState, BranchStatus, Setup, Silent, Wake, problems, status};
+use crate::hydrate::{BranchState, BranchStatus, Setup, Wake, problems, status};
 use crate::render::Renderers;
 use crate::report::{Paint, Style};
+use crate::wall;
 
 /// Show the state of each environment branch, and what failed.
 #[derive(Debug, clap::Args)]
@@ -21,14 +22,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let clone = Clone::open(&arguments.clone)?;
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
-    let setup = Setup {
-        repository: &clone.repository,
-        refs: clone.refs.clone(),
-        wake: Wake::Everything,
-        renderers: &renderers,
-        out_of_time: &|| false,
-        observer: &Silent,
-    };
+    let setup = Setup::new(&clone.repository, clone.refs.clone(), Wake::Everything, &renderers, wall::now());
     let mut found = Found { branches: status(&setup)?, problems: problems(&setup)? };
     if let Some(name) = &arguments.clone.branch {
         found.branches.retain(|status| status.dry_branch == *name || status.branch == *name);
@@ -65,7 +59,7 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
         let short = |id: &str| id.get(..7).unwrap_or(id).to_owned();
         let dry = status.dry_sha.as_deref().map_or_else(|| "nothing yet".to_owned(), short);
         let from = format!("{} of {}", paint.by(Style::Id, &dry), printable(&status.dry_branch));
-        let style = if status.is_current() { Style::Added } else { Style::Warning };
+        let style = if status.is_current() && status.frozen.is_none() { Style::Added } else { Style::Warning };
         let branch = printable(&status.branch);
         let branch = paint.by(Style::Branch, &branch);
         let at = paint.by(Style::Id, &short(&status.tip)).to_string();
@@ -84,6 +78,7 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
                 let recorded = status.recorded_tip.as_deref().map(short).unwrap_or_default();
                 format!("moved back by hand to {}: hydration left it at {recorded}", short(&status.tip))
             }
+            Some(0) if fails_again(status) => "hydrated with earlier settings".to_owned(),
             Some(0) => "up to date".to_owned(),
             Some(1) => "1 commit behind".to_owned(),
             Some(count) => format!("{count} commits behind"),
@@ -93,6 +88,10 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
             None if status.state == BranchState::NotMade => "not made yet".to_owned(),
             None if status.dry_tip.is_none() => "its dry branch does not exist".to_owned(),
             None => "its dry branch was rewound".to_owned(),
+        };
+        let behind = match &status.frozen {
+            Some(frozen) => format!("{behind}, {}", printable(&frozen.to_string())),
+            None => behind,
         };
         let _ = writeln!(text, "{branch:width$}  {from}  {}", paint.by(style, &behind));
         for path in &status.paths_behind {
@@ -111,6 +110,12 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
         }
     }
     text
+}
+
+/// Whether the dry commit that a branch shows failed when the settings changed.
+fn fails_again(status: &BranchStatus) -> bool {
+    let failed = |dry_sha: &str| status.dry_sha.as_deref() == Some(dry_sha);
+    status.paths_behind.is_empty() && status.failures.iter().any(|failure| failed(&failure.dry_sha))
 }
 
 /// That a branch ends with something else than hydration made.

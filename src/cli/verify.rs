@@ -11,6 +11,7 @@ use crate::hydrate::{self, Setup, Verified, Wake};
 use crate::render::Renderers;
 use crate::report::Progress;
 use crate::settings::RendererName;
+use crate::wall;
 
 /// Re-render hydrated commits and check that their ids match.
 ///
@@ -47,12 +48,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?.without_run_limit();
     let progress = Progress::new();
     let setup = Setup {
-        repository: &clone.repository,
-        refs: clone.refs.clone(),
-        wake: Wake::Pushed(Vec::new()),
-        renderers: &renderers,
-        out_of_time: &|| false,
         observer: &progress,
+        ..Setup::new(&clone.repository, clone.refs.clone(), Wake::Pushed(Vec::new()), &renderers, wall::now())
     };
     let lines = match &arguments.range {
         Some(range) => vec![clone.line(range)?],

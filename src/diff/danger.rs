@@ -1,53 +1,253 @@
-//! Changes that may do harm: what is lost with an object, what the API server will refuse, who may do more than before.
+//! Changes that may do harm: what is lost with an object, what stops, who may do more than before, what the API server
+//! will refuse.
+//!
+//! Each rule is a file below: a function of one object before and after, and of the objects around it ([`Around`]). A
+//! [`Danger`] says what happens in the cluster ([`Display`](std::fmt::Display)), whether Argo CD removes anything for it
+//! ([`Danger::pruning`]) and what to do ([`Danger::advice`]). What is said for sixty and more changes is in
+//! `tests/cases/dangers`, from the documentation of Kubernetes and Argo CD.
 
+mod around;
+mod availability;
+mod crd;
+mod hosts;
 mod immutable;
+mod lost;
+mod namespace;
+mod network;
+mod pods;
+mod privilege;
+mod pruning;
+mod quantity;
+mod resources;
 mod rights;
+#[cfg(test)]
+mod tests;
 
-use super::pair::text;
+use super::pair::{Pair, text};
 use crate::manifest::Manifest;
 use crate::yaml::Value;
 
+pub(super) use around::{Around, Index};
+pub use pruning::Pruning;
+
+/// How bad it is; the worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Data are gone.
+    DataLoss,
+    /// Something stops working.
+    Outage,
+    /// Somebody may do, see or reach more than before.
+    Security,
+    /// The rest, such as a sync that fails.
+    Other,
+}
+
+impl Severity {
+    /// The word by which programs know it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Severity::DataLoss => "data-loss",
+            Severity::Outage => "outage",
+            Severity::Security => "security",
+            Severity::Other => "other",
+        }
+    }
+
+    /// Whether no output may leave it out.
+    pub fn is_severe(self) -> bool {
+        self < Severity::Other
+    }
+}
+
+/// The word in front of a danger.
+impl std::fmt::Display for Severity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Severity::DataLoss => "data loss",
+            Severity::Outage => "outage",
+            Severity::Security => "security",
+            Severity::Other => "danger",
+        })
+    }
+}
+
 /// A change that somebody should have a second look at.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Danger {
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Danger {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What it is.
+    pub what: What,
+    /// Whether Argo CD removes the object, where it does harm by that.
+    pub pruning: Option<Pruning>,
+}
+
+/// The sorts of dangers.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum What {
     /// An object goes, and more with it than itself.
     Removed {
         /// What goes with it.
+        loss: &'static str,
+    },
+    /// Another Application has the object now, and the old one may prune it first.
+    HandedOver {
+        /// What goes with it then.
+        loss: &'static str,
+    },
+    /// An object of the same kind and name comes in another namespace.
+    NamespaceChanged {
+        /// The namespace before.
+        from: String,
+        /// The namespace after.
+        to: String,
+        /// What that means for this kind.
         loss: &'static str,
     },
     /// A field changed that the API server does not let anybody change.
     Immutable {
         /// The field.
         field: String,
-        /// Whether the object is to be deleted and made again on sync, as an annotation of it says.
+        /// Whether the object is deleted and made again on sync, as an annotation of it says.
         replaced: bool,
+        /// Whether it holds data that would go with it.
+        holds_data: bool,
     },
-    /// A version of a custom resource is no longer there.
+    /// A version of a custom resource is no longer there, or no longer served.
     VersionGone {
         /// The version.
         version: String,
+        /// Whether it is still there.
+        is_there: bool,
     },
-    /// Somebody may do more than before.
-    Widened {
-        /// What, or who: at least one.
-        grants: Vec<String>,
+    /// Fewer Pods, whose claims are deleted.
+    ScaledDown {
+        /// How many replicas there were.
+        from: i64,
+        /// How many there are.
+        to: i64,
     },
     /// Nothing runs any more.
     ScaledToZero {
         /// How many replicas there were.
         from: i64,
     },
+    /// What protected something is gone.
+    Unprotected {
+        /// What is no longer so.
+        loss: &'static str,
+    },
+    /// Something no longer gets through.
+    Blocking {
+        /// What.
+        blocked: String,
+    },
+    /// A host is no longer served.
+    HostGone {
+        /// The host.
+        host: String,
+    },
+    /// A container gets far less than before.
+    ResourcesDown {
+        /// The container.
+        container: String,
+        /// `memory limit`, `CPU request`, …
+        resource: &'static str,
+        /// The quantity before, as written.
+        from: String,
+        /// The quantity after, as written.
+        to: String,
+    },
+    /// Pods may do more on their node than before.
+    Privileged {
+        /// What: at least one.
+        gains: Vec<String>,
+    },
+    /// Something can be reached from more places than before.
+    Exposed {
+        /// How.
+        how: String,
+    },
+    /// Somebody may do more than before.
+    Widened {
+        /// What, or who: at least one.
+        grants: Vec<String>,
+    },
+    /// An image that can be another one tomorrow.
+    FloatingImage {
+        /// The image, as written.
+        image: String,
+    },
 }
 
 impl Danger {
+    fn new(severity: Severity, what: What) -> Self {
+        Self { severity, what, pruning: None }
+    }
+
+    fn pruned(self, pruning: Pruning) -> Self {
+        Self { pruning: Some(pruning), ..self }
+    }
+
     /// The word by which programs know it.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Danger::Removed { .. } => "removed",
-            Danger::Immutable { .. } => "immutable",
-            Danger::VersionGone { .. } => "versionGone",
-            Danger::Widened { .. } => "widened",
-            Danger::ScaledToZero { .. } => "scaledToZero",
+        match self.what {
+            What::Removed { .. } => "removed",
+            What::HandedOver { .. } => "handedOver",
+            What::NamespaceChanged { .. } => "namespaceChanged",
+            What::Immutable { .. } => "immutable",
+            What::VersionGone { .. } => "versionGone",
+            What::ScaledDown { .. } => "scaledDown",
+            What::ScaledToZero { .. } => "scaledToZero",
+            What::Unprotected { .. } => "unprotected",
+            What::Blocking { .. } => "blocking",
+            What::HostGone { .. } => "hostGone",
+            What::ResourcesDown { .. } => "resourcesDown",
+            What::Privileged { .. } => "privileged",
+            What::Exposed { .. } => "exposed",
+            What::Widened { .. } => "widened",
+            What::FloatingImage { .. } => "floatingImage",
+        }
+    }
+
+    /// What to do about it.
+    pub fn advice(&self) -> &'static str {
+        match &self.what {
+            What::Removed { .. } if self.pruning == Some(Pruning::Cascade) => {
+                "to keep it, set the sync option `Delete=false` on it in a commit before this one"
+            }
+            What::Removed { .. } | What::Unprotected { .. } | What::HostGone { .. } if self.pruning.is_some() => {
+                "to keep it, set the sync option `Prune=false` on it in a commit before this one"
+            }
+            What::Removed { .. } => "check that it is meant to go",
+            What::HandedOver { .. } => {
+                "set the sync options `Prune=false,Delete=false` on it in a commit before this one, and sync the new Application first"
+            }
+            What::NamespaceChanged { .. } if self.severity == Severity::DataLoss => {
+                "set the sync option `Prune=false` on the old one first, copy the data, then remove it"
+            }
+            What::NamespaceChanged { .. } => "have both for a while, then remove the old one",
+            What::Immutable { holds_data: true, .. } => "make one of a new name and copy the data",
+            What::Immutable { replaced: true, .. } => "take `Force=true` away, or give it a new name",
+            What::Immutable { .. } => {
+                "give it a new name, delete the old one by hand, or set the sync options `Force=true,Replace=true`"
+            }
+            What::VersionGone { is_there: true, .. } => "move the clients of this version first",
+            What::VersionGone { .. } => "store all objects in another version and clear `status.storedVersions` first",
+            What::ScaledDown { .. } => "back up the data, or set `whenScaled: Retain` in a commit before this one",
+            What::ScaledToZero { .. } => "if an autoscaler sets the replicas, leave the field out",
+            What::Unprotected { .. } => "name those who may connect",
+            What::Blocking { .. } if self.severity == Severity::Outage => "add the rules for what shall get through",
+            What::Blocking { .. } => "allow at least one disruption, or run more replicas",
+            What::HostGone { .. } => "check that no one uses the host, or redirect it first",
+            What::ResourcesDown { .. } => "compare with what the containers use",
+            What::Privileged { .. } => "grant only what the containers need",
+            What::Exposed { .. } => {
+                "to keep it inside, use ClusterIP, the cloud's internal load balancer, or `loadBalancerSourceRanges`"
+            }
+            What::Widened { .. } => "grant only what is needed",
+            What::FloatingImage { .. } => "name a version or a digest",
         }
     }
 }
@@ -58,91 +258,98 @@ const GRANTS_SHOWN: usize = 4;
 /// What happens, to follow the name of the object and a colon.
 impl std::fmt::Display for Danger {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Danger::Removed { loss } => write!(f, "removed, {loss}"),
-            Danger::Immutable { field, replaced: false } => {
+        match &self.what {
+            What::Removed { loss } => write!(f, "removed, {loss}"),
+            What::HandedOver { loss } => {
+                write!(f, "moves to another Application: if the old one removes it first, it goes {loss}")
+            }
+            What::NamespaceChanged { from, to, loss } => write!(f, "namespace {from} → {to}: {loss}"),
+            What::Immutable { field, replaced: false, .. } => {
                 write!(f, "`{field}` cannot be changed: the sync fails unless the object is deleted first")
             }
-            Danger::Immutable { field, replaced: true } => {
-                write!(f, "`{field}` cannot be changed: the object is deleted and created again")
+            What::Immutable { field, replaced: true, .. } => {
+                write!(f, "`{field}` cannot be changed: the object is deleted and created again (`Force=true`)")
             }
-            Danger::VersionGone { version } => {
+            What::VersionGone { version, is_there: false } => {
                 write!(f, "version {version} is removed: objects that are stored in it cannot be read")
             }
-            Danger::Widened { grants } => {
-                let shown = grants.iter().take(GRANTS_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
-                write!(f, "grants additional permissions: {shown}")?;
-                match grants.len().saturating_sub(GRANTS_SHOWN) {
-                    0 => Ok(()),
-                    more => write!(f, " and {more} more"),
-                }
+            What::VersionGone { version, is_there: true } => {
+                write!(f, "version {version} is no longer served: requests for it fail")
             }
-            Danger::ScaledToZero { from } => write!(f, "replicas {from} → 0: nothing runs"),
+            What::ScaledDown { from, to } => {
+                write!(f, "replicas {from} → {to}: the claims of the Pods that go are deleted (`whenScaled: Delete`)")
+            }
+            What::ScaledToZero { from } => write!(f, "replicas {from} → 0: nothing runs"),
+            What::Unprotected { loss } => f.write_str(loss),
+            What::Blocking { blocked } => f.write_str(blocked),
+            What::HostGone { host } => write!(f, "{host} is no longer served"),
+            What::ResourcesDown { container, resource, from, to } => {
+                write!(f, "{resource} of `{container}` {from} → {to}: {}", resources::effect(resource))
+            }
+            What::Privileged { gains } => list(f, "Pods get ", gains),
+            What::Exposed { how } => f.write_str(how),
+            What::Widened { grants } => list(f, "grants additional permissions: ", grants),
+            What::FloatingImage { image } => {
+                write!(f, "image {image} has no version: what runs is decided each time that a Pod starts")
+            }
         }
     }
 }
 
-/// What may do harm in the change of one object.
-pub(super) fn dangers(old: Option<&Manifest>, new: Option<&Manifest>) -> Vec<Danger> {
+fn list(f: &mut std::fmt::Formatter<'_>, start: &str, items: &[String]) -> std::fmt::Result {
+    let shown = items.iter().take(GRANTS_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    write!(f, "{start}{shown}")?;
+    match items.len().saturating_sub(GRANTS_SHOWN) {
+        0 => Ok(()),
+        more => write!(f, " and {more} more"),
+    }
+}
+
+/// What may do harm in the change of one object, the worst first.
+///
+/// A hook is deleted and made again as its policy says, is not pruned and never scaled: of it only what its Pods and its
+/// rights may do counts.
+pub(super) fn dangers(pair: &Pair<'_>, around: &Around<'_>) -> Vec<Danger> {
+    let (old, new) = (pair.old, pair.new);
     let mut found = Vec::new();
-    match (old, new) {
-        (Some(old), None) => found.extend(removed(old)),
-        (Some(old), Some(new)) => {
-            found.extend(immutable::changed(old, new));
-            found.extend(versions_gone(old, new));
-            found.extend(scaled_to_zero(old, new));
+    if !old.or(new).is_some_and(is_hook) {
+        match (old, new) {
+            (Some(old), None) => found.extend(lost::removed(old, around)),
+            (Some(old), Some(new)) if pair.is_recreated => found.extend(namespace::changed(old, new, around)),
+            (Some(old), Some(new)) => {
+                found.extend(pair.moved_from.and_then(|_| lost::handed_over(old, around)));
+                found.extend(immutable::changed(old, new));
+                found.extend(crd::versions_gone(old, new));
+                found.extend(availability::scaled(old, new));
+            }
+            (None, _) => {}
         }
-        (None, _) => {}
+        found.extend(availability::disruptions(old, new, around));
+        found.extend(network::policy(old, new, around));
+        found.extend(network::exposed(old, new));
+        found.extend(hosts::gone(old, new, around));
     }
-    let grants = new.map(|new| rights::widened(old, new)).unwrap_or_default();
-    if !grants.is_empty() {
-        found.push(Danger::Widened { grants });
+    if let Some(new) = new {
+        found.extend(resources::down(old, new));
+        found.extend(privilege::gained(old, new));
+        found.extend(pods::floating_images(old, new));
+        let grants = rights::widened(old, new);
+        if !grants.is_empty() {
+            found.push(Danger::new(Severity::Security, What::Widened { grants }));
+        }
     }
+    found.sort();
     found
 }
 
-/// What is lost with an object, unless an annotation keeps Argo CD from removing it.
-fn removed(old: &Manifest) -> Option<Danger> {
-    if has_sync_option(old, "Prune=false") {
-        return None;
-    }
-    let loss = match (old.group(), old.kind()) {
-        ("", "Namespace") => "with everything in it",
-        ("apiextensions.k8s.io", "CustomResourceDefinition") => "with all objects of its kind",
-        ("", "PersistentVolumeClaim") => "with its data, unless the volume is retained",
-        ("", "PersistentVolume") => "so its data may be lost",
-        ("apps", "StatefulSet") => "its Pods are deleted; its volume claims stay unless it says otherwise",
-        _ => return None,
-    };
-    Some(Danger::Removed { loss })
-}
-
-fn versions_gone(old: &Manifest, new: &Manifest) -> Vec<Danger> {
-    if old.kind() != "CustomResourceDefinition" {
-        return Vec::new();
-    }
-    let versions = |manifest: &Manifest| -> Vec<String> {
-        let versions = manifest.object().at(&["spec", "versions"]).and_then(Value::as_sequence).unwrap_or_default();
-        let name = |version: &Value| version.get("name").and_then(Value::as_str).map(str::to_owned);
-        versions.iter().filter_map(name).collect()
-    };
-    let now = versions(new);
-    let gone = versions(old).into_iter().filter(|version| !now.contains(version));
-    gone.map(|version| Danger::VersionGone { version }).collect()
-}
-
-/// Workloads that run one replica when they do not say how many.
-const REPLICATED: [&str; 4] = ["Deployment", "StatefulSet", "ReplicaSet", "Rollout"];
-
-fn scaled_to_zero(old: &Manifest, new: &Manifest) -> Option<Danger> {
-    let replicas = |manifest: &Manifest| match manifest.object().at(&["spec", "replicas"]) {
-        Some(Value::Int(replicas)) => Some(*replicas),
-        None => REPLICATED.contains(&manifest.kind()).then_some(1),
-        Some(_) => None,
-    };
-    match (replicas(old)?, replicas(new)?) {
-        (from @ 1.., 0) => Some(Danger::ScaledToZero { from }),
-        _ => None,
+/// Whether Argo CD runs the object in a phase of a sync, or not at all, and does not compare it.
+///
+/// Reference: argo-cd 3.4 gitops-engine/pkg/sync/hook/hook.go `IsHook`, helm/hook.go: Helm 2's `crd-install` is none.
+fn is_hook(manifest: &Manifest) -> bool {
+    let annotation = |key| manifest.object().at(&["metadata", "annotations", key]).and_then(Value::as_str);
+    match annotation("argocd.argoproj.io/hook") {
+        Some(_) => true,
+        None => annotation("helm.sh/hook").is_some_and(|hook| hook != "crd-install"),
     }
 }
 
@@ -152,4 +359,9 @@ fn scaled_to_zero(old: &Manifest, new: &Manifest) -> Option<Danger> {
 fn has_sync_option(manifest: &Manifest, option: &str) -> bool {
     let options = text(manifest, &["metadata", "annotations", "argocd.argoproj.io/sync-options"]);
     options.split(',').any(|word| word.trim() == option)
+}
+
+/// The items of a list; none when it is not a list.
+fn items<'a>(value: &'a Value, path: &[&str]) -> &'a [Value] {
+    value.at(path).and_then(Value::as_sequence).unwrap_or_default()
 }

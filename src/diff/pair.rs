@@ -12,13 +12,24 @@ pub(super) struct Pair<'a> {
     pub new: Option<&'a Manifest>,
     /// Whether it has another name, because the name holds a hash of the content.
     pub renamed: bool,
+    /// Whether it is in another namespace, so that the API server knows two objects.
+    pub is_recreated: bool,
+    /// The destination path that it comes from, by its number, when that is another one.
+    pub moved_from: Option<usize>,
+}
+
+impl<'a> Pair<'a> {
+    fn new(old: Option<&'a Manifest>, new: Option<&'a Manifest>) -> Self {
+        Self { old, new, renamed: false, is_recreated: false, moved_from: None }
+    }
 }
 
 /// Brings the objects of two lists together: by what the API server knows them by; those without a name by their
-/// content; and ConfigMaps and Secrets whose names differ in Kustomize's hash alone.
+/// content; ConfigMaps and Secrets whose names differ in Kustomize's hash alone; and what has another namespace.
 ///
-/// The version in `apiVersion` is no part of what they are known by, so a new one is a change.
-pub(super) fn pairs<'a>(old: &'a [Manifest], new: &'a [Manifest]) -> Vec<Pair<'a>> {
+/// The version in `apiVersion` is not part of what they are known by, so a new one is a change. `default` is the namespace of
+/// objects without one, if that is known.
+pub(super) fn pairs<'a>(old: &'a [Manifest], new: &'a [Manifest], default: Option<&str>) -> Vec<Pair<'a>> {
     let mut waiting: BTreeMap<Key, VecDeque<&Manifest>> = BTreeMap::new();
     for manifest in old {
         if let Some(key) = manifest.key() {
@@ -29,28 +40,70 @@ pub(super) fn pairs<'a>(old: &'a [Manifest], new: &'a [Manifest]) -> Vec<Pair<'a
     for manifest in new {
         let Some(key) = manifest.key() else { continue };
         match waiting.get_mut(&key).and_then(VecDeque::pop_front) {
-            Some(old) => pairs.push(Pair { old: Some(old), new: Some(manifest), renamed: false }),
+            Some(old) => pairs.push(Pair::new(Some(old), Some(manifest))),
             None => unmatched.push(manifest),
         }
     }
     let gone: Vec<&Manifest> = waiting.into_values().flatten().collect();
-    let (gone, unmatched) = renamed(gone, unmatched, &mut pairs);
+    let renamed = |old, new| Pair { renamed: true, ..Pair::new(Some(old), Some(new)) };
+    let (gone, unmatched) = one_to_one(gone, unmatched, &mut pairs, stem, renamed);
+    let effective = |manifest: &'a Manifest| match manifest.namespace() {
+        "" => default.unwrap_or_default().to_owned(),
+        namespace => namespace.to_owned(),
+    };
+    let moved = |old, new| {
+        let namespaces = [effective(old), effective(new)];
+        let is_recreated = namespaces[0] != namespaces[1] && namespaces.iter().all(|name| !name.is_empty());
+        Pair { is_recreated, ..Pair::new(Some(old), Some(new)) }
+    };
+    let (gone, unmatched) = one_to_one(gone, unmatched, &mut pairs, name, moved);
     let (gone_nameless, new_nameless) = nameless(old, new);
     let old_alone = gone.into_iter().chain(gone_nameless);
-    pairs.extend(old_alone.map(|old| Pair { old: Some(old), new: None, renamed: false }));
+    pairs.extend(old_alone.map(|old| Pair::new(Some(old), None)));
     let new_alone = unmatched.into_iter().chain(new_nameless);
-    pairs.extend(new_alone.map(|new| Pair { old: None, new: Some(new), renamed: false }));
+    pairs.extend(new_alone.map(|new| Pair::new(None, Some(new))));
     pairs
 }
 
-/// What identifies an object whose name ends in a hash: kind, namespace, and its name without the hash.
+/// Makes one pair of an object that goes from one destination path and comes in another, where no other has its key. `default`
+/// is the namespace of objects without one, by path.
+pub(super) fn across<'a>(paths: &mut [Vec<Pair<'a>>], default: impl Fn(usize) -> Option<String>) {
+    let mut sides: BTreeMap<Key, [Vec<(usize, &'a Manifest)>; 2]> = BTreeMap::new();
+    for (path, pairs) in paths.iter().enumerate() {
+        for pair in pairs {
+            let (side, manifest) = match (pair.old, pair.new) {
+                (Some(old), None) => (0, old),
+                (None, Some(new)) => (1, new),
+                _ => continue,
+            };
+            let Some(mut key) = manifest.key() else { continue };
+            if key.namespace.is_empty() {
+                key.namespace = default(path).unwrap_or_default();
+            }
+            sides.entry(key).or_default()[side].push((path, manifest));
+        }
+    }
+    for [gone, new] in sides.into_values() {
+        let ([(from, old)], [(to, new)]) = (&gone[..], &new[..]) else { continue };
+        let (Some(leaving), true) = (paths.get_mut(*from), from != to) else { continue };
+        leaving.retain(|pair| !(pair.new.is_none() && pair.old.is_some_and(|one| std::ptr::eq(one, *old))));
+        let coming = paths.get_mut(*to).into_iter().flatten();
+        for pair in coming.filter(|pair| pair.new.is_some_and(|one| std::ptr::eq(one, *new))) {
+            (pair.old, pair.moved_from) = (Some(*old), Some(*from));
+        }
+    }
+}
+
+/// Three texts that identify an object in a looser way than its key.
 type Stem<'a> = (&'a str, &'a str, &'a str);
 
-/// Pairs objects whose stem is the same and that no one else has on either side. What is left of both comes back.
-fn renamed<'a>(
+/// Pairs objects whose stem is the same and that nothing else has on either side. What is left of both comes back.
+fn one_to_one<'a>(
     gone: Vec<&'a Manifest>,
     new: Vec<&'a Manifest>,
     pairs: &mut Vec<Pair<'a>>,
+    stem: fn(&'a Manifest) -> Option<Stem<'a>>,
+    pair: impl Fn(&'a Manifest, &'a Manifest) -> Pair<'a>,
 ) -> (Vec<&'a Manifest>, Vec<&'a Manifest>) {
     let mut stems: BTreeMap<Stem<'_>, [Vec<&Manifest>; 2]> = BTreeMap::new();
     for (side, manifests) in [&gone, &new].into_iter().enumerate() {
@@ -60,24 +113,26 @@ fn renamed<'a>(
             }
         }
     }
-    let one_to_one = |manifest: &Manifest| {
+    let partner = |manifest: &'a Manifest| {
         let sides = stems.get(&stem(manifest)?)?;
         match [&sides[0][..], &sides[1][..]] {
             [[old], [new]] => Some((*old, *new)),
             _ => None,
         }
     };
-    pairs.extend(gone.iter().filter_map(|manifest| one_to_one(manifest)).map(|(old, new)| Pair {
-        old: Some(old),
-        new: Some(new),
-        renamed: true,
-    }));
-    let left = |manifests: Vec<&'a Manifest>| {
-        manifests.into_iter().filter(|manifest| one_to_one(manifest).is_none()).collect()
-    };
+    pairs.extend(gone.iter().filter_map(|manifest| partner(manifest)).map(|(old, new)| pair(old, new)));
+    let left =
+        |manifests: Vec<&'a Manifest>| manifests.into_iter().filter(|manifest| partner(manifest).is_none()).collect();
     (left(gone), left(new))
 }
 
+/// What an object keeps when its namespace changes.
+fn name(manifest: &Manifest) -> Option<Stem<'_>> {
+    Some((manifest.group(), manifest.kind(), manifest.name()))
+}
+
+/// Kind, namespace, and the name without the hash that Kustomize puts at its end.
+///
 /// Reference: kustomize 5.8 api/hasher/hasher.go `encode`: ten characters of a hexadecimal digest, some of which are
 /// replaced so that no words come out.
 fn stem(manifest: &Manifest) -> Option<Stem<'_>> {

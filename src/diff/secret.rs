@@ -3,7 +3,7 @@
 use super::value::{Difference, Leaf};
 use crate::yaml::Value;
 
-/// Puts how long it is in place of each value of `data` and `stringData`.
+/// Puts the same text in place of each value of `data` and `stringData`: not even its length is shown.
 pub(super) fn hide(difference: &mut Difference) {
     match difference {
         Difference::Leaf(leaf) => each(leaf, hide_in_object),
@@ -39,9 +39,10 @@ fn hide_value(value: &mut Value) {
     match value {
         Value::Mapping(mapping) => mapping.values_mut().for_each(hide_value),
         Value::Sequence(items) => items.iter_mut().for_each(hide_value),
-        Value::String(text) => *text = format!("<hidden, {} characters>", text.chars().count()),
         Value::Null => {}
-        Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Float(_) => *value = Value::from("<hidden>"),
+        Value::String(_) | Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Float(_) => {
+            *value = Value::from("<hidden>");
+        }
     }
 }
 

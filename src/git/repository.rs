@@ -428,6 +428,19 @@ impl Repository {
         base.unwrap_or_else(|| self.has(ancestor) && self.ancestors(descendant).contains(&ancestor))
     }
 
+    /// The best common ancestor of two commits; none when they have none, or it cannot be read.
+    pub fn merge_base(&self, a: ObjectId, b: ObjectId) -> Option<ObjectId> {
+        self.with(|repository| repository.merge_base(a, b).ok().flatten().map(|base| base.detach()))
+    }
+
+    /// How many commits `of` can reach and `from` cannot; none when that cannot be read.
+    pub fn count_beyond(&self, from: ObjectId, of: ObjectId) -> Option<usize> {
+        self.with(|repository| {
+            let walk = repository.rev_walk([of]).with_hidden([from]).all().ok()?;
+            walk.map(|commit| commit.ok()).try_fold(0, |count, commit| commit.map(|_| count + 1))
+        })
+    }
+
     /// A commit and all that it can reach here.
     fn ancestors(&self, of: ObjectId) -> HashSet<ObjectId> {
         let mut found = HashSet::new();

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use super::{Options, STDIN_BYTES_MAX, namespace, notify};
 use crate::diag::{chain, printable};
 use crate::git::{Error, Location, Lock, Refs, Repository};
-use crate::hydrate::{self, HydrateError, Outcome, RefNames, Report, Setup, Silent, Wake};
+use crate::hydrate::{self, HydrateError, Outcome, RefNames, Report, Setup, Wake};
 use crate::render::{Machine, Renderers};
 use crate::report::{self, Console, Wording, summary, wrap};
 use crate::settings::SETTINGS_REF;
-use crate::wall::{USED, VARIABLE};
+use crate::wall::{self, USED, VARIABLE};
 
 /// From when on a pusher who waits is told why.
 const LOCK_SILENCE: Duration = Duration::from_secs(1);
@@ -72,7 +72,7 @@ fn concerning(mut report: Report, pushed: &[String]) -> Report {
     if !pushed.iter().any(is_of) {
         report.branches.retain(|branch| match branch.outcome {
             Outcome::Moved | Outcome::Failed { recorded: false, .. } => true,
-            Outcome::Unchanged | Outcome::Failed { recorded: true, .. } => false,
+            Outcome::Unchanged | Outcome::Frozen(_) | Outcome::Failed { recorded: true, .. } => false,
         });
     }
     report
@@ -108,12 +108,8 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     let repository = if has_waited { Repository::open(git_dir, Location::Hook)? } else { repository };
     let renderers = Renderers::from_config(&repository, machine)?;
     let setup = Setup {
-        repository: &repository,
-        refs: RefNames::server(),
-        wake: Wake::Pushed(pushed),
-        renderers: &renderers,
         out_of_time: &|| started.elapsed() > options.budget,
-        observer: &Silent,
+        ..Setup::new(&repository, RefNames::server(), Wake::Pushed(pushed), &renderers, wall::now())
     };
     let report = match hydrate::fulfil(&repository)? {
         Some(report) => report,

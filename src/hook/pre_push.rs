@@ -7,14 +7,17 @@ use crate::diag::{Diagnostic, chain};
 use crate::git::{Error, ObjectBuffer, ObjectId, Repository, object_id};
 use crate::hydrate::{self, Against, FAILURES_REF, Failures, HydrateError, RefNames, Setup, Wake};
 use crate::render::{Machine, Renderers};
-use crate::report::changes::{Changes, Detail, EnvironmentDiff, text};
+use crate::report::changes::{Changes, Detail, EnvironmentDiff, Form, text};
 use crate::report::{Console, Paint, Progress, wrap};
+use crate::wall;
 
 /// A branch that is pushed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Pushed {
     branch: BranchName,
     tip: ObjectId,
+    /// What the remote has, as git was told: all zeros for a new branch.
+    there: Option<ObjectId>,
 }
 
 /// Runs as `pre-push` of a clone: shows what the push will change in each environment, and answers whether it may go on.
@@ -75,14 +78,16 @@ fn check(
     let paint = Paint::new(Some(repository), std::io::stderr().is_terminal());
     let progress = Progress::new();
     let mut renders = true;
-    for Pushed { branch, tip } in pushed(repository, &lines)? {
+    for Pushed { branch, tip, there } in pushed(repository, &lines)? {
         let setup = Setup {
-            repository,
-            refs: names.clone(),
-            wake: Wake::Commit { branch: branch.clone(), tip },
-            renderers: &renderers,
-            out_of_time: &|| false,
             observer: &progress,
+            ..Setup::new(
+                repository,
+                names.clone(),
+                Wake::Commit { branch: branch.clone(), tip },
+                &renderers,
+                wall::now(),
+            )
         };
         let preview = hydrate::preview(&setup, &Against::Branches);
         progress.clear();
@@ -93,7 +98,11 @@ fn check(
             continue;
         }
         let changes = Changes::new(preview, false);
-        console.print_painted(&text(&changes, Detail::Environments, paint), paint);
+        if let Some(removed) = removed(repository, tip, there) {
+            console.print(&format!("warning: this push removes {removed} of {branch} from the remote"));
+        }
+        let form = Form { paint, wraps: console.is_terminal() };
+        console.print_painted(&text(&changes, Detail::Environments, form), paint);
         // What is broken on the server already, and in the same way, is not the fault of this push.
         let is_known = |environment: &&EnvironmentDiff| {
             let branch = &environment.branch;
@@ -119,17 +128,28 @@ fn dry_remote(repository: &Repository, remote: &str, url: &str) -> Option<String
     (remote == dry || same_url).then_some(dry)
 }
 
+/// The commits that a forced push takes away: it is compared with the environments as they are, since that is what it undoes.
+fn removed(repository: &Repository, tip: ObjectId, there: Option<ObjectId>) -> Option<String> {
+    let there = there.filter(|there| !there.is_null() && !repository.is_ancestor(*there, tip))?;
+    Some(match repository.count_beyond(tip, there) {
+        Some(1) => "1 commit".to_owned(),
+        Some(count) => format!("{count} commits"),
+        None => "commits".to_owned(),
+    })
+}
+
 /// The branches that are made or moved. What is deleted, and tags, are none.
 fn pushed(repository: &Repository, lines: &str) -> Result<Vec<Pushed>, Error> {
     let mut found = Vec::new();
     for line in lines.lines() {
         // Whatever stands for the local ref may have blanks in it.
         let mut words = line.rsplitn(4, ' ');
-        let (_, name, id) = (words.next(), words.next(), words.next());
+        let (there, name, id) = (words.next(), words.next(), words.next());
+        let there = there.and_then(object_id);
         let branch = name.and_then(|name| name.strip_prefix("refs/heads/")).and_then(|name| BranchName::new(name).ok());
         let tip = id.and_then(object_id).filter(|tip| !tip.is_null());
         if let (Some(branch), Some(tip)) = (branch, tip) {
-            found.push(Pushed { branch, tip: repository.rev_parse(&tip.to_string())? });
+            found.push(Pushed { branch, tip: repository.rev_parse(&tip.to_string())?, there });
         }
     }
     Ok(found)

@@ -10,7 +10,7 @@ use super::{Options, STDIN_BYTES_MAX, Strict, UnknownWord, access, input, namesp
 use crate::application::PatternError;
 use crate::diag::{Diagnostic, Severity, chain, printable};
 use crate::git::{Error, Location, Quarantine, Repository, object_id};
-use crate::hydrate::{self, DAY, HydrateError, Judgement, Push, RefNames, RefUpdate, Setup, Silent, Wake};
+use crate::hydrate::{self, DAY, HydrateError, Judgement, Push, RefNames, RefUpdate, Setup, Wake};
 use crate::render::{Isolation, Machine, Renderers, Watch};
 use crate::report::{Console, diagnostics, wrap};
 use crate::wall::{self, Ended};
@@ -146,7 +146,7 @@ fn setup<'a>(
     renderers: &'a Renderers,
     out_of_time: &'a dyn Fn() -> bool,
 ) -> Setup<'a> {
-    Setup { repository, refs: RefNames::server(), wake, renderers, out_of_time, observer: &Silent }
+    Setup { out_of_time, ..Setup::new(repository, RefNames::server(), wake, renderers, wall::now()) }
 }
 
 /// Hydrates what is pushed, in memory and within the time for it.

@@ -21,7 +21,9 @@ mod status;
 mod vendor;
 mod verify;
 
-pub use adopt::{Adoption, Seen, adopt};
+pub use adopt::{
+    AdoptedApplication, Adoption, Asked, BranchPattern, Cause, NeededInput, ProposedSetting, Seen, Unnamed, adopt,
+};
 pub use apps::{AboveMaker, Listed, ListedApplication, MadeBy, application_sets, list, show};
 pub use check::{CheckFinding, Checked, Rule, Tree, check};
 pub use explain::{
@@ -30,10 +32,10 @@ pub use explain::{
 pub use foreign::{ForeignBranch, foreign};
 pub use history::{Dry, Entry, History, ObjectCounts, PathChange, Selection, SkippedDry, is_hydrated};
 pub use input_changes::InputChange;
-pub use planned::{Planned, PlannedBranch, PlannedCommit, PlannedRender, PlannedStay, PlannedWhy, plan};
-pub use preview::{Against, Preview, PreviewedBranch, PreviewedPath, preview};
+pub use planned::{Planned, PlannedBranch, PlannedCommit, PlannedFrozen, PlannedRender, PlannedStay, PlannedWhy, plan};
+pub use preview::{Against, MergeBase, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use recomputed::recompute;
 pub use single::{Single, render_named};
-pub use status::{BranchState, BranchStatus, problems, status};
+pub use status::{BranchState, BranchStatus, FrozenStatus, problems, status};
 pub use vendor::{Inputs, Outputs, Rendering, inputs, outputs};
 pub use verify::{Fault, Finding, Line, Verified, audited, lines, strayed, verify};

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use super::error::HydrateError;
 use super::former::{Former, destination};
 use super::heads::DryHead;
+use super::rules::Rules;
 use super::snapshot::Snapshot;
 use super::unsearched::UnsearchedTrees;
 use crate::application::parent::Parent;
-use crate::application::{self, Application, BranchName, By, Misspelt, RuleSet, Verdict};
+use crate::application::{self, Application, BranchName, By, Misspelt, Verdict};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository};
 use crate::metadata::{DryCommit, allowed_removals};
@@ -27,6 +28,8 @@ pub(super) use mistaken::Mistaken;
 pub(super) struct DryTree {
     /// The dry branch whose rules were applied.
     branch: BranchName,
+    /// The commit of the settings by which they were found.
+    pub settings: Option<ObjectId>,
     /// What its metadata tell of it.
     pub commit: DryCommit,
     /// Its tree.
@@ -246,7 +249,7 @@ impl DryTree {
         let findings = self.verdict.findings.iter();
         let findings =
             findings.filter(|found| !found.diagnostic.is_error() || !found.applications.iter().any(is_of_known));
-        let all = broken.map(Broken::told).chain(loose.map(|(_, mistake)| mistake.clone()));
+        let all = broken.map(Broken::reported).chain(loose.map(|(_, mistake)| mistake.clone()));
         all.chain(unanswered).chain(findings.map(|finding| finding.diagnostic.clone())).partition(Diagnostic::is_error)
     }
 }
@@ -281,8 +284,8 @@ pub(super) struct DryTrees<'a> {
     files: Vec<Rc<TreeFiles<'a>>>,
     /// Those that are too large.
     pub unsearched: UnsearchedTrees,
-    /// The one that was read last by other rules of plain Applications.
-    former: Option<(ObjectId, RuleSet, Rc<DryTree>)>,
+    /// The one that was read last by settings that a branch was hydrated with before.
+    former: Option<(ObjectId, Option<ObjectId>, Rc<DryTree>)>,
 }
 
 impl<'a> DryTrees<'a> {
@@ -311,36 +314,36 @@ impl<'a> DryTrees<'a> {
             return Ok(tree.clone());
         }
         let mut discovery = std::mem::take(&mut self.discovery);
-        let tree = self.read_anew(&mut discovery, &found.rules.plain, dry, head, heads, found);
+        let tree = self.read_anew(&mut discovery, &found.rules, dry, head, heads, found);
         self.discovery = discovery;
         let tree = tree?;
         self.known.insert(dry, tree.clone());
         Ok(tree)
     }
 
-    /// The same by other rules of plain Applications.
+    /// The same by other settings.
     pub fn read_by(
         &mut self,
-        plain: &RuleSet,
+        former: &Rules,
         dry: ObjectId,
         head: &DryHead,
         heads: &[DryHead],
         found: &Snapshot<'a>,
     ) -> Result<Rc<DryTree>, HydrateError> {
-        if let Some((id, rules, tree)) = &self.former
-            && (*id, rules, &tree.branch) == (dry, plain, &head.branch)
+        if let Some((id, settings, tree)) = &self.former
+            && (*id, *settings, &tree.branch) == (dry, former.id, &head.branch)
         {
             return Ok(tree.clone());
         }
-        let tree = self.read_anew(&mut Discovery::default(), plain, dry, head, heads, found)?;
-        self.former = Some((dry, plain.clone(), tree.clone()));
+        let tree = self.read_anew(&mut Discovery::default(), former, dry, head, heads, found)?;
+        self.former = Some((dry, former.id, tree.clone()));
         Ok(tree)
     }
 
     fn read_anew(
         &mut self,
         discovery: &mut Discovery,
-        plain: &RuleSet,
+        rules: &Rules,
         dry: ObjectId,
         head: &DryHead,
         heads: &[DryHead],
@@ -350,14 +353,15 @@ impl<'a> DryTrees<'a> {
         let commit = repository.commit(dry)?;
         let files = self.files(commit.tree, repository);
         let id = dry.to_string();
-        let (branches, with) = ((Some(&head.branch), found.default_branch()), (found.setup.renderers, id.as_str()));
-        let discovered = match self.unsearched.why(commit.tree, &found.rules, repository) {
+        let (branch, default) = (Some(&head.branch), found.default_branch());
+        let with = (found.setup.renderers, id.as_str());
+        let discovered = match self.unsearched.why(commit.tree, rules, repository) {
             Some(why) => Discovered::unsearched_by(why.clone()),
             None => {
-                let discovered = found.rules.discover_by(plain, discovery, &*files, branches, with);
+                let discovered = rules.discover(discovery, &*files, branch, default, with);
                 let discovered = discovered.map_err(HydrateError::tree(dry))?;
                 if let Some(why) = discovered.unsearched() {
-                    self.unsearched.add(commit.tree, &found.rules, repository, why);
+                    self.unsearched.add(commit.tree, rules, repository, why);
                 }
                 discovered
             }
@@ -371,6 +375,7 @@ impl<'a> DryTrees<'a> {
         });
         Ok(Rc::new(DryTree {
             branch: head.branch.clone(),
+            settings: rules.id,
             commit: DryCommit::new(&commit),
             tree: commit.tree,
             allowed_removals: allowed_removals(&commit.message),

@@ -20,7 +20,7 @@ pub enum HydrateError {
     Git(#[from] git::Error),
     /// The settings cannot be used.
     #[error("refs/hydrate/config: {0}")]
-    Settings(#[from] SettingsError),
+    Settings(SettingsError),
     /// A template of the settings fails.
     #[error("{0}")]
     Template(Diagnostic),
@@ -67,6 +67,13 @@ pub enum HydrateError {
         /// That time.
         seconds: u64,
     },
+}
+
+// Its text says all of the cause, so that is no source.
+impl From<SettingsError> for HydrateError {
+    fn from(error: SettingsError) -> Self {
+        Self::Settings(error)
+    }
 }
 
 fn of(dry_commit: &str) -> String {

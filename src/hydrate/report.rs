@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diag::Diagnostic;
 use crate::path::RepoPath;
+use crate::settings::Freeze;
 
 /// What a run did, as data: the edge shows it as text or JSON. Ids are full and in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
@@ -71,7 +72,7 @@ pub struct BranchReport {
 }
 
 impl BranchReport {
-    /// Whether it shows the tip of its dry branch, but for what is paused.
+    /// Whether it shows the tip of its dry branch, but for what is paused or frozen.
     pub fn is_success(&self) -> bool {
         let is_failed = matches!(self.outcome, Outcome::Failed { .. });
         !is_failed && self.mistakes.is_empty() && self.behind.iter().all(|behind| behind.paused)
@@ -113,6 +114,8 @@ pub enum Outcome {
     Moved,
     /// Nothing that it holds changed; its note names the dry commit.
     Unchanged,
+    /// An admin wants it to stay as it is.
+    Frozen(Frozen),
     /// The tip of the dry branch did not hydrate: the branch stays behind it.
     #[serde(rename_all = "camelCase")]
     Failed {
@@ -123,6 +126,32 @@ pub enum Outcome {
         /// Whether an earlier run found that already and nothing was rendered now.
         recorded: bool,
     },
+}
+
+/// Why a branch gets no commit for a time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frozen {
+    /// Why, as the settings say.
+    pub reason: String,
+    /// When it ends, as the settings say; none when somebody has to end it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+}
+
+/// `frozen until 2024-12-24: release`
+impl fmt::Display for Frozen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.until {
+            Some(until) => write!(f, "frozen until {until}: {}", self.reason),
+            None => write!(f, "frozen: {}", self.reason),
+        }
+    }
+}
+
+impl From<&Freeze> for Frozen {
+    fn from(freeze: &Freeze) -> Self {
+        Self { reason: freeze.reason.clone(), until: freeze.until.clone() }
+    }
 }
 
 /// One hydrated commit.

@@ -48,6 +48,16 @@ impl Rules {
         self
     }
 
+    /// Whether the same files are read for Applications, and the plain ones are hydrated alike.
+    pub fn finds_as(&self, others: &Self) -> bool {
+        (&self.applications, &self.plain) == (&others.applications, &others.plain)
+    }
+
+    /// The same, where what others make is hydrated if it is by `others`: without, its files stay.
+    pub fn making_as(self, others: &Self) -> Self {
+        Self { makes: others.makes, ..self }
+    }
+
     /// What lists say of clusters in a tree.
     pub fn clusters(&self, view: &View<'_>) -> Lists {
         Lists::read(view, &self.settings.clusters)
@@ -65,21 +75,9 @@ impl Rules {
         head: Option<&BranchName>,
         (renderers, dry_commit): (&Renderers, &str),
     ) -> Result<Discovered, String> {
-        self.discover_by(&self.plain, discovery, files, (dry_branch, head), (renderers, dry_commit))
-    }
-
-    /// The same by other rules of plain Applications, such as those that held before.
-    pub fn discover_by(
-        &self,
-        plain: &RuleSet,
-        discovery: &mut Discovery,
-        files: &dyn Files,
-        (dry_branch, head): (Option<&BranchName>, Option<&BranchName>),
-        (renderers, dry_commit): (&Renderers, &str),
-    ) -> Result<Discovered, String> {
         let limit = self.settings.limits.applications;
-        let mut discovered = discovery.discover(files, &self.applications, plain, limit)?;
-        let makers = Makers { rules: plain.clone(), ..self.makers(dry_branch, head) };
+        let mut discovered = discovery.discover(files, &self.applications, &self.plain, limit)?;
+        let makers = self.makers(dry_branch, head);
         let making = Making { settings: &self.settings, renderers, dry_commit };
         discovery.make(&mut discovered, files, &makers, &making)?;
         if let (None, Some(first)) = (self.makes, discovered.sets.first()) {

@@ -34,8 +34,6 @@ mod takeover;
 mod unproven;
 mod untouched;
 
-use std::rc::Rc;
-
 use super::error::{HydrateError, TRIES};
 use super::report::Report;
 use super::setup::Setup;
@@ -94,17 +92,27 @@ pub fn first_settings(setup: &Setup<'_>) -> Result<Settings, HydrateError> {
 ///
 /// Errors: the world failed; no ref has moved then. What is wrong with a dry commit stands in the report.
 pub fn hydrate(setup: &Setup<'_>) -> Result<Report, HydrateError> {
-    hydrate_again(setup, false)
+    hydrate_again(setup, Again::default())
 }
 
-/// The same; with `retry`, what reached a limit of this machine in an earlier run is tried again, although nothing that
-/// it was rendered from has changed.
-pub fn hydrate_again(setup: &Setup<'_>, retry: bool) -> Result<Report, HydrateError> {
+/// What is done again that is left alone otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Again {
+    /// What reached a limit of this machine in an earlier run is tried again, although nothing that it was rendered from has
+    /// changed.
+    pub retry: bool,
+    /// A branch that was frozen gets a commit for each dry commit, and not for the tip alone.
+    pub every: bool,
+}
+
+/// The same with more than is done by itself.
+pub fn hydrate_again(setup: &Setup<'_>, again: Again) -> Result<Report, HydrateError> {
+    let Again { retry, every } = again;
     if setup.refs.is_in_place() {
         setup.repository.let_go_of_packs();
     }
     let mut raced = String::new();
-    let mut attempt = Attempt { retry, trusts_cache: !retry, failed: Rc::default(), ..Attempt::default() };
+    let mut attempt = Attempt { retry, every, trusts_cache: !retry && !every, ..Attempt::default() };
     for _ in 0..TRIES {
         match once(setup, &attempt) {
             Ok(report) => return Ok(report),
@@ -119,6 +127,7 @@ pub fn hydrate_again(setup: &Setup<'_>, retry: bool) -> Result<Report, HydrateEr
 /// One try: everything is decided and made in memory, then written, then the refs move.
 fn once(setup: &Setup<'_>, attempt: &Attempt) -> Result<Report, Stopped> {
     let mut run = Run::new(setup)?.recalling(attempt);
+    run.found.wants_every = attempt.every;
     run.start = moves::Start::Wanted;
     if run.found.was_pushed_to() {
         run.expect_moves()?;

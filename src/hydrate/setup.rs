@@ -95,10 +95,19 @@ pub struct Setup<'a> {
     pub wake: Wake,
     /// Tools and limits of this machine.
     pub renderers: &'a Renderers,
+    /// The time, in seconds since 1970, by which branches are frozen; none where no branch counts as frozen.
+    pub now: Option<i64>,
     /// Whether the rest of a backlog shall wait for the next run.
     pub out_of_time: &'a dyn Fn() -> bool,
     /// Hears of progress.
     pub observer: &'a dyn Observer,
+}
+
+impl<'a> Setup<'a> {
+    /// A run without a time limit or an observer. `now` is the time, in seconds since 1970.
+    pub fn new(repository: &'a Repository, refs: RefNames, wake: Wake, renderers: &'a Renderers, now: i64) -> Self {
+        Self { repository, refs, wake, renderers, now: Some(now), out_of_time: &|| false, observer: &Silent }
+    }
 }
 
 /// Hears what goes on, as it goes on.

@@ -7,6 +7,7 @@ use super::claims;
 use super::dry_branches::DryBranches;
 use super::error::HydrateError;
 use super::failures::{FAILURES_REF, Failures};
+use super::freezes::Freezes;
 use super::heads::{self, DryHead};
 use super::ledger::{Faults, Ledger};
 use super::rules::Rules;
@@ -14,9 +15,10 @@ use super::setup::{Setup, Wake};
 use super::standing::Standing;
 use crate::application::{Application, BranchName, Context};
 use crate::git::{self, Notes, ObjectBuffer, ObjectId, Refs};
-use crate::metadata::NOTES_REF;
+use crate::metadata::{NOTES_REF, Time};
 use crate::path::RepoPath;
 use crate::publish::{HydratedTree, Listings};
+use crate::settings::{Freeze, SETTINGS_REF};
 
 /// A repository as it was found, and a buffer over it that takes what is made.
 pub(super) struct Snapshot<'a> {
@@ -35,6 +37,9 @@ pub(super) struct Snapshot<'a> {
     pub records: BranchRecords,
     /// Whether nothing was hydrated before there was the setting `madeApplications`.
     pub is_new: bool,
+    /// Whether a branch that was frozen gets a commit for each dry commit all the same.
+    pub wants_every: bool,
+    freezes: Freezes,
 }
 
 impl<'a> Snapshot<'a> {
@@ -76,6 +81,8 @@ impl<'a> Snapshot<'a> {
             has_dry_branches,
             records,
             is_new,
+            wants_every: false,
+            freezes: Freezes::default(),
         };
         let believes_failures = setup.refs.believes_records;
         Ok((found, Ledger { believes_failures, ..Ledger::new(notes, failures, faults) }))
@@ -105,6 +112,24 @@ impl<'a> Snapshot<'a> {
             true => Ok(standing),
             false => claims::borne_out(standing, &self.buffer),
         }
+    }
+
+    /// What keeps a branch from getting commits now. One whose sync branch is frozen and still to be started is so too.
+    pub fn frozen(&self, branch: &BranchName, sync: &BranchName) -> Option<&Freeze> {
+        let now = self.setup.now?;
+        let of = |name: &BranchName| self.rules.settings.frozen.of(name, now);
+        of(branch).or_else(|| of(sync).filter(|_| sync != branch && self.tip(sync).is_none()))
+    }
+
+    /// Whether a branch that was hydrated with the settings `before` was frozen at some time since.
+    pub fn was_frozen(&self, branch: &BranchName, before: Option<ObjectId>) -> bool {
+        let settings = self.refs.get(SETTINGS_REF).filter(|_| before != self.rules.id);
+        settings.is_some_and(|tip| self.freezes.since(tip, before, branch, &self.buffer))
+    }
+
+    /// The date of the settings since which a branch is frozen without a break.
+    pub fn frozen_since(&self, branch: &BranchName) -> Option<Time> {
+        self.freezes.start(self.refs.get(SETTINGS_REF)?, branch, &self.buffer)
     }
 
     /// The branch that `HEAD` means in an Application: the first dry branch that exists.

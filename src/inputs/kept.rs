@@ -195,7 +195,7 @@ impl Unusable {
         }
     }
 
-    /// As a mistake of the dry commit. `span` is the place of whoever asks.
+    /// As a mistake of the dry commit. `span` is where it is asked for.
     pub fn found_by(&self, span: &Span) -> Diagnostic {
         let diagnostic = self.diagnostic();
         let has_place = diagnostic.span.is_some();

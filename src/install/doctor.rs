@@ -339,6 +339,11 @@ impl<'a> Doctor<'a> {
     /// Branches that do not show what their dry branch says.
     fn behind(&mut self, branches: &[BranchStatus]) {
         let git = self.git_command();
+        for status in branches {
+            if let Some(frozen) = &status.frozen {
+                self.good(format!("{} is {frozen}", status.branch));
+            }
+        }
         for status in branches.iter().filter(|status| !status.is_current()) {
             let (name, dry_branch) = (&status.branch, &status.dry_branch);
             if status.state == BranchState::NotHydrated {

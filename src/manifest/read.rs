@@ -38,7 +38,7 @@ impl From<Unreadable> for Diagnostic {
 ///
 /// # Errors
 ///
-/// The text is no YAML or JSON, a document or an item is no object or has no `kind`, or text comes after a `---`.
+/// The text is not YAML or JSON, a document or an item is not an object or has no `kind`, or text comes after a `---`.
 ///
 /// Reference: argo-cd 3.6 gitops-engine/pkg/utils/kube/kube.go `SplitYAML`, reposerver/repository/repository.go, and
 /// apimachinery 0.36. Where we differ: only kinds that end in `List` are lists, and at any depth; what follows

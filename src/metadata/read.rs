@@ -1,4 +1,4 @@
-//! What is in hydrated branches already, whoever wrote it.
+//! What is in hydrated branches already.
 
 use crate::application::BranchName;
 use crate::git::{ObjectId, object_id};
@@ -27,7 +27,7 @@ pub struct Provenance {
 
 /// Why a `hydrator.metadata` can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path} of the hydrated branch can't be read: {reason}")]
+#[error("{path} of the hydrated branch cannot be read: {reason}")]
 pub struct UnreadableMetadata {
     /// The file.
     pub path: RepoPath,
@@ -118,7 +118,7 @@ mod tests {
             [("{", "EOF while parsing an object at line 1 column 1"), (r#"{"drySha":1}"#, "`drySha` is not a string")];
         for (text, reason) in errors {
             let error = read(text).expect_err(text).to_string();
-            assert_eq!(error, format!("web/hydrator.metadata of the hydrated branch can't be read: {reason}"));
+            assert_eq!(error, format!("web/hydrator.metadata of the hydrated branch cannot be read: {reason}"));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use super::make::{Expanded, Expansions, FoundSet, Makers, Renders, Unanswered};
 use super::reader::{Found, ReadError, Reader, too_many_applications};
 use crate::application::parent::Makes;
-use crate::application::{self, Application, BranchName, Document, Misspelt, Patterns, RuleSet};
+use crate::application::{self, AppName, Application, BranchName, Document, Misspelt, Patterns, RuleSet};
 use crate::diag::Diagnostic;
 use crate::inputs;
 use crate::path::RepoPath;
@@ -18,6 +18,8 @@ pub struct Discovered {
     pub applications: Vec<Arc<Application>>,
     /// Mistakes in single documents, with the branch that must not move for each, when it can be told.
     pub mistakes: Vec<(Option<BranchName>, Diagnostic)>,
+    /// The documents that these errors are in, each once.
+    pub unusable: Vec<Unusable>,
     /// Files that cannot be read, although they seem to hold Applications.
     pub broken: Vec<Broken>,
     /// Applications that are not hydrated because their `sourceHydrator` is misspelt; `mistakes` has the warnings too.
@@ -38,6 +40,15 @@ pub struct Discovered {
     pub rules: BTreeSet<usize>,
 }
 
+/// A document that is an Application, with mistakes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unusable {
+    /// Its name, when that can be read.
+    pub name: Option<AppName>,
+    /// What is wrong with it: at least one error.
+    pub mistakes: Vec<Diagnostic>,
+}
+
 /// A file that cannot be read: nobody knows which Applications it holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Broken {
@@ -51,7 +62,7 @@ pub struct Broken {
 
 impl Broken {
     /// What is said of it where it fed no branch.
-    pub fn told(&self) -> Diagnostic {
+    pub fn reported(&self) -> Diagnostic {
         if self.is_plain { self.diagnostic.as_warning() } else { self.diagnostic.clone() }
     }
 }
@@ -130,6 +141,10 @@ impl Discovered {
         let Document { environment_branch, application, diagnostics, rule, .. } = document;
         self.rules.extend(rule);
         self.applications.extend(application.clone());
+        if application.is_none() {
+            let mistakes = diagnostics.iter().filter(|mistake| mistake.is_error()).cloned().collect();
+            self.unusable.push(Unusable { name: document.name.clone(), mistakes });
+        }
         self.mistakes.extend(diagnostics.iter().map(|mistake| (environment_branch.clone(), mistake.clone())));
     }
 
@@ -147,6 +162,7 @@ impl Discovered {
         self.sets.retain(|found| !files.contains(&found.file.0));
         self.mistakes.retain(|(_, mistake)| !is_left_out(mistake));
         self.misspelt.retain(|misspelt| !is_left_out(&misspelt.diagnostic));
+        self.unusable.retain(|document| !document.mistakes.iter().any(is_left_out));
     }
 
     /// Why the tree as a whole was not searched, if it was not.

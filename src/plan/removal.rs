@@ -33,7 +33,10 @@ pub struct Removal {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RemovalMistake {
     /// No Application writes to the branch any more.
-    #[error("this commit would empty `{branch}`, which {count} Applications write")]
+    #[error("this commit would empty `{branch}`, which {}", match count {
+        1 => "1 Application writes".to_owned(),
+        count => format!("{count} Applications write"),
+    })]
     Empties {
         /// The environment branch.
         branch: BranchName,
@@ -92,8 +95,9 @@ pub enum RemovalMistake {
 }
 
 impl RemovalMistake {
-    /// The report for the pusher, with the names of some paths that would go or lose objects.
-    pub fn diagnostic(&self, paths: &[&RepoPath]) -> Diagnostic {
+    /// The report for the pusher, with the names of some paths that would go or lose objects. `by_settings`: they have changed
+    /// which Applications are hydrated, and that may be why.
+    pub fn diagnostic(&self, paths: &[&RepoPath], by_settings: bool) -> Diagnostic {
         let (RemovalMistake::Empties { branch, .. }
         | RemovalMistake::Kept { branch, .. }
         | RemovalMistake::TooMany { branch, .. }
@@ -103,8 +107,12 @@ impl RemovalMistake {
         if paths.len() > names.len() {
             names.push("…");
         }
+        let settings = match by_settings {
+            true => "the settings have changed which Applications are hydrated: see `git hydrate config`; ",
+            false => "",
+        };
         let hint = format!(
-            "if this is intended, push a commit whose message ends with the line `{ALLOW_TRAILER}: {branch}` ({})",
+            "{settings}if this is intended, push a commit whose message ends with the line `{ALLOW_TRAILER}: {branch}` ({})",
             names.join(", ")
         );
         Diagnostic::error(self.to_string()).hint(hint)

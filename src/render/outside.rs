@@ -232,7 +232,11 @@ mod tests {
                 "bases: ['git@example.com:a/b.git?ref=-x']\n",
                 "is not a valid name of a branch, tag or commit",
             ),
-            ("an alias", "a: &a ['git@example.com:a/b.git?ref=-x']\nresources: *a\n", "is not a valid name of a branch"),
+            (
+                "an alias",
+                "a: &a ['git@example.com:a/b.git?ref=-x']\nresources: *a\n",
+                "is not a valid name of a branch",
+            ),
             ("a merge", "a: &a {resources: [-x]}\n<<: *a\n", "`-x` begins with `-`"),
             ("behind what is no YAML", "resources: [-x]\n---\na: [\n", "`-x` begins with `-`"),
             ("a component", "components: ['github.com/c/d?ref=v1']\n", "is not in this repository"),

@@ -17,7 +17,8 @@ pub(super) fn united(application: &Application, parts: Vec<(Span, Vec<Manifest>)
         last.extend(manifests.iter().filter_map(|manifest| Some((conflict::key(manifest, application)?, source))));
     }
     let places: Vec<Span> = parts.iter().map(|(place, _)| place.clone()).collect();
-    let (mut kept, mut replaced): (Vec<Manifest>, BTreeMap<(usize, usize), Vec<Key>>) = Default::default();
+    let mut kept: Vec<Manifest> = Vec::new();
+    let mut replaced: BTreeMap<(usize, usize), Vec<Key>> = BTreeMap::new();
     for (source, (_, manifests)) in parts.into_iter().enumerate() {
         for manifest in manifests {
             let key = conflict::key(&manifest, application);

@@ -148,7 +148,7 @@ fn resolve(view: &View<'_>, chart: &RepoPath, top: &RepoPath, text: &str) -> Res
         false => Err(PathError::Escapes),
     };
     path.and_then(is_inside)
-        .map_err(|reason| NoPath::Mistake(Diagnostic::error(format!("`{text}` can't be a values file: {reason}"))))
+        .map_err(|reason| NoPath::Mistake(Diagnostic::error(format!("`{text}` cannot be a values file: {reason}"))))
 }
 
 /// The file that is kept of a URL.
@@ -291,9 +291,9 @@ mod tests {
             ),
             (
                 "../../../etc/passwd",
-                "`../../../etc/passwd` can't be a values file: the path leads out of the repository",
+                "`../../../etc/passwd` cannot be a values file: the path leads out of the repository",
             ),
-            ("/", "`/` can't be a values file: the path leads out of the repository"),
+            ("/", "`/` cannot be a values file: the path leads out of the repository"),
             ("out.yaml", "apps/web/out.yaml: the symbolic link to `/etc/passwd` leads out of the repository"),
             ("env", "`env` is not a file"),
             ("secrets://secrets.yaml", "`secrets://secrets.yaml` asks helm-secrets to decrypt a file"),

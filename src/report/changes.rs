@@ -1,5 +1,6 @@
 //! What a hydration would change, made ready to be shown: on a terminal, in a pull request, on a page, to programs.
 
+mod dangers;
 mod html;
 mod json;
 mod markdown;
@@ -8,21 +9,22 @@ mod repeats;
 mod rows;
 mod text;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::application::AppName;
 use crate::diag::Diagnostic;
-use crate::diff::{self, Change, ObjectDiff, Options, compare};
-use crate::hydrate::{InputChange, Preview, PreviewedBranch, PreviewedPath};
+use crate::diff::{self, Change, ObjectDiff, Options, Pruning, Sides, compare_all};
+use crate::hydrate::{InputChange, MergeBase, Preview, PreviewedBranch, PreviewedPath};
 use crate::manifest::{self, Manifest, Source};
 use crate::path::RepoPath;
 
+pub use dangers::DangerGroup;
 pub use html::html;
 pub use json::json;
 pub use markdown::markdown;
 pub use overview::Overview;
 pub use rows::{Mark, Row, rows};
-pub use text::{Detail, text};
+pub use text::{Detail, Form, text};
 
 /// What a hydration would change in each environment.
 #[derive(Debug)]
@@ -35,6 +37,8 @@ pub struct Changes {
     pub warnings: Vec<Diagnostic>,
     /// What becomes of the inputs that the dry tree keeps.
     pub inputs: Vec<InputChange>,
+    /// The commit that was compared with, when the dry commit is behind its dry branch.
+    pub merge_base: Option<MergeBase>,
 }
 
 /// What would become of one environment branch.
@@ -63,7 +67,9 @@ pub struct ApplicationDiff {
     pub moved_from: Option<RepoPath>,
     /// The objects that differ, by namespace, name and kind. None when only the way they are written does.
     pub objects: Vec<ObjectDiff>,
-    /// Why the objects cannot be compared: what is on the branch is no list of objects.
+    /// Where objects of it go, and what Argo CD does about it.
+    pub handed_over: Option<String>,
+    /// Why the objects cannot be compared: what is on the branch is not a list of objects.
     pub unreadable: Option<String>,
 }
 
@@ -72,13 +78,12 @@ impl Changes {
     pub fn new(preview: Preview, reveal_secrets: bool) -> Self {
         let environments = preview.environments.into_iter().map(|mut branch: PreviewedBranch| {
             let dry_commits = branch.dry_sha_before.clone().map(|before| (before, branch.dry_sha.clone()));
-            let options = Options { dry_commits, reveal_secrets };
-            let paths = paired(std::mem::take(&mut branch.paths));
-            let applications = paths.into_iter().map(|(path, moved_from)| application(path, moved_from, &options));
-            EnvironmentDiff { applications: applications.collect(), branch }
+            let options = Options { dry_commits, reveal_secrets, ..Options::default() };
+            let applications = applications(paired(std::mem::take(&mut branch.paths)), &options);
+            EnvironmentDiff { applications, branch }
         });
-        let Preview { problems, warnings, inputs, .. } = preview;
-        Self { environments: environments.collect(), problems, warnings, inputs }
+        let Preview { problems, warnings, inputs, merge_base, .. } = preview;
+        Self { environments: environments.collect(), problems, warnings, inputs, merge_base }
     }
 
     /// Whether no environment would change and nothing is wrong.
@@ -113,6 +118,11 @@ impl EnvironmentDiff {
     /// Whether it hydrates as a whole and nothing of it would change.
     pub fn is_same(&self) -> bool {
         self.applications.is_empty() && self.is_whole()
+    }
+
+    /// The Application that an object comes from, when that is another one.
+    pub fn source(&self, object: &ObjectDiff) -> Option<&str> {
+        self.applications.get(object.moved_from?).map(ApplicationDiff::title)
     }
 
     /// The objects that differ, of all Applications.
@@ -158,23 +168,75 @@ fn paired(paths: Vec<PreviewedPath>) -> Vec<(PreviewedPath, Option<RepoPath>)> {
     paired
 }
 
-fn application(path: PreviewedPath, moved_from: Option<RepoPath>, options: &Options) -> ApplicationDiff {
+fn applications(paths: Vec<(PreviewedPath, Option<RepoPath>)>, options: &Options) -> Vec<ApplicationDiff> {
+    let (sides, unreadable): (Vec<Sides>, Vec<Option<String>>) =
+        paths.iter().map(|(path, _)| sides(path, options)).unzip();
+    let objects = compare_all(&sides);
+    let rest = paths.into_iter().zip(objects).zip(unreadable);
+    let mut applications: Vec<ApplicationDiff> = rest
+        .map(|(((path, moved_from), objects), unreadable)| ApplicationDiff {
+            change: match (&path.old, &path.new) {
+                (None, _) => Change::Added,
+                (_, None) => Change::Removed,
+                _ => Change::Changed,
+            },
+            path: path.path,
+            name: path.application,
+            made_by: path.made_by,
+            rule: path.rule,
+            moved_from,
+            objects,
+            unreadable,
+            handed_over: None,
+        })
+        .collect();
+    let pruning: Vec<Pruning> = sides.iter().map(|sides| sides.options.pruning).collect();
+    for (number, text) in handed_over(&applications, &pruning) {
+        if let Some(application) = applications.get_mut(number) {
+            application.handed_over = Some(text);
+        }
+    }
+    applications
+}
+
+/// The objects of a path; none, and why, where they cannot be read.
+fn sides(path: &PreviewedPath, options: &Options) -> (Sides, Option<String>) {
     let read = |text: &Option<Vec<u8>>| -> Result<Vec<Manifest>, String> {
         let Some(text) = text else { return Ok(Vec::new()) };
         manifest::read(text, Source::Output("the environment branch")).map_err(|error| error.diagnostic.message)
     };
-    let compared = read(&path.old).and_then(|old| Ok(compare(&old, &read(&path.new)?, options)));
-    let (objects, unreadable) = match compared {
-        Ok(objects) => (objects, None),
-        Err(why) => (Vec::new(), Some(why)),
+    let options = Options { pruning: path.pruning, namespace: path.namespace.clone(), ..options.clone() };
+    match read(&path.old).and_then(|old| Ok((old, read(&path.new)?))) {
+        Ok((old, new)) => (Sides { old, new, options }, None),
+        Err(why) => (Sides { old: Vec::new(), new: Vec::new(), options }, Some(why)),
+    }
+}
+
+/// Where the objects of an Application go, and what Argo CD does about it, by the number of the Application.
+///
+/// Reference: argo-cd 3.4 docs/user-guide/resource_tracking.md: an object is that Application's which applied it last.
+fn handed_over(applications: &[ApplicationDiff], pruning: &[Pruning]) -> BTreeMap<usize, String> {
+    let mut to: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
+    for application in applications {
+        for from in application.objects.iter().filter_map(|object| object.moved_from) {
+            to.entry(from).or_default().insert(application.title());
+        }
+    }
+    let text = |(from, to): (usize, BTreeSet<&str>)| {
+        let to = to.into_iter().collect::<Vec<_>>().join(", ");
+        let title = applications.get(from).map_or("", ApplicationDiff::title);
+        let what = match pruning.get(from) {
+            Some(Pruning::Cascade) => {
+                format!("Argo CD deletes what {to} has not applied by the time that {title} is deleted")
+            }
+            Some(Pruning::Automatic) => {
+                format!("what {title} prunes before {to} applies it is deleted and created again")
+            }
+            _ => format!("{to} takes them over with its next sync"),
+        };
+        (from, format!("objects move to {to}: {what}"))
     };
-    let change = match (&path.old, &path.new) {
-        (None, _) => Change::Added,
-        (_, None) => Change::Removed,
-        _ => Change::Changed,
-    };
-    let PreviewedPath { path, application: name, made_by, rule, .. } = path;
-    ApplicationDiff { path, name, made_by, rule, change, moved_from, objects, unreadable }
+    to.into_iter().map(text).collect()
 }
 
 /// The kinds of noise in a difference, each with how often it is there.

@@ -62,7 +62,7 @@ pub fn summary(report: &Report, wording: Wording) -> String {
     unchanged(&same, &mut text);
     let failed = report.branches.iter().filter_map(|branch| match &branch.outcome {
         Outcome::Failed { diagnostics, .. } => Some(diagnostics),
-        Outcome::Moved | Outcome::Unchanged => None,
+        Outcome::Moved | Outcome::Unchanged | Outcome::Frozen(_) => None,
     });
     let left = report.branches.iter().flat_map(|branch| &branch.mistakes);
     text.push_str(&diagnostics(failed.flatten().chain(left).chain(&report.problems).chain(&report.warnings)));
@@ -150,13 +150,17 @@ fn outcome(branch: &BranchReport) -> String {
             format!("{old} -> {new}  {changed} of {} manifests changed{removed}{commits}", branch.applications)
         }
         Outcome::Unchanged => format!("unchanged by {dry}"),
+        Outcome::Frozen(frozen) => format!("{}, {}", stays(branch), shown(&frozen.to_string())),
         Outcome::Failed { dry_sha, recorded, .. } => {
-            let kept =
-                branch.new.as_deref().map_or_else(|| "not made".to_owned(), |tip| format!("stays at {}", short(tip)));
+            let kept = stays(branch);
             let before = if *recorded { ", as before" } else { "" };
             format!("{kept}: {} failed{before}", short(dry_sha))
         }
     }
+}
+
+fn stays(branch: &BranchReport) -> String {
+    branch.new.as_deref().map_or_else(|| "not made".to_owned(), |tip| format!("stays at {}", short(tip)))
 }
 
 /// A line for each path that stays at an earlier dry commit.

@@ -1,9 +1,9 @@
 //! Which settings count: those that the job names. What a remote has in `refs/hydrate/config` may be anyone's.
 
-use super::Error;
 use super::copy::Copy;
+use super::{Error, Orders};
 use crate::git::{ObjectBuffer, ObjectId, Repository};
-use crate::hydrate::{self, HydrateError, RECORDS_REF, RefNames, Setup, Silent, Wake};
+use crate::hydrate::{self, HydrateError, RECORDS_REF, RefNames, Setup, Wake};
 use crate::metadata::NOTES_REF;
 use crate::render::Renderers;
 use crate::settings::{SETTINGS_REF, Settings, SettingsFiles};
@@ -20,19 +20,20 @@ pub enum Given {
 }
 
 /// The commit of the settings that count; none when hydration is to find out what it needs.
-pub(super) fn decide(copy: &Copy, given: &Given, renderers: &Renderers) -> Result<Option<ObjectId>, Error> {
+pub(super) fn decide(copy: &Copy, orders: &Orders, renderers: &Renderers) -> Result<Option<ObjectId>, Error> {
     let there = copy.there.get(SETTINGS_REF);
-    match given {
+    let world = (renderers, orders.now);
+    match &orders.settings {
         Given::Ref(name) => of_ref(copy, name).map(Some),
         Given::FoundOut => match there {
             None => Ok(None),
-            Some(there) if is_what_is_found_out(copy, there, None, renderers)? => Ok(Some(there)),
+            Some(there) if is_what_is_found_out(copy, there, None, world)? => Ok(Some(there)),
             Some(_) => Err(Error::UnnamedSettings(copy.remote.clone())),
         },
         Given::Folder(files) => {
             let alone = hydrate::keep_settings(&copy.repository, files, None)?;
             match there {
-                Some(there) if is_what_is_found_out(copy, there, Some(alone), renderers)? => Ok(Some(there)),
+                Some(there) if is_what_is_found_out(copy, there, Some(alone), world)? => Ok(Some(there)),
                 // Commits of branches name the settings before: they stay.
                 Some(there) if copy.repository.commit(there).is_ok() => {
                     Ok(Some(hydrate::keep_settings(&copy.repository, files, Some(there))?))
@@ -55,18 +56,11 @@ fn is_what_is_found_out(
     copy: &Copy,
     there: ObjectId,
     base: Option<ObjectId>,
-    renderers: &Renderers,
+    (renderers, now): (&Renderers, i64),
 ) -> Result<bool, Error> {
     let Some(mut there) = read(&copy.repository, there) else { return Ok(false) };
     let fresh = copy.fresh(base)?;
-    let setup = Setup {
-        repository: &fresh,
-        refs: RefNames::server(),
-        wake: Wake::Everything,
-        renderers,
-        out_of_time: &|| false,
-        observer: &Silent,
-    };
+    let setup = Setup::new(&fresh, RefNames::server(), Wake::Everything, renderers, now);
     let expected = match hydrate::first_settings(&setup) {
         Ok(settings) => settings,
         Err(error @ HydrateError::Git(_)) => return Err(error.into()),

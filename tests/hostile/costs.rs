@@ -135,7 +135,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "one file in 20,000 keys",
-        expected: "201326592 bytes of text made",
+        expected: "more than 201326592 bytes of text",
         build: |dry| {
             let keys = lines(20_000, |n| format!("  - k{n}=f"));
             kustomize(dry, format!("configMapGenerator:\n- name: g\n  files:\n{keys}"), config_maps(1));
@@ -145,7 +145,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "variables of variables",
-        expected: "201326592 bytes of text made",
+        expected: "more than 201326592 bytes of text",
         build: |dry| {
             let long = format!(
                 "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c0}}\ndata: {{a: {}}}\n",

@@ -171,7 +171,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "a replacement that doubles a text",
-        expected: "201326592 bytes of text made",
+        expected: "more than 201326592 bytes of text",
         build: |dry| {
             let replacement = "- source: {kind: ConfigMap, fieldPath: data.a}\n  targets:\n  - select: {kind: ConfigMap}\n    fieldPaths: [data.a]\n    options: {delimiter: '!', index: 1}\n- source: {kind: ConfigMap, fieldPath: data.a}\n  targets:\n  - select: {kind: ConfigMap}\n    fieldPaths: [data.a]\n    options: {delimiter: '!', index: -1}\n";
             with(dry, &format!("replacements:\n{}", replacement.repeat(60)));
@@ -196,7 +196,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "a prefix of 9 MB on 1,000 objects",
-        expected: "201326592 bytes of text made",
+        expected: "more than 201326592 bytes of text",
         build: |dry| {
             dry.x_file("kustomization.yaml", format!("resources: [a.yaml]\nnamePrefix: {}\n", "p".repeat(9_000_000)));
             let objects: String = (0..1_000)
@@ -207,7 +207,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "labels of 9 MB on 1,000 objects",
-        expected: "201326592 bytes of text made",
+        expected: "more than 201326592 bytes of text",
         build: |dry| {
             dry.x_file(
                 "kustomization.yaml",

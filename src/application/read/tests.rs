@@ -113,7 +113,7 @@ fn json_and_other_encodings() {
     );
 
     let bad = GOOD.replace("path: web", "path: é/..").replace('\n', "\r\n");
-    let expected = "7:43 the hydrated manifests can't be at the root of the branch";
+    let expected = "7:43 the hydrated manifests cannot be at the root of the branch";
     let with_mark = [b"\xEF\xBB\xBF", bad.as_bytes()].concat();
     let utf16: Vec<u8> = [0xFFFE].into_iter().chain(bad.encode_utf16()).flat_map(|unit| unit.to_be_bytes()).collect();
     let utf16: Vec<u8> = [0xFE, 0xFF].into_iter().chain(utf16.into_iter().skip(2)).collect();

@@ -111,7 +111,7 @@ fn rules_that_cannot_be_right_are_refused() {
         ("{path: a}", "`branch` is missing: write where Applications go, such as `branch: environments/dev`"),
         ("{branch: a}", "`path` is missing: write where Applications go, such as `path: '{{ name }}'`"),
         ("{branch: a, path: ../x}", "`path`: `../x` is not a valid path for hydrated manifests: the path leads out of"),
-        ("{branch: a, path: .}", "`path`: the hydrated manifests can't be at the root of the branch"),
+        ("{branch: a, path: .}", "`path`: the hydrated manifests cannot be at the root of the branch"),
         (
             "{branch: a, path: .git/x}",
             "`path`: `.git/x` is not a valid path for hydrated manifests: git reserves `.git`",

@@ -92,6 +92,14 @@ impl TryFrom<Written> for Rule {
 }
 
 impl Written {
+    pub fn of_all(branch: &str, path: &str) -> Self {
+        Self { branch: Some(branch.to_owned()), path: Some(path.to_owned()), ..Self::default() }
+    }
+
+    pub fn is_for_all(&self) -> bool {
+        self.matches == Match::default() && self.hydrate != Some(false)
+    }
+
     fn templates(&self) -> Result<Option<Templates>, String> {
         let Self { hydrate, branch, path, hydrate_to, .. } = self;
         if *hydrate == Some(false) {

@@ -150,9 +150,9 @@ fn override_files_choose_the_tool() {
 #[test]
 fn mistakes_of_override_files() {
     let rows: &[(&str, &[&str])] = &[
-        ("helm: [", &["a/.argocd-source.yaml:2:1 the file can't be read: did not find expected node content"]),
+        ("helm: [", &["a/.argocd-source.yaml:2:1 the file cannot be read: did not find expected node content"]),
         ("- helm", &["a/.argocd-source.yaml:1:1 `a/.argocd-source.yaml` must be a mapping, not a list"]),
-        ("text", &["a/.argocd-source.yaml:1:1 `a/.argocd-source.yaml` must be a mapping, not a string"]),
+        ("text", &["a/.argocd-source.yaml:1:1 `a/.argocd-source.yaml` must be a mapping, not a text"]),
         (
             "helm: {}\n---\nhelm: {}",
             &["a/.argocd-source.yaml:3:1 an override file has one document, but this one has more"],
@@ -160,16 +160,16 @@ fn mistakes_of_override_files() {
         (
             "helm: {releaseName: 7, skipCrds: 'no'}",
             &[
-                "a/.argocd-source.yaml:1:21 `helm.releaseName` must be a string, not a number",
-                "a/.argocd-source.yaml:1:34 `helm.skipCrds` must be true or false, not a string",
+                "a/.argocd-source.yaml:1:21 `helm.releaseName` must be a text, not a number",
+                "a/.argocd-source.yaml:1:34 `helm.skipCrds` must be true or false, not a text",
             ],
         ),
         (
             "helm: {skipCrds: 'no', x: z}\npath: b",
             &[
-                "a/.argocd-source.yaml:1:18 `helm.skipCrds` must be true or false, not a string",
+                "a/.argocd-source.yaml:1:18 `helm.skipCrds` must be true or false, not a text",
                 "a/.argocd-source.yaml:1:24 unknown field `x` in `helm`",
-                "a/.argocd-source.yaml:2:1 `path` can't be changed by an override file",
+                "a/.argocd-source.yaml:2:1 `path` cannot be changed by an override file",
             ],
         ),
     ];
@@ -192,9 +192,9 @@ fn warnings_of_override_files() {
     assert_eq!(
         lines(&source.warnings),
         [
-            "a/.argocd-source.yaml:1:1 `repoURL` can't be changed by an override file",
-            "a/.argocd-source.yaml:2:1 `targetRevision` can't be changed by an override file",
-            "a/.argocd-source.yaml:3:1 `path` can't be changed by an override file",
+            "a/.argocd-source.yaml:1:1 `repoURL` cannot be changed by an override file",
+            "a/.argocd-source.yaml:2:1 `targetRevision` cannot be changed by an override file",
+            "a/.argocd-source.yaml:3:1 `path` cannot be changed by an override file",
             "a/.argocd-source.yaml:4:1 unknown field `chart`",
             "a/.argocd-source.yaml:5:8 unknown field `releasename` in `helm`",
         ]

@@ -260,7 +260,7 @@ fn branches_that_are_not_for_manifests() {
 fn branches_and_directories() {
     let to = |branch| App { sync: (branch, "api"), ..API };
     let conflict = |who: &str, place: &str, branch: &str, other: &str| {
-        format!("{who} {place} `{branch}` and `{other}` can't both be branches: one would be a directory of the other")
+        format!("{who} {place} `{branch}` and `{other}` cannot both be branches: one would be a directory of the other")
     };
     check(&[WEB, to("env/dev-next")], &REPOSITORY, &[]);
     check(&[WEB, to("env/dev/next")], &REPOSITORY, &[&conflict("[0, 1]", "1.yaml:4", "env/dev/next", "env/dev")]);

@@ -181,7 +181,7 @@ impl Registry<'_> {
         let started = Instant::now();
         for _ in 0..PAGES_MAX {
             if started.elapsed() > self.fetcher.timeout {
-                return Err(format!("{url}: it takes too long").into());
+                return Err(format!("{url}: timed out").into());
             }
             let answer = self.ask(&url, Ask { accept: "application/json", bytes_max: MANIFEST_BYTES_MAX })?;
             let next = answer.header("link").and_then(next_page).map(str::to_owned);

@@ -238,7 +238,7 @@ impl Git<'_> {
         };
         let stdout = read_all(move || all(&mut stdout, LISTING_BYTES_MAX));
         let stderr = read_all(move || all(&mut stderr, 64 << 10));
-        let too_long = || format!("git {}: it takes too long", arguments.first().unwrap_or(&""));
+        let too_long = || format!("git {}: timed out", arguments.first().unwrap_or(&""));
         let started = Instant::now();
         let status = loop {
             match child.try_wait()? {

@@ -414,7 +414,7 @@ impl<'r> Session<'r> {
         put(format!("{TOP}/.gitattributes"), (!is_empty).then_some(own))?;
         let mut parents: BTreeMap<RepoPath, BTreeSet<String>> = BTreeMap::new();
         for (lock, is_new) in [(&self.old, false), (&self.lock, true)] {
-            let is_ours = |place: &&RepoPath| !place.components().next().is_some_and(|first| first == TOP);
+            let is_ours = |place: &&RepoPath| place.components().next().is_none_or(|first| first != TOP);
             for place in lock.entries().flat_map(|entry| entry.at.iter()).filter(is_ours) {
                 let names = parents.entry(place.parent().unwrap_or_default()).or_default();
                 if let Some(name) = place.file_name().filter(|_| is_new) {

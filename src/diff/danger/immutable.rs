@@ -1,6 +1,7 @@
 //! Fields that the API server does not let anybody change.
 
-use super::{Danger, has_sync_option, text};
+use super::quantity::quantity;
+use super::{Danger, Severity, What, has_sync_option, text};
 use crate::diff::noise::Echoes;
 use crate::diff::{FieldPath, Place, value};
 use crate::manifest::Manifest;
@@ -43,7 +44,6 @@ const FIXED: &[(&str, &str, Fixed)] = &[
         SpecBut(
             &[
                 &["parallelism"],
-                &["completions"],
                 &["activeDeadlineSeconds"],
                 &["backoffLimit"],
                 &["suspend"],
@@ -51,6 +51,20 @@ const FIXED: &[(&str, &str, Fixed)] = &[
                 &["manualSelector"],
             ],
             &[("completionMode", "NonIndexed")],
+        ),
+    ),
+    (
+        "",
+        "Pod",
+        SpecBut(
+            &[
+                &["containers", "image"],
+                &["initContainers", "image"],
+                &["activeDeadlineSeconds"],
+                &["terminationGracePeriodSeconds"],
+                &["tolerations"],
+            ],
+            &[],
         ),
     ),
     (
@@ -97,11 +111,8 @@ const FIXED: &[(&str, &str, Fixed)] = &[
     ("", "Secret", Fields(&[(&["type"], Some("Opaque"))])),
 ];
 
-/// The fixed fields that changed. None of a hook's: those are deleted and made again as it is.
+/// The fixed fields that changed.
 pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
-    if !text(new, &["metadata", "annotations", "argocd.argoproj.io/hook"]).is_empty() {
-        return Vec::new();
-    }
     let mut fields: Vec<String> =
         match FIXED.iter().find(|(group, kind, _)| (*group, *kind) == (new.group(), new.kind())) {
             Some((_, _, Fields(fields))) => {
@@ -113,11 +124,35 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
             Some((_, _, SpecBut(free, defaults))) => spec_but(old, new, free, defaults),
             None => Vec::new(),
         };
+    fields.retain(|field| field != "spec.completions" || !is_indexed(new));
     fields.extend(cluster_ip(old, new));
     fields.extend(storage_shrinks(old, new));
     fields.extend(sealed_data(old, new));
-    let replaced = has_sync_option(new, "Replace=true") || has_sync_option(new, "Force=true");
-    fields.into_iter().map(|field| Danger::Immutable { field, replaced }).collect()
+    // `Replace=true` alone is refused as an apply is.
+    let replaced = has_sync_option(new, "Force=true");
+    let Some(severity) = severity(new, replaced) else { return Vec::new() };
+    let holds_data = holds_data(new);
+    fields.into_iter().map(|field| Danger::new(severity, What::Immutable { field, replaced, holds_data })).collect()
+}
+
+/// How bad it is; none for a Job that is made again, as Jobs are meant to.
+fn severity(object: &Manifest, replaced: bool) -> Option<Severity> {
+    match (object.group(), object.kind()) {
+        _ if !replaced => Some(Severity::Other),
+        ("batch", "Job") => None,
+        _ if holds_data(object) => Some(Severity::DataLoss),
+        ("apps", _) | ("", "Service" | "Pod") => Some(Severity::Outage),
+        _ => Some(Severity::Other),
+    }
+}
+
+fn holds_data(object: &Manifest) -> bool {
+    object.group().is_empty() && matches!(object.kind(), "PersistentVolumeClaim" | "PersistentVolume")
+}
+
+/// Reference: kubernetes docs/concepts/workloads/controllers/job, "Elastic Indexed Jobs".
+fn is_indexed(job: &Manifest) -> bool {
+    text(job, &["spec", "completionMode"]) == "Indexed"
 }
 
 fn or_default(value: Option<&Value>, default: Option<&str>) -> Option<Value> {
@@ -166,33 +201,10 @@ fn cluster_ip(old: &Manifest, new: &Manifest) -> Option<String> {
 
 /// A claim may grow only.
 fn storage_shrinks(old: &Manifest, new: &Manifest) -> Option<String> {
-    let storage = |manifest: &Manifest| {
-        let storage = manifest.object().at(&["spec", "resources", "requests", "storage"])?;
-        match storage {
-            Value::String(text) => quantity(text),
-            Value::Int(bytes) => Some(*bytes as f64),
-            _ => None,
-        }
-    };
+    let storage =
+        |manifest: &Manifest| manifest.object().at(&["spec", "resources", "requests", "storage"]).and_then(quantity);
     let shrinks = new.kind() == "PersistentVolumeClaim" && storage(new)? < storage(old)?;
     shrinks.then(|| "spec.resources.requests.storage".to_owned())
-}
-
-/// Reads a quantity such as `10Gi`.
-fn quantity(text: &str) -> Option<f64> {
-    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '-' && c != '+').unwrap_or(text.len());
-    let (number, suffix) = text.split_at(split);
-    let number: f64 = number.parse().ok()?;
-    let steps = ["", "k", "M", "G", "T", "P", "E"];
-    let factor = match suffix.strip_suffix('i') {
-        Some(letter) => {
-            let letter = if letter == "K" { "k" } else { letter };
-            1024_f64.powi(i32::try_from(steps.iter().position(|step| *step == letter)?).ok()?)
-        }
-        None if suffix == "m" => 0.001,
-        None => 1000_f64.powi(i32::try_from(steps.iter().position(|step| *step == suffix)?).ok()?),
-    };
-    Some(number * factor)
 }
 
 /// ConfigMaps and Secrets may be sealed by `immutable: true`.

@@ -1,294 +1,169 @@
-//! What a repository without Applications of ours would have to change to be hydrated.
+//! What a repository needs to be hydrated as it is: settings to write, inputs to bring, and what stays in the way.
+//!
+//! The Applications are judged and rendered with the settings that there are and those that are proposed. While no rule
+//! says where plain Applications go, a rule that is never written leads each to a path of its own, so that it is known what renders.
+
+mod draft;
+mod inputs;
+mod patterns;
+mod random;
+mod repository;
+mod roots;
+mod units;
+mod unnamed;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::check::{Checked, Findings, Rule, Tree, check, render_all};
-use crate::application::{self, Application, Profile, RuleSet};
-use crate::diag::{Diagnostic, Severity, Span};
+use super::check::{CheckFinding, Findings, Judged, Tree, judged_by};
+use crate::application::{Application, BranchName, Rule as PlainRule, Standing};
+use crate::diag::Diagnostic;
 use crate::hydrate::error::HydrateError;
+use crate::hydrate::rules::render_context;
 use crate::hydrate::setup::Observer;
-use crate::manifest::Manifest;
 use crate::path::RepoPath;
-use crate::render::{self, Renderers};
-use crate::settings::{self, RendererName};
-use crate::view::{Kind, View};
-use crate::yaml::{self, Limits, Node};
+use crate::render::Renderers;
+use crate::settings::SettingsFiles;
 
-/// What was found, and what no Application renders yet.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
+use draft::Draft;
+
+pub use draft::ProposedSetting;
+pub use inputs::NeededInput;
+pub use patterns::BranchPattern;
+pub use units::{AdoptedApplication, Cause};
+pub use unnamed::{Seen, Unnamed};
+
+/// What the user asks for.
+#[derive(Debug, Default)]
+pub struct Asked {
+    /// A rule for all plain Applications.
+    pub rule: Option<PlainRule>,
+    /// URLs by which Applications know the repository.
+    pub repo_urls: Vec<String>,
+    /// The URL of the clone's remote.
+    pub remote_url: Option<String>,
+    /// Directories that Applications of the cluster only render.
+    pub roots: Vec<RepoPath>,
+    /// Whether all charts and kustomizations that no Application names are rendered too.
+    pub renders_unnamed: bool,
+}
+
+/// What was found, and what is proposed.
+#[derive(Debug, Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct Adoption {
-    /// What is wrong or odd, of all sources.
+    /// The branch that the tree was taken for the tip of.
+    pub dry_branch: String,
+    /// How many Applications hydrate with the settings that there are and those that are proposed.
+    pub hydrate: usize,
+    /// All of them, by file, then by name.
+    pub applications: Vec<AdoptedApplication>,
+    /// Whether there are plain Applications, and no rule that says where they go.
+    pub needs_rules: bool,
+    /// The settings to write.
+    pub settings: Vec<ProposedSetting>,
+    /// Where plain Applications may go, best first; empty when that is known.
+    pub branch_patterns: Vec<BranchPattern>,
+    /// What is needed from elsewhere and is not here.
+    pub inputs: Vec<NeededInput>,
+    /// Why it is not known which Applications there are.
+    pub unknown: Vec<Diagnostic>,
+    /// What else is worth a look.
+    pub notes: Vec<Diagnostic>,
+    /// What is wrong or odd, as `git hydrate check` tells it.
+    pub findings: Vec<CheckFinding>,
+    /// What no Application names.
     #[serde(flatten)]
-    pub checked: Checked,
-    /// The charts and kustomizations that no hydrated Application names, which were rendered as they are.
-    pub sources: Vec<RepoPath>,
-    /// How many of them render.
-    pub sources_rendered: usize,
-    /// Everything that was seen, by kind.
-    pub seen: Seen,
-    /// Those of the sources that render Applications.
-    pub rendering_applications: Vec<RepoPath>,
+    pub unnamed: Unnamed,
+    /// The folder of settings with what is proposed.
+    #[serde(skip)]
+    pub files: SettingsFiles,
 }
 
-/// How many things of each kind a tree has, whether hydration renders them or not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default)]
-#[serde(rename_all = "camelCase")]
-pub struct Seen {
-    /// Argo CD Applications, with `spec.sourceHydrator` or without.
-    pub applications: usize,
-    /// ApplicationSets.
-    pub application_sets: usize,
-    /// Helm charts, but for libraries and those inside of others.
-    pub charts: usize,
-    /// Kustomizations, bases and components too.
-    pub kustomizations: usize,
-    /// Files of Jsonnet, libraries too.
-    pub jsonnet_files: usize,
-    /// Files of helmfile, which hydration does not render.
-    pub helmfiles: usize,
-    /// Files with Kubernetes objects as they are, but for Argo CD's.
-    pub manifest_files: usize,
+impl Adoption {
+    /// Whether everything hydrates.
+    pub fn is_success(&self) -> bool {
+        !self.needs_rules && self.hydrate == self.applications.len() && self.unknown.is_empty()
+    }
 }
 
-/// A directory that could be the source of an Application.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Source {
-    Chart,
-    Kustomization,
-}
-
-/// Where the Applications stand that are made up here; no tree has such a file.
-const MADE_UP: &str = ".git/hydrate-adopt.yaml";
-
-/// How deep directories may nest.
-const DEPTH_MAX: usize = 128;
-
-/// A file above this is no list of Applications, whatever it holds.
-const FILE_BYTES_MAX: usize = 4 << 20;
-
-/// Finds charts, kustomizations and Applications of every sort, renders them, and tells everything that is refused.
+/// Looks at a dry tree, and at what the repository is set to.
 ///
-/// A source without Application is rendered with default values. That a chart asks for values then is no error.
-pub fn adopt(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) -> Result<Adoption, HydrateError> {
-    let mut checked = check(tree, renderers, observer)?;
-    let view = View::new(tree.files);
-    let mut survey = Survey {
-        view: &view,
-        sources: BTreeMap::new(),
-        referenced: BTreeSet::new(),
-        named: BTreeSet::new(),
-        found: Findings::default(),
-        seen: Seen::default(),
+/// Nothing is written. Errors: the world failed, or settings that cannot be used.
+pub fn adopt(
+    tree: &Tree<'_>,
+    renderers: &Renderers,
+    asked: &Asked,
+    observer: &dyn Observer,
+) -> Result<Adoption, HydrateError> {
+    let mut draft = Draft::of(tree, asked.rule.as_ref())?;
+    repository::propose(&mut draft, asked, tree, renderers)?;
+    let judged = judged_by(draft.rules()?, tree, renderers)?;
+    let (judged, notes) = roots::propose(&mut draft, judged, asked, tree, renderers)?;
+    dry_branches(&mut draft, &judged)?;
+    draft.made_applications(&judged)?;
+    let needs = inputs::needed(&judged, tree)?;
+    let mut found = Findings::of(&judged);
+    let mut attempts = units::render(&judged, tree, renderers, observer)?;
+    random::propose(&mut draft, &mut attempts, &judged, tree, renderers)?;
+    units::note(&attempts, &mut found);
+    let conflicts = if draft.has_rules() { units::conflicts(&attempts, &mut found) } else { BTreeMap::new() };
+    let known = units::Known { judged: &judged, attempts: &attempts, conflicts, needs: &needs, draft: &draft };
+    let applications = units::all(&known);
+    let is_plain = judged.discovered.applications.iter().any(|application| application.rule.is_some());
+    let needs_rules = is_plain && !draft.has_rules();
+    let branch_patterns = if needs_rules { patterns::all(&judged, tree) } else { Vec::new() };
+    let context = render_context(&judged.rules.settings, tree.files, &tree.dry_commit);
+    let unnamed = unnamed::survey(&judged, (tree, &context), renderers, asked, observer, &mut found)?;
+    Ok(Adoption {
+        dry_branch: judged.dry_branch.to_string(),
+        hydrate: applications.iter().filter(|application| application.hydrates).count(),
+        applications,
+        needs_rules,
+        branch_patterns,
+        inputs: needs,
+        unknown: unknown(&judged),
+        notes,
+        findings: found.sorted(),
+        unnamed,
+        settings: draft.proposed,
+        files: draft.files,
+    })
+}
+
+/// Why some Applications are not known.
+fn unknown(judged: &Judged) -> Vec<Diagnostic> {
+    let discovered = &judged.discovered;
+    let makers = discovered.unanswered.iter().filter(|maker| !maker.is_told).map(|maker| maker.diagnostic.as_warning());
+    let files = discovered.broken.iter().map(|broken| broken.reported());
+    files.chain(discovered.unlisted.clone()).chain(makers).collect()
+}
+
+/// The Applications that are hydrated from the tree.
+fn hydrated(judged: &Judged) -> Vec<(usize, &Application)> {
+    let standings = judged.verdict.standings.iter().zip(&judged.discovered.applications).enumerate();
+    standings
+        .filter(|(_, (standing, _))| **standing == Standing::Hydrated)
+        .map(|(index, (_, one))| (index, &**one))
+        .collect()
+}
+
+/// The branches that Applications name, with the one that is looked at first.
+fn dry_branches(draft: &mut Draft, judged: &Judged) -> Result<(), HydrateError> {
+    if !draft.settings()?.dry_branches.is_empty() {
+        return Ok(());
+    }
+    let standings = judged.verdict.standings.iter().zip(&judged.discovered.applications);
+    let others = standings.filter(|(standing, _)| **standing == Standing::OtherBranch);
+    let named: BTreeSet<BranchName> =
+        others.filter_map(|(_, application)| BranchName::new(application.revision_name()).ok()).collect();
+    let mut names = vec![judged.dry_branch.to_string()];
+    let is_other = |name: &&BranchName| name.as_str() != "HEAD" && **name != judged.dry_branch;
+    names.extend(named.iter().filter(is_other).map(ToString::to_string));
+    let why = match names.len() {
+        1 => "the branch that Applications name",
+        _ => "the branches that Applications name",
     };
-    survey.directory(&RepoPath::root(), 0)?;
-    let Survey { mut sources, referenced, named, mut found, seen, .. } = survey;
-    sources.retain(|path, source| {
-        let is_base = *source == Source::Kustomization && referenced.contains(path);
-        !(is_base || named.contains(path))
-    });
-    let applications = made_up(&sources);
-    let context = render::Context {
-        files: tree.files,
-        profile: Profile::default(),
-        dry_commit: &tree.dry_commit,
-        renderer: RendererName::Native,
-        nondeterministic: &[],
-        limits: settings::Limits::default(),
-        rules: RuleSet::default(),
-    };
-    let mut of_sources = Findings::default();
-    let rendered = render_all(
-        &applications.iter().map(|app| &**app).collect::<Vec<_>>(),
-        renderers,
-        &context,
-        observer,
-        &mut of_sources,
-    )?;
-    for mut finding in of_sources.sorted() {
-        let made_up = finding.diagnostic.span.as_ref().is_some_and(|span| span.path.as_str() == MADE_UP);
-        let dirs = finding.found_in.iter().filter_map(|name| applications.iter().find(|app| app.name.as_str() == name));
-        let dirs: Vec<RepoPath> = dirs.map(|application| application.dry.path.clone()).collect();
-        if made_up {
-            if !finding.diagnostic.is_error() {
-                // Of the made-up Application, not of the source.
-                continue;
-            }
-            finding.diagnostic.span = dirs.first().map(|dir| Span::file(head_file(dir, &sources)));
-        }
-        let is_chart = dirs.iter().all(|dir| sources.get(dir) == Some(&Source::Chart));
-        if finding.rule == Rule::Render && is_chart {
-            finding.diagnostic.severity = Severity::Warning;
-            let hint = "give it the values that it needs, under `helm` in the drySource of its Application";
-            finding.diagnostic.hint.get_or_insert_with(|| hint.to_owned());
-        }
-        for dir in &dirs {
-            found.add(finding.rule, finding.diagnostic.clone(), Some(dir.as_str()));
-        }
-    }
-    for finding in std::mem::take(&mut checked.findings) {
-        for name in
-            finding.found_in.iter().map(|name| Some(name.as_str())).chain(finding.found_in.is_empty().then_some(None))
-        {
-            found.add(finding.rule, finding.diagnostic.clone(), name);
-        }
-    }
-    checked.findings = found.sorted();
-    let is_application = |manifest: &Manifest| manifest.kind() == "Application" && manifest.group() == "argoproj.io";
-    let rendering = rendered.iter().filter(|(_, result)| result.manifests.iter().any(is_application));
-    let mut rendering_applications: Vec<RepoPath> = rendering.map(|(app, _)| app.dry.path.clone()).collect();
-    rendering_applications.sort();
-    let (sources, sources_rendered) = (sources.into_keys().collect(), rendered.len());
-    Ok(Adoption { checked, sources, sources_rendered, seen, rendering_applications })
-}
-
-/// An Application for each source, so that they are rendered as all others are.
-fn made_up(sources: &BTreeMap<RepoPath, Source>) -> Vec<Arc<Application>> {
-    let mut text = String::new();
-    for (index, (path, source)) in sources.iter().enumerate() {
-        let tool = match source {
-            Source::Chart => "helm",
-            Source::Kustomization => "kustomize",
-        };
-        let path = yaml::json::encode_string(if path.is_root() { "." } else { path.as_str() }, false);
-        text.push_str(&format!(
-            "---\napiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: source-{index}}}\nspec:\n  \
-             destination: {{namespace: default}}\n  sourceHydrator:\n    drySource: {{repoURL: here, targetRevision: \
-             main, path: {path}, {tool}: {{}}}}\n    syncSource: {{targetBranch: adopt, path: source-{index}}}\n"
-        ));
-    }
-    let file = RepoPath::new(MADE_UP).expect("a path");
-    application::read(&file, text.as_bytes()).documents.into_iter().filter_map(|found| found.application).collect()
-}
-
-/// The file by which a directory is what it is.
-fn head_file(dir: &RepoPath, sources: &BTreeMap<RepoPath, Source>) -> RepoPath {
-    let name = match sources.get(dir) {
-        Some(Source::Kustomization) => "kustomization.yaml",
-        Some(Source::Chart) | None => "Chart.yaml",
-    };
-    dir.child(name).unwrap_or_else(|_| dir.clone())
-}
-
-/// A walk over all directories.
-struct Survey<'a> {
-    view: &'a View<'a>,
-    sources: BTreeMap<RepoPath, Source>,
-    /// Kustomizations that another one names.
-    referenced: BTreeSet<RepoPath>,
-    /// The sources of hydrated Applications.
-    named: BTreeSet<RepoPath>,
-    found: Findings,
-    seen: Seen,
-}
-
-impl Survey<'_> {
-    fn directory(&mut self, dir: &RepoPath, depth: usize) -> Result<(), crate::view::ViewError> {
-        let entries = self.view.list(dir)?;
-        let is_file = |name: &str| entries.iter().any(|entry| entry.name == name && entry.kind == Kind::File);
-        let is_chart = is_file("Chart.yaml");
-        if is_chart && !self.is_library(dir) {
-            self.sources.insert(dir.clone(), Source::Chart);
-            self.seen.charts += 1;
-        }
-        for entry in entries.iter() {
-            let Ok(path) = dir.child(&entry.name) else { continue };
-            match entry.kind {
-                Kind::File if entry.name.ends_with(".jsonnet") || entry.name.ends_with(".libsonnet") => {
-                    self.seen.jsonnet_files += 1;
-                }
-                Kind::File if entry.name.starts_with("helmfile.yaml") => self.seen.helmfiles += 1,
-                Kind::File if application::is_kustomization(&path) => self.kustomization(dir, &path),
-                Kind::File if application::may_hold_applications(&path) => self.applications(&path),
-                Kind::Directory if is_chart && matches!(entry.name.as_str(), "templates" | "charts") => {}
-                Kind::Directory if depth < DEPTH_MAX => self.directory(&path, depth + 1)?,
-                Kind::Submodule => {
-                    let text = format!("`{path}` is a git submodule, whose files are not in this repository");
-                    let hint = "copy what is rendered from it into this repository";
-                    self.found.add(Rule::Elsewhere, Diagnostic::warning(text).at(Span::file(path)).hint(hint), None);
-                }
-                Kind::File | Kind::Directory | Kind::Link => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// What cannot be read is told when it is rendered.
-    fn parse(&self, path: &RepoPath) -> Vec<Node> {
-        let Ok(blob) = self.view.read(path) else { return Vec::new() };
-        if blob.data.len() > FILE_BYTES_MAX {
-            Vec::new()
-        } else {
-            yaml::parse(&blob.data, &Limits::default()).unwrap_or_default()
-        }
-    }
-
-    fn is_library(&self, chart: &RepoPath) -> bool {
-        let file = chart.child("Chart.yaml");
-        let documents = file.map(|file| self.parse(&file)).unwrap_or_default();
-        documents.first().and_then(|chart| chart.get("type")).and_then(Node::as_str) == Some("library")
-    }
-
-    fn kustomization(&mut self, dir: &RepoPath, file: &RepoPath) {
-        self.seen.kustomizations += 1;
-        let documents = self.parse(file);
-        let field = |name: &str| documents.first().and_then(|document| document.get(name));
-        if field("kind").and_then(Node::as_str) != Some("Component") {
-            self.sources.insert(dir.clone(), Source::Kustomization);
-        }
-        for list in ["resources", "bases", "components"] {
-            let items = field(list).and_then(Node::as_sequence).unwrap_or_default();
-            let paths = items.iter().filter_map(|item| dir.resolve(item.as_str()?).ok());
-            self.referenced.extend(paths.collect::<Vec<_>>());
-        }
-    }
-
-    /// Applications that hydration knows, and those that it does not.
-    fn applications(&mut self, path: &RepoPath) {
-        let is_argo = |text: &[u8]| memchr::memmem::find(text, b"argoproj.io").is_some();
-        let Ok(blob) = self.view.read(path) else { return };
-        if blob.data.len() > FILE_BYTES_MAX || !is_argo(&blob.data) {
-            let has = |key: &[u8]| blob.data.split(|byte| *byte == b'\n').any(|line| line.starts_with(key));
-            self.seen.manifest_files += usize::from(has(b"apiVersion:") && has(b"kind:"));
-            return;
-        }
-        for document in application::read(path, &blob.data).documents {
-            self.named.extend(document.application.map(|application| application.dry.path.clone()));
-        }
-        for node in yaml::parse(&blob.data, &Limits::default()).unwrap_or_default() {
-            let text = |keys: &[&str]| node.at(keys).and_then(Node::as_str).unwrap_or_default();
-            if !text(&["apiVersion"]).starts_with("argoproj.io/") {
-                continue;
-            }
-            match text(&["kind"]) {
-                "Application" => self.seen.applications += 1,
-                "ApplicationSet" => self.seen.application_sets += 1,
-                _ => {}
-            }
-            let name = text(&["metadata", "name"]);
-            let at = |key: &str| {
-                let mark = node.get(key).map_or(node.mark, |value| value.mark);
-                Span::at(path.clone(), mark.line, mark.column).quoting(&String::from_utf8_lossy(&blob.data))
-            };
-            let is_hydrated = |keys: &[&str]| node.at(keys).is_some();
-            match text(&["kind"]) {
-                "Application" if !is_hydrated(&["spec", "sourceHydrator"]) => {
-                    let message = format!("the Application `{name}` has no `spec.sourceHydrator`");
-                    let hint = "write its `source` as `sourceHydrator.drySource`, with `syncSource.targetBranch` and \
-                                `syncSource.path` beside it";
-                    self.found.add(Rule::NoHydrator, Diagnostic::warning(message).at(at("kind")).hint(hint), None);
-                }
-                // One with a hydrator in its template is told with the Applications.
-                "ApplicationSet" if !is_hydrated(&["spec", "template", "spec", "sourceHydrator"]) => {
-                    let message = format!("the ApplicationSet `{name}` makes Applications only in a cluster");
-                    let hint = "commit the Applications themselves, with `spec.sourceHydrator`";
-                    self.found.add(Rule::ApplicationSet, Diagnostic::warning(message).at(at("kind")).hint(hint), None);
-                }
-                _ => {}
-            }
-        }
-    }
+    draft.set("dryBranches", names.into(), why.to_owned())
 }

@@ -80,7 +80,7 @@ pub struct AboveMaker {
 }
 
 impl MadeBy {
-    fn new(maker: &Maker) -> Self {
+    pub(super) fn new(maker: &Maker) -> Self {
         let above = |by: &By| AboveMaker { kind: by.kind(), name: by.name().to_owned() };
         Self {
             kind: maker.by.kind(),
@@ -167,7 +167,7 @@ pub fn show(tree: &Tree<'_>, renderers: &Renderers, name: &str) -> Result<Vec<Ma
 }
 
 /// The whole object; none when its file cannot be read.
-fn object(application: &Application, view: &View<'_>) -> Option<Manifest> {
+pub(super) fn object(application: &Application, view: &View<'_>) -> Option<Manifest> {
     if let Some(made) = application.made_object() {
         return Manifest::new(made).ok();
     }

@@ -38,8 +38,6 @@ pub enum Rule {
     Unsupported,
     /// Two Applications of one branch render the same object.
     ObjectConflict,
-    /// An Argo CD Application is not hydrated.
-    NoHydrator,
     /// It is not known which Applications an ApplicationSet makes.
     ApplicationSet,
     /// An environment branch does not take what would be hydrated.
@@ -50,7 +48,7 @@ pub enum Rule {
 
 impl Rule {
     /// All of them.
-    pub const ALL: [Rule; 13] = [
+    pub const ALL: [Rule; 12] = [
         Rule::UnreadableFile,
         Rule::Application,
         Rule::Destination,
@@ -60,7 +58,6 @@ impl Rule {
         Rule::Elsewhere,
         Rule::Unsupported,
         Rule::ObjectConflict,
-        Rule::NoHydrator,
         Rule::ApplicationSet,
         Rule::EnvironmentBranch,
         Rule::UnusedRule,
@@ -78,7 +75,6 @@ impl Rule {
             Rule::Elsewhere => "elsewhere",
             Rule::Unsupported => "unsupported",
             Rule::ObjectConflict => "object-conflict",
-            Rule::NoHydrator => "no-hydrator",
             Rule::ApplicationSet => "application-set",
             Rule::EnvironmentBranch => "environment-branch",
             Rule::UnusedRule => "unused-rule",
@@ -114,7 +110,6 @@ impl Rule {
                  refused."
             }
             Rule::ObjectConflict => "Two Applications of one environment branch must not render the same object.",
-            Rule::NoHydrator => "An Argo CD Application is hydrated when it has `spec.sourceHydrator`.",
             Rule::ApplicationSet => {
                 "An ApplicationSet is expanded from the dry tree alone. While it cannot be, it makes no Applications, and the \
                  branches that it fed stay as they are."
@@ -209,11 +204,16 @@ pub(super) struct Judged {
 
 /// Finds the Applications of a tree and judges them together.
 pub(super) fn judged(tree: &Tree<'_>, renderers: &Renderers) -> Result<Judged, HydrateError> {
-    let refs = tree.repository.map(|(repository, _)| repository.refs()).transpose()?.unwrap_or_default();
     let rules = match tree.repository {
-        Some((repository, _)) => Rules::read(&refs, &ObjectBuffer::new(repository))?,
+        Some((repository, _)) => Rules::read(&repository.refs()?, &ObjectBuffer::new(repository))?,
         None => Rules::of(&SettingsFiles::new())?.in_repository(true),
     };
+    judged_by(rules, tree, renderers)
+}
+
+/// The same by settings that need not be those of the repository.
+pub(super) fn judged_by(rules: Rules, tree: &Tree<'_>, renderers: &Renderers) -> Result<Judged, HydrateError> {
+    let refs = tree.repository.map(|(repository, _)| repository.refs()).transpose()?.unwrap_or_default();
     let below = tree.repository.map(|(_, names)| names.read.as_str()).unwrap_or_default();
     let head = tree.repository.and_then(|(_, names)| names.head(&refs));
     let mut discovery = Discovery::default();
@@ -238,24 +238,9 @@ pub(super) fn judged(tree: &Tree<'_>, renderers: &Renderers) -> Result<Judged, H
 
 /// Finds everything that is wrong or odd with the Applications of a tree, and renders them. Nothing is written.
 pub fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) -> Result<Checked, HydrateError> {
-    let Judged { rules, discovered, dry_branch, verdict } = judged(tree, renderers)?;
-    let mut found = Findings::default();
-    for broken in &discovered.broken {
-        found.add(Rule::UnreadableFile, broken.told(), None);
-    }
-    if let Some(unlisted) = &discovered.unlisted {
-        found.add(Rule::UnreadableFile, unlisted.clone(), None);
-    }
-    // What it fed before, if it fed any branch, is not known here.
-    for maker in discovered.unanswered.iter().filter(|maker| !maker.is_told) {
-        found.add(Rule::ApplicationSet, maker.diagnostic.as_warning(), None);
-    }
-    for (_, mistake) in &discovered.mistakes {
-        found.add(Rule::Application, mistake.clone(), None);
-    }
-    for finding in &verdict.findings {
-        found.add(Rule::Destination, finding.diagnostic.clone(), None);
-    }
+    let judged = judged(tree, renderers)?;
+    let mut found = Findings::of(&judged);
+    let Judged { rules, discovered, dry_branch, verdict } = judged;
     for rule in (1..=rules.plain.len()).filter(|rule| !discovered.rules.contains(rule)) {
         let text = format!("rule {rule} of the settings matches no Application that is left by the rules before it");
         let hint = "correct its `match`, or take the rule away: git hydrate config edit";
@@ -281,7 +266,8 @@ fn usual_branch(discovered: &Discovered, head: Option<&BranchName>) -> BranchNam
     let main = || BranchName::new("main").expect("a branch name");
     let default = head.cloned().unwrap_or_else(main);
     let mut counts: BTreeMap<BranchName, usize> = BTreeMap::new();
-    for application in &discovered.applications {
+    // The revision of a chart from elsewhere is a version.
+    for application in discovered.applications.iter().filter(|application| application.has_own_source()) {
         let named = match application.dry.target_revision.as_str() {
             "" | "HEAD" => Some(default.clone()),
             revision => BranchName::new(revision).ok(),
@@ -332,6 +318,29 @@ pub(super) fn render_all<'a>(
 pub(super) struct Findings(Vec<CheckFinding>);
 
 impl Findings {
+    /// What is wrong before anything is rendered.
+    pub fn of(judged: &Judged) -> Self {
+        let Judged { discovered, verdict, .. } = judged;
+        let mut found = Self::default();
+        for broken in &discovered.broken {
+            found.add(Rule::UnreadableFile, broken.reported(), None);
+        }
+        if let Some(unlisted) = &discovered.unlisted {
+            found.add(Rule::UnreadableFile, unlisted.clone(), None);
+        }
+        // What it fed before, if it fed any branch, is not known here.
+        for maker in discovered.unanswered.iter().filter(|maker| !maker.is_told) {
+            found.add(Rule::ApplicationSet, maker.diagnostic.as_warning(), None);
+        }
+        for (_, mistake) in &discovered.mistakes {
+            found.add(Rule::Application, mistake.clone(), None);
+        }
+        for finding in &verdict.findings {
+            found.add(Rule::Destination, finding.diagnostic.clone(), None);
+        }
+        found
+    }
+
     /// Notes what is wrong with one of those that may share it.
     pub fn add(&mut self, rule: Rule, diagnostic: Diagnostic, found_in: Option<&str>) {
         // Of several elements of a set that fail alike, the first one is an example.

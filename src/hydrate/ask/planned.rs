@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::application::{Application, BranchName};
 use crate::diag::Diagnostic;
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::report::Outcome;
+use crate::hydrate::report::{Frozen, Outcome};
 use crate::hydrate::run::{Attempt, Plan, Run, Step, Task, Unrendered, Why, WhyUnrendered, Work, planned};
 use crate::hydrate::setup::Setup;
 
@@ -17,10 +17,23 @@ use crate::hydrate::setup::Setup;
 pub struct Planned {
     /// The dry commits to hydrate, those of one dry branch oldest first.
     pub commits: Vec<PlannedCommit>,
+    /// The environment branches that stay as they are for a time, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub frozen: Vec<PlannedFrozen>,
     /// What is wrong and belongs to none of them: branches that must not be written, and what an earlier run found.
     pub problems: Vec<Diagnostic>,
     /// What is odd.
     pub warnings: Vec<Diagnostic>,
+}
+
+/// One environment branch that stays as it is for a time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlannedFrozen {
+    /// The branch.
+    pub branch: String,
+    /// Why.
+    #[serde(flatten)]
+    pub frozen: Frozen,
 }
 
 /// One dry commit.
@@ -139,13 +152,18 @@ pub fn plan(setup: &Setup<'_>) -> Result<Planned, HydrateError> {
         let plans = run.plans()?;
         let told: BTreeSet<&BranchName> = plans.iter().flat_map(|plan| plan.branches.keys()).collect();
         let mut problems = std::mem::take(&mut run.report.problems);
+        let mut frozen = Vec::new();
         for branch in run.branches.values().filter(|branch| !told.contains(&branch.name)) {
-            if let Some(Outcome::Failed { diagnostics, .. }) = branch.failure() {
-                problems.extend(diagnostics.iter().cloned());
+            match branch.failure() {
+                Some(Outcome::Failed { diagnostics, .. }) => problems.extend(diagnostics.iter().cloned()),
+                Some(Outcome::Frozen(why)) => {
+                    frozen.push(PlannedFrozen { branch: branch.name.to_string(), frozen: why.clone() });
+                }
+                Some(Outcome::Moved | Outcome::Unchanged) | None => {}
             }
         }
         let commits = plans.iter().map(commit).collect();
-        Ok(Planned { commits, problems, warnings: run.report.warnings })
+        Ok(Planned { commits, frozen, problems, warnings: run.report.warnings })
     })
 }
 

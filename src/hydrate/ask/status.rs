@@ -1,3 +1,5 @@
+use std::fmt;
+
 use serde::Serialize;
 
 use super::ours::our_changes;
@@ -8,13 +10,13 @@ use crate::hydrate::error::HydrateError;
 use crate::hydrate::failures::Failure;
 use crate::hydrate::files::METADATA;
 use crate::hydrate::ledger::Ledger;
-use crate::hydrate::report::{BehindPath, Outcome};
+use crate::hydrate::report::{BehindPath, Frozen, Outcome};
 use crate::hydrate::run::{Branch, Run, Stopped};
 use crate::hydrate::setup::Setup;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{Origin, Standing, line, provenance};
 use crate::hydrate::survey::{Named, named};
-use crate::metadata::{Behind, Trailers};
+use crate::metadata::{Behind, Time, Trailers};
 
 /// What a branch that Applications name is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -53,6 +55,9 @@ pub struct BranchStatus {
     /// How many commits the dry branch is ahead on its first-parent line; none when it was rewound, or is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behind: Option<usize>,
+    /// Why it gets no commit for a time; none when it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frozen: Option<FrozenStatus>,
     /// The paths that stay at an earlier dry commit than `dry_sha`, by path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths_behind: Vec<BehindPath>,
@@ -68,16 +73,40 @@ pub struct BranchStatus {
 }
 
 impl BranchStatus {
-    /// Whether the branch shows what the tip of its dry branch says; of a sync branch, whether it exists.
+    /// Whether the branch shows what the tip of its dry branch says, or is frozen; of a sync branch, whether it exists.
     pub fn is_current(&self) -> bool {
         match self.state {
             _ if !self.changed_by_others.is_empty() => false,
             BranchState::Hydrated => {
                 let is_whole = self.paths_behind.iter().all(|path| path.paused);
-                self.behind == Some(0) && self.failures.is_empty() && self.recorded_tip.is_none() && is_whole
+                let is_there = self.behind == Some(0) && self.failures.is_empty() && is_whole;
+                self.recorded_tip.is_none() && (is_there || self.frozen.is_some())
             }
-            BranchState::Missing | BranchState::NotMade | BranchState::NotHydrated => false,
+            BranchState::NotMade => self.frozen.is_some(),
+            BranchState::Missing | BranchState::NotHydrated => false,
             BranchState::Promoted => true,
+        }
+    }
+}
+
+/// Why a branch gets no commit for a time, and since when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FrozenStatus {
+    /// Why, and until when.
+    #[serde(flatten)]
+    pub why: Frozen,
+    /// The date of the settings that said so first; none when that is not known here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+}
+
+/// `frozen since 2024-12-20T12:00:00Z until 2024-12-24: release`
+impl fmt::Display for FrozenStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let why = self.why.to_string();
+        match (&self.since, why.strip_prefix("frozen")) {
+            (Some(since), Some(rest)) => write!(f, "frozen since {since}{rest}"),
+            _ => f.write_str(&why),
         }
     }
 }
@@ -131,13 +160,14 @@ pub fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateError> {
         let Ok(dry_branch) = BranchName::new(&failure.dry_branch) else { continue };
         names.entry(branch).or_insert_with(|| Named::environment(&dry_branch));
     }
-    names.iter().map(|(branch, named)| one(&found, &mut ledger, branch, named)).collect()
+    let sync = |branch| names.iter().find(|(_, named)| named.staging.contains(branch)).map_or(branch, |(sync, _)| sync);
+    names.iter().map(|(branch, named)| one(&found, &mut ledger, (branch, sync(branch)), named)).collect()
 }
 
 fn one(
     found: &Snapshot<'_>,
     ledger: &mut Ledger,
-    branch: &BranchName,
+    (branch, sync): (&BranchName, &BranchName),
     named: &Named,
 ) -> Result<BranchStatus, HydrateError> {
     let tip = found.tip(branch);
@@ -181,10 +211,17 @@ fn one(
         dry_sha: dry.map(|dry| dry.to_string()),
         dry_tip: dry_tip.map(|tip| tip.to_string()),
         behind: line.map(|line| line.len()),
+        frozen: frozen(found, branch, sync).filter(|_| named.is_environment || tip.is_none()),
         paths_behind,
         changed_by_others,
         failures: ledger.failures.of(branch).to_vec(),
     })
+}
+
+fn frozen(found: &Snapshot<'_>, branch: &BranchName, sync: &BranchName) -> Option<FrozenStatus> {
+    let why = found.frozen(branch, sync)?.into();
+    let since = found.frozen_since(branch).or_else(|| found.frozen_since(sync));
+    Some(FrozenStatus { why, since: since.map(Time::rfc3339) })
 }
 
 /// The paths that a branch lists as behind.

@@ -44,7 +44,12 @@ pub struct Rendering {
 ///
 /// Errors: the repository or the lock file cannot be read.
 pub fn inputs(tree: &Tree<'_>, renderers: &Renderers) -> Result<Inputs, HydrateError> {
-    let Judged { rules, discovered, verdict, .. } = judged(tree, renderers)?;
+    inputs_of(&judged(tree, renderers)?, tree)
+}
+
+/// The same of Applications that are known.
+pub(super) fn inputs_of(judged: &Judged, tree: &Tree<'_>) -> Result<Inputs, HydrateError> {
+    let Judged { rules, discovered, verdict, .. } = judged;
     let view = View::new(tree.files);
     let kept = Kept::read(&view)?;
     // Charts where a tool looks for them are below their own Applications.

@@ -56,14 +56,17 @@ pub struct Judgement {
 }
 
 /// Judges each Application of a push by itself: what is known to be wrong counts although others could not be judged. When
-/// nothing is wrong and all is judged, what was made stands ready for [`super::fulfil`].
+/// nothing is wrong and all is judged, what was made is ready for [`super::fulfil`]; not while a branch is frozen.
 ///
 /// Errors: the world failed, and nothing is known.
 pub fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
     let Wake::Pushed(pushed) = &push.after.wake else { return Ok(Judgement::default()) };
     let urgent_since = trees_before(push.before, pushed)?;
+    // A branch that is frozen is hydrated from this one day, so it counts as if it were not.
+    let (refs, wake) = (push.after.refs.clone(), push.after.wake.clone());
+    let after = Setup { refs, wake, now: None, ..*push.after };
     let made = planned(Attempt { urgent_since, ..Attempt::default() }, |attempt| {
-        let mut run = Run::new(push.after)?.recalling(attempt);
+        let mut run = Run::new(&after)?.recalling(attempt);
         run.hydrate()?;
         Ok(run)
     })?;
@@ -75,7 +78,9 @@ pub fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
         return Ok(Judgement::default());
     }
     let judgement = Judge { push, made: &made, pushed, before: None, found: Judgement::default() }.judgement()?;
-    let is_whole = judgement.undecided.is_empty() && !made.memory.is_cut_off && !made.report.unfinished;
+    let frozen = &made.found.rules.settings.frozen;
+    let is_frozen = push.after.now.is_some_and(|now| frozen.in_force(now).next().is_some());
+    let is_whole = !is_frozen && judgement.undecided.is_empty() && !made.memory.is_cut_off && !made.report.unfinished;
     if judgement.refusals.is_empty()
         && is_whole
         && let Some(quarantine) = push.quarantine
@@ -295,7 +300,9 @@ impl<'a> Judge<'a> {
 
     /// Everything that is wrong without the push. What is recorded is not rendered for it.
     fn wrong_before(&self) -> Result<Vec<Diagnostic>, HydrateError> {
-        let mut made = Run::new(self.push.before)?.recalling(&Attempt::default());
+        let (refs, wake) = (self.push.before.refs.clone(), self.push.before.wake.clone());
+        let before = Setup { refs, wake, now: None, ..*self.push.before };
+        let mut made = Run::new(&before)?.recalling(&Attempt::default());
         made.hydrate_tips().map_err(Stopped::into_error)?;
         let mut wrong = made.report.problems;
         wrong.extend(made.report.warnings);

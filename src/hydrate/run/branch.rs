@@ -20,7 +20,7 @@ use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{self, Standing};
 use crate::metadata::{Behind, Trailers};
 use crate::path::RepoPath;
-use crate::settings::History;
+use crate::settings::{Freeze, History};
 
 pub use judge::written_from;
 pub use make::{Made, initial};
@@ -101,7 +101,9 @@ impl Branch {
         notes: &mut Notes,
     ) -> Result<Self, HydrateError> {
         let branch = Self::read(name, sync, head, found, notes);
-        match branch.settings.filter(|id| found.buffer.commit(*id).is_err()) {
+        // Where settings come from elsewhere, no ref has to keep those of before.
+        let kept = branch.settings.filter(|_| found.setup.refs.believes_records);
+        match kept.filter(|id| found.buffer.commit(*id).is_err()) {
             Some(id) => Err(HydrateError::SettingsMissing { id, branch: name.clone() }),
             None => Ok(branch),
         }
@@ -210,10 +212,23 @@ impl Branch {
             None => vec![head.tip],
             Some(line) if line.is_empty() && (settings_changed || moved) => vec![head.tip],
             Some(line) => match found.rules.settings.history {
-                History::Every => line,
-                History::Tip => line.last().copied().into_iter().collect(),
+                History::Every if line.len() <= 1 || found.wants_every => line,
+                // What it held back comes at once, when a freeze ends.
+                History::Every if !found.was_frozen(&self.name, self.settings) => line,
+                History::Every | History::Tip => line.last().copied().into_iter().collect(),
             },
         })
+    }
+
+    /// Whether it gets no commit for a time.
+    pub fn is_frozen(&self) -> bool {
+        matches!(self.failure, Some(Outcome::Frozen(_)))
+    }
+
+    /// Keeps it from getting commits.
+    fn freeze(&mut self, freeze: &Freeze) {
+        self.closed = true;
+        self.failure = Some(Outcome::Frozen(freeze.into()));
     }
 
     /// Whether an admin handed over the branch, and it has no record yet.

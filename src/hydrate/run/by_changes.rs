@@ -304,6 +304,8 @@ fn start(state: &State, run: &mut Run<'_>, head: &DryHead) -> Result<Option<Star
         lacking.insert(name.clone(), branch.backlog(head, &run.found)?);
         branches.insert(name, branch);
     }
+    let Some(frozen) = open_frozen(state, run, head)? else { return Ok(None) };
+    branches.extend(frozen);
     let all_are_there = run.found.hydrated_from(&head.branch).all(|name| branches.contains_key(name));
     let known_failure = |name, dry| run.ledger.known_failure(name, dry, run.found.rules.id);
     let fails = branches.keys().any(|name| commits.iter().any(|dry| known_failure(name, *dry).is_some()));
@@ -382,6 +384,26 @@ fn open_stuck(
         branch.applications = stuck.applications;
         branch.judge(head, std::iter::empty(), &run.found);
         if branch.closed || !is_as_left(stuck, &branch) {
+            return Ok(None);
+        }
+        branches.insert(name, branch);
+    }
+    Ok(Some(branches))
+}
+
+/// Those that are frozen.
+fn open_frozen(
+    state: &State,
+    run: &mut Run<'_>,
+    head: &DryHead,
+) -> Result<Option<BTreeMap<BranchName, Branch>>, Stopped> {
+    let mut branches = BTreeMap::new();
+    for cache::Frozen { name, sync, applications } in &state.head.frozen {
+        let (Ok(name), Ok(sync)) = (BranchName::new(name), BranchName::new(sync)) else { return Ok(None) };
+        let mut branch = run.open(&name, &sync, head)?;
+        branch.applications = *applications;
+        branch.judge(head, std::iter::empty(), &run.found);
+        if !branch.is_frozen() {
             return Ok(None);
         }
         branches.insert(name, branch);

@@ -77,6 +77,7 @@ impl ByEverything {
         note_silence(run, &tree, head);
         let mut warnings = report_problems(run, &tree, &backlog, &formers);
         let unused = unused_active_paths(run, heads)?;
+        let unused: Vec<Diagnostic> = unused.into_iter().chain(unused_freezes(run, heads)?).collect();
         run.report.warnings.extend(unused.iter().cloned());
         warnings.extend(unused);
         Ok(Self { tree, backlog, passed_over, earlier, rendered: BTreeMap::new(), warnings })
@@ -254,17 +255,17 @@ fn removals(
     mistaken: &Mistaken,
     found: &Snapshot<'_>,
 ) -> Result<Vec<Removal>, Diagnostic> {
-    if former.tree.is_none() {
-        return Ok(Vec::new());
-    }
+    let Some(settings) = former.tree.as_ref().map(|former| former.settings) else { return Ok(Vec::new()) };
     let limit = found.rules.settings.removal_limit;
     let allowed = tree.allows_removal(name);
     let (mut before, mut now) = (former.destinations(), tree.destinations(name));
     now.extend(mistaken.unread.iter().map(|application| destination(application)));
     let promoted: BTreeSet<&RepoPath> = tree.promoted(name).collect();
     before.retain(|destination| !promoted.contains(&destination.path));
-    plan::removals(name, &before, &now, (limit.share, limit.at_least), allowed)
-        .map_err(|(mistake, removals)| mistake.diagnostic(&removals.iter().map(|it| &it.path).collect::<Vec<_>>()))
+    plan::removals(name, &before, &now, (limit.share, limit.at_least), allowed).map_err(|(mistake, removals)| {
+        let paths: Vec<&RepoPath> = removals.iter().map(|removal| &removal.path).collect();
+        mistake.diagnostic(&paths, settings != tree.settings)
+    })
 }
 
 /// A branch that another dry branch writes is its alone: what this one asks of it is a mistake here, not there.
@@ -311,19 +312,16 @@ fn at_what_is_borne_out(
     run: &mut Run<'_>,
     (head, heads): (&DryHead, &[DryHead]),
 ) -> Result<Branch, Stopped> {
-    let told = branch.told(&run.found.buffer)?.dry_commit;
-    let is_elsewhere = told.is_some() && told != branch.dry;
-    let name = branch.name.clone();
-    run.branches.insert(name.clone(), branch);
-    let is_fed_alike = !is_elsewhere || {
-        let claimed = run.branches.get(&name).and_then(|branch| branch.dry);
-        let paths = |former: Former| former.applications.iter().map(|app| app.sync_path.clone()).collect();
-        let then: BTreeSet<RepoPath> = paths(run.former(&name, told, head, heads)?);
-        then == paths(run.former(&name, claimed, head, heads)?)
-    };
-    branch = run.branches.remove(&name).expect("it was put there");
-    if !is_fed_alike {
-        branch.dry = told;
+    let told = branch.told(&run.found.buffer)?;
+    let made_from = told.dry_commit;
+    if made_from.is_none() || made_from == branch.dry {
+        return Ok(branch);
+    }
+    let fed = (&branch.name, branch.settings, &told.behind[..]);
+    let paths = |former: Former| former.applications.iter().map(|app| app.sync_path.clone()).collect();
+    let then: BTreeSet<RepoPath> = paths(run.fed_by(fed, made_from, (head, heads))?);
+    if then != paths(run.fed_by(fed, branch.dry, (head, heads))?) {
+        branch.dry = made_from;
     }
     Ok(branch)
 }
@@ -392,6 +390,26 @@ fn unused_active_paths(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagn
         }
     }
     Ok(unused.iter().map(unused_active_path).collect())
+}
+
+/// Warnings of globs of the setting `frozen` that match no branch: such a branch is not frozen.
+fn unused_freezes(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
+    if run.found.rules.settings.frozen.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut branches: BTreeSet<BranchName> = run.found.environments.keys().cloned().collect();
+    for head in heads {
+        let tree = run.tree(head.tip, head, heads)?;
+        let named = tree.hydrated().flat_map(|app| [app.environment_branch(), &app.sync_branch]);
+        branches.extend(named.cloned());
+    }
+    Ok(run.found.rules.settings.frozen.unused(branches.iter()).map(unused_freeze).collect())
+}
+
+fn unused_freeze(glob: &str) -> Diagnostic {
+    let text = format!("the setting `frozen` names `{glob}`, which matches no environment branch");
+    let key = shell_word(&format!("frozen.{glob}"));
+    Diagnostic::warning(text).hint(format!("on the server: git hydrate config unset {key}"))
 }
 
 fn unused_active_path(branch: &BranchName) -> Diagnostic {

@@ -69,7 +69,7 @@ pub fn too_many(
     }
     let limit = found.rules.settings.removal_limit;
     let mistake = losses.mistake(&branch.name, all, (limit.object_share, limit.objects_at_least));
-    Ok(mistake.map(|mistake| mistake.diagnostic(&losses.paths())))
+    Ok(mistake.map(|mistake| mistake.diagnostic(&losses.paths(), false)))
 }
 
 /// What cannot be read is written anew, so nothing is lost with it.

@@ -32,6 +32,8 @@ pub struct Attempt {
     pub trusts_cache: bool,
     /// Whether what reached a limit of this machine in an earlier run is tried again.
     pub retry: bool,
+    /// Whether a branch that was frozen gets a commit for each dry commit.
+    pub every: bool,
     /// Dry trees: what differs from them is rendered first.
     pub urgent_since: Vec<ObjectId>,
 }
@@ -120,17 +122,21 @@ impl Memory {
     /// Keeps what is known of the tip of a dry branch after a look at everything.
     pub fn keep_all(&mut self, known: Known<'_>, found: &Snapshot<'_>, branches: &BTreeMap<BranchName, Branch>) {
         let Known { head, heads, tree, names, mut rendered, earlier, warnings } = known;
-        let count = tree.hydrated().count();
+        let is_frozen = |name: &BranchName| branches.get(name).is_some_and(Branch::is_frozen);
+        let asked = tree.hydrated().filter(|application| !is_frozen(application.environment_branch()));
+        let count = asked.count();
         if self.cache.is_none() || self.is_cut_off || (rendered.is_empty() && count > 0) {
             return;
         }
         let is_whole = tree.is_sound() && rendered.len() == count;
         let stuck: Vec<Stuck> = names.iter().filter_map(|name| stuck(branches.get(*name)?, head.tip)).collect();
         let staying: BTreeSet<&str> = stuck.iter().map(|stuck| stuck.name.as_str()).collect();
-        let moving = names.iter().filter(|name| !staying.contains(name.as_str()));
-        let known: Option<Vec<_>> = moving.map(|name| known_branch(branches.get(*name)?, head, tree, found)).collect();
+        let (frozen, others): (Vec<&BranchName>, Vec<_>) = names.into_iter().partition(|name| is_frozen(name));
+        let moving = others.into_iter().filter(|name| !staying.contains(name.as_str()));
+        let known: Option<Vec<_>> = moving.map(|name| known_branch(branches.get(name)?, head, tree, found)).collect();
+        let frozen = frozen.into_iter().filter_map(|name| Some(frozen_branch(branches.get(name)?))).collect();
         // What was not tried now, because something else is wrong, may serve again.
-        for application in tree.hydrated().filter(|_| !is_whole) {
+        for application in tree.hydrated().filter(|app| !is_whole || is_frozen(app.environment_branch())) {
             if let Entry::Vacant(vacant) = rendered.entry((application.file.clone(), application.index)) {
                 let known = earlier.as_ref().and_then(|state| known_record(state, application));
                 known.map(|record| vacant.insert(record.encode()));
@@ -143,6 +149,7 @@ impl Memory {
             facts: state_facts(head, heads, found, &revisions, &destinations),
             branches: known.filter(|_| is_whole),
             stuck,
+            frozen,
             revisions,
             destinations,
             warnings,
@@ -187,6 +194,11 @@ fn known_branch(branch: &Branch, head: &DryHead, tree: &DryTree, found: &Snapsho
     })
 }
 
+/// A branch that is frozen, as a state has it.
+fn frozen_branch(branch: &Branch) -> cache::Frozen {
+    cache::Frozen { name: branch.name.to_string(), sync: branch.sync.to_string(), applications: branch.applications }
+}
+
 /// What an earlier run left behind, as `head` of the state says, is what it was.
 pub fn is_as_left(stuck: &Stuck, branch: &Branch) -> bool {
     let text = |id: Option<ObjectId>| id.map(|id| id.to_string());
@@ -224,9 +236,15 @@ fn state_facts(
     revisions: &BTreeSet<String>,
     destinations: &BTreeSet<String>,
 ) -> String {
-    found.with_context(head, heads, &|_| false, |context: &Context<'_>| {
+    let facts = found.with_context(head, heads, &|_| false, |context: &Context<'_>| {
         context.fingerprint(revisions, destinations).to_string()
-    })
+    });
+    // A freeze ends by itself, and none counts where a push is judged.
+    let frozen = found.setup.now.map(|now| found.rules.settings.frozen.in_force(now).collect::<Vec<_>>());
+    match frozen {
+        Some(frozen) if !frozen.is_empty() => format!("{facts} {frozen:?}"),
+        Some(_) | None => facts,
+    }
 }
 
 /// A branch that a render keeps from being hydrated from `dry`, as a state has it.

@@ -14,8 +14,8 @@ use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository, object_id};
 use crate::hydrate::error::{HydrateError, TRIES};
 use crate::hydrate::heads::DryHead;
-use crate::hydrate::report::Report;
-use crate::hydrate::setup::{RefNames, Setup, Silent, Wake};
+use crate::hydrate::report::{Outcome, Report};
+use crate::hydrate::setup::{RefNames, Setup, Wake};
 use crate::manifest::{self, Manifest, Source};
 use crate::metadata::{DryCommit, Message, Time};
 use crate::path::RepoPath;
@@ -78,21 +78,15 @@ struct Checked {
 
 /// Commits what the request holds, as hydration would: with metadata, trailers, note, and only when something changed.
 ///
-/// The caller holds the repository's lock. Errors: the world failed, or, inside, everything that is wrong with the
-/// request.
+/// The caller holds the repository's lock. `now` is the time in seconds since 1970. Errors: the world failed, or, inside,
+/// everything that is wrong with the request, or why the branch is frozen.
 pub fn commit(
     repository: &Repository,
     renderers: &Renderers,
     request: &CommitRequest,
+    now: i64,
 ) -> Result<Result<Report, Vec<Diagnostic>>, HydrateError> {
-    let setup = Setup {
-        repository,
-        refs: RefNames::server(),
-        wake: Wake::Pushed(Vec::new()),
-        renderers,
-        out_of_time: &|| false,
-        observer: &Silent,
-    };
+    let setup = Setup::new(repository, RefNames::server(), Wake::Pushed(Vec::new()), renderers, now);
     let checked = match check(repository, request)? {
         Ok(checked) => checked,
         Err(mistakes) => return Ok(Err(mistakes)),
@@ -100,12 +94,20 @@ pub fn commit(
     let mut raced = String::new();
     for _ in 0..TRIES {
         match Run::new(&setup).map_err(Stopped::from).and_then(|run| write(run, &checked)) {
-            Ok(report) => return Ok(Ok(report)),
+            Ok(report) => return Ok(refusal(&report).map_or(Ok(report), |refusal| Err(vec![refusal]))),
             Err(Stopped::Raced(why)) => raced = why,
             Err(stopped) => return Err(stopped.into_error()),
         }
     }
     Err(HydrateError::Raced(raced))
+}
+
+/// The refusal of a commit to a frozen branch.
+fn refusal(report: &Report) -> Option<Diagnostic> {
+    report.branches.iter().find_map(|branch| match &branch.outcome {
+        Outcome::Frozen(frozen) => Some(Diagnostic::error(format!("`{}` is {frozen}", branch.branch))),
+        Outcome::Moved | Outcome::Unchanged | Outcome::Failed { .. } => None,
+    })
 }
 
 fn write(mut run: Run<'_>, checked: &Checked) -> Result<Report, Stopped> {

@@ -38,11 +38,7 @@ fn a_mistake_is_told_with_its_place() {
         ("below", "resources: [a.yaml]\nimages:\n- nam: a\n", "3:3 `nam` did you mean `name`?"),
         ("a wrong type", "resources: a.yaml\n", "1:12 `a.yaml` expected a list"),
         ("of an item", "resources:\n- a.yaml\n- 5\n", "3:3 `5` expected a string"),
-        (
-            "of a value in a map",
-            "resources: [a.yaml]\ncommonLabels:\n  a: true\n",
-            "3:6 `true` expected a string",
-        ),
+        ("of a value in a map", "resources: [a.yaml]\ncommonLabels:\n  a: true\n", "3:6 `true` expected a string"),
         ("no YAML", "resources:\n- a.yaml\n  b: c\n", "3:4 `:`"),
         ("an API version", "apiVersion: v1\nresources: [a.yaml]\n", "1:13 `v1`"),
         ("a missing file", "resources:\n- a.yaml\n- \"nope.yaml\"\n", "3:3 `\"nope.yaml\"` no such file or directory"),

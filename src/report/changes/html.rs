@@ -4,15 +4,17 @@
 //! escapes every value, and a content security policy lets nothing run but our own script, by its digest. Without any
 //! script all of it can be read; only search and the keys are missing then.
 
+use std::collections::HashMap;
+
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment as Templates, UndefinedBehavior};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::overview::state;
-use super::{ApplicationDiff, Changes, EnvironmentDiff, Mark, Overview, noise_text, rows};
+use super::{ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, Mark, Overview, noise_text, rows};
 use crate::diag::printable;
-use crate::diff::{Change, ObjectDiff};
+use crate::diff::{self, Change, ObjectDiff, ObjectName};
 use crate::report::text::{merged, short};
 
 const TEMPLATE: &str = include_str!("page/page.html.j2");
@@ -26,6 +28,7 @@ const FOLDED_MIN: usize = 200;
 #[derive(Serialize)]
 struct Page {
     title: String,
+    merge_base: String,
     style: &'static str,
     style_hash: String,
     script: &'static str,
@@ -42,6 +45,7 @@ struct Environment {
     branch: String,
     state: &'static str,
     summary: String,
+    restarts: String,
     dry_commits: String,
     dangers: Vec<Danger>,
     danger_count: usize,
@@ -51,10 +55,21 @@ struct Environment {
 
 #[derive(Serialize)]
 struct Danger {
-    /// The id of the object on the page.
+    /// The id of the first object on the page.
     id: String,
-    object: String,
+    severity: &'static str,
+    label: String,
+    subject: String,
     what: String,
+    /// The objects that have it, and their ids; none when there is one.
+    members: Vec<Member>,
+    advice: String,
+}
+
+#[derive(Serialize)]
+struct Member {
+    id: String,
+    name: String,
 }
 
 #[derive(Serialize)]
@@ -86,10 +101,19 @@ struct Object {
     kind: String,
     name: String,
     old_name: Option<String>,
+    /// The Application that it comes from.
+    source: Option<String>,
     restarts: bool,
-    dangers: Vec<String>,
+    dangers: Vec<Tag>,
     folded: bool,
     runs: Vec<Run>,
+}
+
+/// A danger behind the name of its object.
+#[derive(Serialize)]
+struct Tag {
+    severity: &'static str,
+    what: String,
 }
 
 /// Lines that are together: those that go and those that come in their place, or one of another sort.
@@ -125,6 +149,7 @@ pub fn html(changes: &Changes) -> String {
     let diagnostics = diagnostics.iter();
     let page = Page {
         title: title(changes),
+        merge_base: changes.merge_base.as_ref().map(|base| printable(&base.to_string())).unwrap_or_default(),
         style: STYLE,
         style_hash: hash(STYLE),
         script: SCRIPT,
@@ -163,17 +188,9 @@ fn environment(index: usize, environment: &EnvironmentDiff) -> Environment {
         .applications
         .iter()
         .enumerate()
-        .map(|(index, one)| application(format!("{id}a{index}"), one))
+        .map(|(index, one)| application(format!("{id}a{index}"), one, environment))
         .collect();
-    let objects = applications.iter().flat_map(|application| application.objects.iter().chain(&application.noise));
-    let of_object = |object: &Object| {
-        let danger = |what: &String| Danger {
-            id: object.id.clone(),
-            object: format!("{} {}", object.kind, object.name),
-            what: what.clone(),
-        };
-        object.dangers.iter().map(danger).collect::<Vec<_>>()
-    };
+    let ids = ids(&id, environment);
     Environment {
         branch: printable(branch.branch.as_str()),
         state: match environment.applications.is_empty() {
@@ -182,20 +199,46 @@ fn environment(index: usize, environment: &EnvironmentDiff) -> Environment {
             false => "changed",
         },
         summary: state(environment, &overview),
+        restarts: overview.restarts_text(),
         dry_commits: branch.dry_sha_before.as_deref().map(|old| format!("{} → {now}", short(old))).unwrap_or_default(),
-        dangers: objects.flat_map(of_object).collect(),
-        danger_count: overview.dangers.len(),
+        dangers: overview.dangers.iter().map(|group| danger(group, &ids)).collect(),
+        danger_count: overview.danger_count(),
         images: overview.images.iter().map(|(what, count)| Image { what: printable(what), count: *count }).collect(),
         applications,
         id,
     }
 }
 
-fn application(id: String, application: &ApplicationDiff) -> Application {
+/// Where the objects of an environment are on the page. Two may have one name, so an object is known by where its name is
+/// kept.
+fn ids(id: &str, environment: &EnvironmentDiff) -> HashMap<*const ObjectName, String> {
+    let applications = environment.applications.iter().enumerate();
+    let objects = applications.flat_map(|(at, application)| {
+        application.objects.iter().enumerate().map(move |(index, object)| (at, index, object))
+    });
+    objects.map(|(at, index, object)| (std::ptr::from_ref(&object.object), format!("{id}a{at}o{index}"))).collect()
+}
+
+fn danger(group: &DangerGroup<'_>, ids: &HashMap<*const ObjectName, String>) -> Danger {
+    let id = |object: &ObjectName| ids.get(&std::ptr::from_ref(object)).cloned().unwrap_or_default();
+    let members = group.objects.iter().filter(|_| group.objects.len() > 1);
+    Danger {
+        id: group.objects.first().map(|object| id(object)).unwrap_or_default(),
+        severity: group.danger.severity.as_str(),
+        label: group.danger.severity.to_string(),
+        subject: printable(&group.subject()),
+        what: printable(&group.danger.to_string()),
+        members: members.map(|object| Member { id: id(object), name: printable(&object.place()) }).collect(),
+        advice: printable(&group.advice()),
+    }
+}
+
+fn application(id: String, application: &ApplicationDiff, environment: &EnvironmentDiff) -> Application {
     let numbered = application.objects.iter().enumerate();
-    let (noise, objects): (Vec<_>, Vec<_>) = numbered.partition(|(_, object)| object.is_noise());
+    let (noise, objects): (Vec<_>, Vec<_>) = numbered.partition(|(_, object)| object.is_noise() && !object.restarts);
     let shown = |(index, one): (usize, &ObjectDiff)| Object {
         id: if one.dangers.is_empty() { String::new() } else { format!("{id}o{index}") },
+        source: environment.source(one).map(printable),
         ..object(one)
     };
     let overview = Overview::new(&application.objects);
@@ -212,10 +255,13 @@ fn application(id: String, application: &ApplicationDiff) -> Application {
         origin: application.origin().as_deref().map(printable).unwrap_or_default(),
         note: match &application.unreadable {
             Some(why) => format!("What is on the branch cannot be compared: {}", printable(why)),
+            None if application.handed_over.is_some() => {
+                application.handed_over.as_deref().map(printable).unwrap_or_default()
+            }
             None if application.objects.is_empty() => "The same objects, written differently.".to_owned(),
             None => String::new(),
         },
-        danger_count: overview.dangers.len(),
+        danger_count: overview.danger_count(),
         noise_text: format!("{differ} only in generated fields: {}", noise_text(&overview.noise_kinds)),
         objects: objects.into_iter().map(shown).collect(),
         noise: noise.into_iter().map(shown).collect(),
@@ -240,11 +286,16 @@ fn object(object: &ObjectDiff) -> Object {
         kind: printable(&object.object.kind),
         name: printable(name),
         old_name: object.old_name.as_deref().map(printable),
+        source: None,
         restarts: object.restarts,
-        dangers: object.dangers.iter().map(|danger| printable(&danger.to_string())).collect(),
+        dangers: object.dangers.iter().map(tag).collect(),
         folded: object.change == Change::Removed || lines >= FOLDED_MIN,
         runs,
     }
+}
+
+fn tag(danger: &diff::Danger) -> Tag {
+    Tag { severity: danger.severity.as_str(), what: printable(&danger.to_string()) }
 }
 
 fn runs(object: &ObjectDiff) -> Vec<Run> {

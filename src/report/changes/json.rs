@@ -5,8 +5,8 @@ use serde_json::Value as Json;
 
 use super::{ApplicationDiff, Changes, EnvironmentDiff, Overview};
 use crate::diag::Diagnostic;
-use crate::diff::{Change, Leaf, ObjectDiff, Place};
-use crate::hydrate::{BehindPath, InputChange};
+use crate::diff::{self, Change, Leaf, ObjectDiff, Place};
+use crate::hydrate::{BehindPath, Frozen, InputChange, MergeBase};
 use crate::yaml::Value;
 
 /// Raised when a field changes its meaning or goes; not when one comes.
@@ -16,6 +16,7 @@ const FORMAT: u32 = 1;
 pub fn json(changes: &Changes) -> impl Serialize {
     Document {
         format: FORMAT,
+        merge_base: changes.merge_base.as_ref(),
         environments: changes.environments.iter().map(environment).collect(),
         problems: &changes.problems,
         warnings: &changes.warnings,
@@ -26,6 +27,8 @@ pub fn json(changes: &Changes) -> impl Serialize {
 #[derive(Serialize)]
 struct Document<'a> {
     format: u32,
+    #[serde(rename = "mergeBase", skip_serializing_if = "Option::is_none")]
+    merge_base: Option<&'a MergeBase>,
     environments: Vec<Environment<'a>>,
     problems: &'a [Diagnostic],
     warnings: &'a [Diagnostic],
@@ -45,6 +48,9 @@ struct Environment<'a> {
     against: Option<String>,
     application_count: usize,
     summary: Summary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frozen: Option<&'a Frozen>,
+    dangers: Vec<DangerGroup<'a>>,
     mistakes: &'a [Diagnostic],
     #[serde(skip_serializing_if = "is_empty")]
     behind: &'a [BehindPath],
@@ -59,7 +65,9 @@ struct Summary {
     added: usize,
     changed: usize,
     removed: usize,
+    moved: usize,
     noise: usize,
+    restarts: usize,
     images: Vec<String>,
     dangers: usize,
 }
@@ -79,6 +87,8 @@ struct Application<'a> {
     moved_from: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unreadable: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    handed_over: Option<&'a str>,
     objects: Vec<Object<'a>>,
 }
 
@@ -92,6 +102,8 @@ struct Object<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     old_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_from: Option<&'a str>,
     change: &'static str,
     noise: bool,
     restarts: bool,
@@ -111,8 +123,28 @@ struct Image<'a> {
 
 #[derive(Serialize)]
 struct Danger {
+    severity: &'static str,
     kind: &'static str,
     message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pruning: Option<&'static str>,
+    advice: &'static str,
+}
+
+/// The dangers that are equal, and whose they are.
+#[derive(Serialize)]
+struct DangerGroup<'a> {
+    #[serde(flatten)]
+    danger: Danger,
+    objects: Vec<Named<'a>>,
+}
+
+#[derive(Serialize)]
+struct Named<'a> {
+    kind: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    namespace: &'a str,
+    name: &'a str,
 }
 
 #[derive(Serialize)]
@@ -146,22 +178,26 @@ fn environment(environment: &EnvironmentDiff) -> Environment<'_> {
         dry_sha_before: branch.dry_sha_before.as_deref(),
         against: branch.against.map(|id| id.to_string()),
         application_count: branch.applications,
+        dangers: overview.dangers.iter().map(danger_group).collect(),
         summary: Summary {
             added: overview.added,
             changed: overview.changed,
             removed: overview.removed,
+            moved: overview.moved,
             noise: overview.noise,
-            dangers: overview.dangers.len(),
+            restarts: overview.restarts,
+            dangers: overview.danger_count(),
             images: overview.images.into_iter().map(|(image, _)| image).collect(),
         },
         mistakes: &branch.mistakes,
+        frozen: branch.frozen.as_ref(),
         behind: &branch.behind,
         failures: &branch.failures,
-        applications: environment.applications.iter().map(application).collect(),
+        applications: environment.applications.iter().map(|one| application(one, environment)).collect(),
     }
 }
 
-fn application(application: &ApplicationDiff) -> Application<'_> {
+fn application<'a>(application: &'a ApplicationDiff, environment: &'a EnvironmentDiff) -> Application<'a> {
     Application {
         name: application.name.as_ref().map(|name| name.as_str()),
         made_by: application.made_by.as_deref(),
@@ -170,11 +206,12 @@ fn application(application: &ApplicationDiff) -> Application<'_> {
         change: change(application.change),
         moved_from: application.moved_from.as_ref().map(|path| path.as_str()),
         unreadable: application.unreadable.as_deref(),
-        objects: application.objects.iter().map(object).collect(),
+        handed_over: application.handed_over.as_deref(),
+        objects: application.objects.iter().map(|one| object(one, environment)).collect(),
     }
 }
 
-fn object(object: &ObjectDiff) -> Object<'_> {
+fn object<'a>(object: &'a ObjectDiff, environment: &'a EnvironmentDiff) -> Object<'a> {
     let mut differences = Vec::new();
     object.difference.visit(&mut |path, place| {
         differences.push(match place {
@@ -196,19 +233,32 @@ fn object(object: &ObjectDiff) -> Object<'_> {
         namespace: &object.object.namespace,
         name: &object.object.name,
         old_name: object.old_name.as_deref(),
+        moved_from: environment.source(object),
         change: change(object.change),
         noise: object.is_noise(),
         restarts: object.restarts,
         images: images
             .map(|image| Image { container: &image.container, old: image.old.as_deref(), new: image.new.as_deref() })
             .collect(),
-        dangers: object
-            .dangers
-            .iter()
-            .map(|danger| Danger { kind: danger.kind(), message: danger.to_string() })
-            .collect(),
+        dangers: object.dangers.iter().map(danger).collect(),
         differences,
     }
+}
+
+fn danger(danger: &diff::Danger) -> Danger {
+    Danger {
+        severity: danger.severity.as_str(),
+        kind: danger.kind(),
+        message: danger.to_string(),
+        pruning: danger.pruning.map(diff::Pruning::as_str),
+        advice: danger.advice(),
+    }
+}
+
+fn danger_group<'a>(group: &super::DangerGroup<'a>) -> DangerGroup<'a> {
+    let named =
+        |object: &&'a diff::ObjectName| Named { kind: &object.kind, namespace: &object.namespace, name: &object.name };
+    DangerGroup { danger: danger(group.danger), objects: group.objects.iter().map(named).collect() }
 }
 
 fn leaf_difference(path: String, leaf: &Leaf) -> Difference {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::repeats::{Here, Repeats};
 use super::{ApplicationDiff, Changes, EnvironmentDiff, Overview, rows};
 use crate::diag::printable;
-use crate::diff::{Change, ObjectDiff};
+use crate::diff::{Change, Danger, ObjectDiff, Severity};
 use crate::report::text::merged;
 
 /// How many environments, images, dangers and mistakes are shown; the rest is counted.
@@ -21,8 +21,12 @@ const END_BYTES: usize = 400;
 /// The changes as GitHub's Markdown, in about `limit` bytes: first the fields of Applications are left out, from the last
 /// ones on.
 pub fn markdown(changes: &Changes, limit: usize) -> String {
-    let mut page =
-        Page { text: head(changes), limit: limit.saturating_sub(END_BYTES), cut: 0, repeats: Repeats::default() };
+    let mut page = Page {
+        text: head(changes, limit),
+        limit: limit.saturating_sub(END_BYTES),
+        cut: 0,
+        repeats: Repeats::default(),
+    };
     for environment in changes.environments.iter().filter(|environment| !environment.applications.is_empty()) {
         page.environment(environment);
     }
@@ -35,32 +39,33 @@ pub fn markdown(changes: &Changes, limit: usize) -> String {
 }
 
 /// What fits a reader's first look.
-fn head(changes: &Changes) -> String {
-    let mut text = "| environment | Applications | changed | added | removed | noise | dangers |\n".to_owned();
-    text += "|---|---|---:|---:|---:|---:|---:|\n";
-    let (mut images, mut dangers) = (BTreeMap::<String, Vec<&str>>::new(), Vec::new());
+fn head(changes: &Changes, limit: usize) -> String {
+    let base = changes.merge_base.as_ref();
+    let mut text = base.map_or(String::new(), |base| format!("_{}_\n\n", escaped(&base.to_string())));
+    text += "| environment | Applications | changed | added | removed | noise | restarts | dangers |\n";
+    text += "|---|---|---:|---:|---:|---:|---:|---:|\n";
+    let mut images = BTreeMap::<String, Vec<&str>>::new();
     for (index, environment) in changes.environments.iter().enumerate() {
         let branch = environment.branch.branch.as_str();
         let overview = Overview::of(environment);
         for (image, _) in &overview.images {
             images.entry(image.clone()).or_default().push(branch);
         }
-        dangers
-            .extend(overview.dangers.iter().map(|(object, danger)| (branch, object.to_string(), danger.to_string())));
         if index >= TOLD_MAX {
             continue;
         }
         let row = match environment.applications.len() {
-            _ if !environment.renders() => "**fails to render** | | | | |".to_owned(),
-            0 => "no change | | | | |".to_owned(),
+            _ if !environment.renders() => "**fails to render** | | | | | |".to_owned(),
+            0 => "no change | | | | | |".to_owned(),
             count => format!(
-                "{count} of {} | {} | {} | {} | {} | {}",
+                "{count} of {} | {} | {} | {} | {} | {} | {}",
                 environment.branch.applications.max(count),
                 overview.changed,
                 overview.added,
                 overview.removed,
                 overview.noise,
-                overview.dangers.len(),
+                overview.restarts,
+                overview.danger_count(),
             ),
         };
         let _ = writeln!(text, "| {} | {row} |", code(branch));
@@ -73,13 +78,7 @@ fn head(changes: &Changes) -> String {
         }
         more(&mut text, changes.inputs.len(), "inputs");
     }
-    if !dangers.is_empty() {
-        text += "\n**Dangers**\n\n";
-        for (branch, object, danger) in dangers.iter().take(TOLD_MAX) {
-            let _ = writeln!(text, "- {}: {}: {}", code(branch), code(object), escaped(danger));
-        }
-        more(&mut text, dangers.len(), "dangers");
-    }
+    text += &dangers(changes, limit);
     if !images.is_empty() {
         text += "\n**Images**\n\n";
         for (image, branches) in images.iter().take(TOLD_MAX) {
@@ -96,6 +95,59 @@ fn head(changes: &Changes) -> String {
         text += &fenced("text", &all.join("\n"));
         more(&mut text, diagnostics.len(), "of this kind");
     }
+    text
+}
+
+/// Which part of the comment dangers may fill with their texts; where they are more, each sort is counted, and none left out.
+const DANGERS_PART: usize = 2;
+
+/// The dangers, the worst first, those of several environments once. Only ones that are not severe may be left out.
+fn dangers(changes: &Changes, limit: usize) -> String {
+    let mut groups = DangersByBranch::new();
+    for environment in &changes.environments {
+        for group in Overview::of(environment).dangers {
+            let branches = groups.entry((group.danger, group.subject(), group.members())).or_default();
+            branches.push(environment.branch.branch.as_str());
+        }
+    }
+    if groups.is_empty() {
+        return String::new();
+    }
+    let full = danger_lines(&groups);
+    if full.len() <= limit / DANGERS_PART {
+        return full;
+    }
+    let mut counts: BTreeMap<(Severity, &str), usize> = BTreeMap::new();
+    for (danger, ..) in groups.keys() {
+        *counts.entry((danger.severity, danger.kind())).or_default() += 1;
+    }
+    let mut text = "\n**Dangers**\n\n".to_owned();
+    for ((severity, kind), count) in counts {
+        let times = if count == 1 { "once" } else { &format!("{count} times") };
+        let _ = writeln!(text, "- **{severity}**: `{kind}` {times}");
+    }
+    text
+}
+
+/// A danger, whose it is, and the branches where it is the same.
+type DangersByBranch<'a> = BTreeMap<(&'a Danger, String, String), Vec<&'a str>>;
+
+fn danger_lines(groups: &DangersByBranch<'_>) -> String {
+    let mut text = "\n**Dangers**\n\n".to_owned();
+    let mut others = 0;
+    for ((danger, subject, members), branches) in groups {
+        others += usize::from(!danger.severity.is_severe());
+        if others > TOLD_MAX {
+            continue;
+        }
+        let branches: Vec<String> = branches.iter().map(|branch| code(branch)).collect();
+        let what = escaped(&danger.to_string());
+        let _ = writeln!(text, "- **{}** {}: {}: {what}", danger.severity, branches.join(", "), code(subject));
+        let pruning = danger.pruning.map_or(String::new(), |pruning| format!("{pruning}; "));
+        let members = if members.is_empty() { String::new() } else { format!("{}: ", escaped(members)) };
+        let _ = writeln!(text, "  <br>{members}{}", escaped(&format!("{pruning}{}", danger.advice())));
+    }
+    more(&mut text, others, "dangers");
     text
 }
 
@@ -152,9 +204,15 @@ impl<'a> Page<'a> {
         let lines: Vec<String> = application
             .objects
             .iter()
-            .filter(|object| !object.is_noise())
+            .filter(|object| object.restarts || !object.is_noise())
             .map(|object| self.object(object, (environment, application)))
             .collect();
+        if let Some(what) = &application.handed_over {
+            let _ = writeln!(text, "{}.\n", escaped(what));
+        }
+        if lines.is_empty() && application.handed_over.is_some() {
+            return text;
+        }
         if lines.is_empty() {
             text += "Nothing that matters.\n";
         } else {
@@ -176,6 +234,9 @@ impl<'a> Page<'a> {
             "@@" => format!("@@ {name} @@ {what}").trim_end().to_owned(),
             sign => format!("{sign} {name}: {what}"),
         };
+        if let Some(source) = here.0.source(object) {
+            let _ = write!(text, "\n  moved from {}", printable(source));
+        }
         let rows = rows(object, false);
         if object.change == Change::Removed {
             return text;

@@ -1,7 +1,8 @@
 use std::collections::BTreeMap;
 
+use super::dangers::DangerGroup;
 use super::{EnvironmentDiff, noise_in};
-use crate::diff::{Change, Danger, Image, ImageChange, Noise, ObjectDiff, ObjectName};
+use crate::diff::{Change, Image, ImageChange, Noise, ObjectDiff};
 
 /// What matters most of the changes of some objects.
 #[derive(Debug, Default)]
@@ -10,6 +11,8 @@ pub struct Overview<'a> {
     pub added: usize,
     /// How many changed in a way that is worth a look.
     pub changed: usize,
+    /// How many are as they were, but of another Application.
+    pub moved: usize,
     /// How many are gone.
     pub removed: usize,
     /// How many changed in noise only.
@@ -18,8 +21,10 @@ pub struct Overview<'a> {
     pub noise_kinds: Vec<(Noise, usize)>,
     /// What changed in images, each with the number of containers, by text.
     pub images: Vec<(String, usize)>,
-    /// What may do harm, each with its object.
-    pub dangers: Vec<(&'a ObjectName, &'a Danger)>,
+    /// How many workloads replace their Pods, also those that changed in noise only.
+    pub restarts: usize,
+    /// What may do harm, the worst first, equal ones together.
+    pub dangers: Vec<DangerGroup<'a>>,
 }
 
 impl<'a> Overview<'a> {
@@ -27,7 +32,7 @@ impl<'a> Overview<'a> {
     pub fn new(objects: impl IntoIterator<Item = &'a ObjectDiff>) -> Self {
         let mut overview = Self::default();
         let mut images: BTreeMap<String, usize> = BTreeMap::new();
-        let mut noise = Vec::new();
+        let (mut noise, mut dangers) = (Vec::new(), Vec::new());
         for object in objects {
             match object.change {
                 Change::Added => overview.added += 1,
@@ -36,15 +41,18 @@ impl<'a> Overview<'a> {
                     overview.noise += 1;
                     noise.push(&object.difference);
                 }
+                Change::Changed if object.moved_from.is_some() && object.difference.is_noise() => overview.moved += 1,
                 Change::Changed => overview.changed += 1,
             }
+            overview.restarts += usize::from(object.restarts);
             for image in &object.images {
                 *images.entry(image_text(image)).or_default() += 1;
             }
-            overview.dangers.extend(object.dangers.iter().map(|danger| (&object.object, danger)));
+            dangers.extend(object.dangers.iter().map(|danger| (danger, &object.object)));
         }
         overview.noise_kinds = noise_in(noise.into_iter());
         overview.images = images.into_iter().collect();
+        overview.dangers = DangerGroup::of(dangers);
         overview
     }
 
@@ -53,9 +61,24 @@ impl<'a> Overview<'a> {
         Self::new(environment.objects())
     }
 
+    /// `restarts 14 workloads`; empty when none does.
+    pub fn restarts_text(&self) -> String {
+        match self.restarts {
+            0 => String::new(),
+            1 => "restarts 1 workload".to_owned(),
+            count => format!("restarts {count} workloads"),
+        }
+    }
+
+    /// How many dangers there are, each object counted.
+    pub fn danger_count(&self) -> usize {
+        self.dangers.iter().map(|group| group.objects.len()).sum()
+    }
+
     /// `3 objects changed, 1 added`; empty when there is only generated fields.
     pub fn counts(&self) -> String {
-        let counts = [(self.changed, "changed"), (self.added, "added"), (self.removed, "removed")];
+        let counts =
+            [(self.changed, "changed"), (self.added, "added"), (self.removed, "removed"), (self.moved, "moved")];
         let mut counts = counts.into_iter().filter(|(count, _)| *count > 0);
         let Some((count, what)) = counts.next() else { return String::new() };
         let first = format!("{count} object{} {what}", if count == 1 { "" } else { "s" });
@@ -70,6 +93,9 @@ impl<'a> Overview<'a> {
 pub(super) fn state(environment: &EnvironmentDiff, overview: &Overview<'_>) -> String {
     if !environment.renders() {
         return "fails to render".to_owned();
+    }
+    if let Some(frozen) = &environment.branch.frozen {
+        return frozen.to_string();
     }
     let count = environment.applications.len();
     let failed = environment.branch.behind.iter().filter(|behind| !behind.paused).count();

@@ -15,7 +15,7 @@ pub enum Mark {
     Removed,
     /// It is new.
     Added,
-    /// An item of a list that is elsewhere.
+    /// An item of a list that is elsewhere, or a value that changed and is hidden.
     Moved,
     /// Something that was left out, in words.
     Folded,
@@ -109,6 +109,11 @@ impl Rows {
     fn leaf(&mut self, path: &FieldPath, leaf: &Leaf) {
         let indent = self.enter(path);
         let step = path.steps().last();
+        if leaf.old == leaf.new {
+            // Only what is hidden is the same before and after.
+            let name = yaml(step, &Value::from("changed"));
+            return self.push(Mark::Moved, indent, name.trim_end());
+        }
         if let (Some(Value::String(old)), Some(Value::String(new))) = (&leaf.old, &leaf.new) {
             if old.contains('\n') || new.contains('\n') {
                 return self.text(indent, step, old, new);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::overview::state;
 use super::repeats::{Here, Repeats};
-use super::{ApplicationDiff, Changes, EnvironmentDiff, Mark, Overview, Row, noise_text, rows};
+use super::{ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, Mark, Overview, Row, noise_text, rows};
 use crate::diag::printable;
 use crate::diff::{Change, ObjectDiff};
 use crate::report::text::merged;
@@ -24,25 +24,40 @@ pub enum Detail {
     },
 }
 
-/// How many images and dangers of an environment are named; the rest is counted.
+/// Where the text goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Form {
+    /// The colours.
+    pub paint: Paint,
+    /// Whether long lines are broken: a person looks at a terminal, and no program reads a pipe.
+    pub wraps: bool,
+}
+
+/// How many images, and dangers that are not severe, of an environment are named; the rest is counted.
 const NAMED_MAX: usize = 12;
 
 /// How many diagnostics are shown.
 const DIAGNOSTICS_MAX: usize = 50;
 
 /// What changes in each environment; what is wrong, each mistake once, at the end.
-pub fn text(changes: &Changes, detail: Detail, paint: Paint) -> String {
-    let mut page = Text { text: String::new(), paint, detail, repeats: Repeats::default() };
+pub fn text(changes: &Changes, detail: Detail, form: Form) -> String {
+    let paint = form.paint;
+    let mut page = Text { text: String::new(), paint, form, detail, repeats: Repeats::default() };
     let width = changes.environments.iter().map(|environment| environment.branch.branch.as_str().len()).max();
     let brief = detail == Detail::Environments;
+    if let Some(base) = &changes.merge_base {
+        let line = page.wrapped(&base.to_string(), "  ");
+        let _ = writeln!(page.text, "{}", paint.by(Style::Warning, &line));
+    }
     page.inputs(changes);
-    let (same, changed): (Vec<_>, Vec<_>) = changes.environments.iter().partition(|one| brief && one.is_same());
+    let (same, changed): (Vec<_>, Vec<_>) =
+        changes.environments.iter().partition(|one| brief && one.is_same() && one.branch.frozen.is_none());
     for environment in changed {
         page.environment(environment, width.unwrap_or_default());
     }
     if !same.is_empty() {
         let names: Vec<&str> = same.iter().map(|environment| environment.branch.branch.as_str()).collect();
-        let line = wrap(&format!("no change in {}", names.join(", ")), "  ");
+        let line = page.wrapped(&format!("no change in {}", names.join(", ")), "  ");
         let _ = writeln!(page.text, "{}", paint.by(Style::Dim, &line));
     }
     let diagnostics = merged(changes.diagnostics());
@@ -65,6 +80,7 @@ pub fn text(changes: &Changes, detail: Detail, paint: Paint) -> String {
 struct Text<'a> {
     text: String,
     paint: Paint,
+    form: Form,
     detail: Detail,
     repeats: Repeats<'a>,
 }
@@ -77,7 +93,8 @@ impl<'a> Text<'a> {
         }
         let _ = writeln!(self.text, "{}", self.paint.by(Style::Heading, "inputs from elsewhere"));
         for input in changes.inputs.iter().take(NAMED_MAX) {
-            let _ = writeln!(self.text, "  {}", wrap(&printable(&input.to_string()), "    "));
+            let input = self.wrapped(&input.to_string(), "    ");
+            let _ = writeln!(self.text, "  {input}");
         }
         if changes.inputs.len() > NAMED_MAX {
             let _ = writeln!(self.text, "  … and {} more", changes.inputs.len() - NAMED_MAX);
@@ -88,16 +105,18 @@ impl<'a> Text<'a> {
         let branch = &environment.branch;
         let overview = Overview::of(environment);
         let style = match environment.applications.is_empty() {
+            _ if branch.frozen.is_some() => Style::Warning,
             _ if !environment.is_whole() => Style::Error,
             true => Style::Dim,
             false => Style::Changed,
         };
         let state = state(environment, &overview);
         let name = self.paint.by(Style::Branch, branch.branch.as_str());
-        let _ = writeln!(self.text, "{name:width$}  {}", self.paint.by(style, &state));
+        let _ = writeln!(self.text, "{name:width$}  {}", self.paint.by(style, &wrap(&printable(&state), "    ")));
         for behind in branch.behind.iter().take(NAMED_MAX) {
             let style = if behind.paused { Style::Warning } else { Style::Error };
-            let _ = writeln!(self.text, "  {}", self.paint.by(style, &wrap(&printable(&behind.to_string()), "    ")));
+            let line = self.wrapped(&behind.to_string(), "    ");
+            let _ = writeln!(self.text, "  {}", self.paint.by(style, &line));
         }
         self.more(branch.behind.len(), "paths behind");
         for (image, count) in overview.images.iter().take(NAMED_MAX) {
@@ -106,16 +125,16 @@ impl<'a> Text<'a> {
             let _ = writeln!(self.text, "  {} {image}", self.paint.by(Style::Changed, "image"));
         }
         self.more(overview.images.len(), "images");
-        for (object, danger) in overview.dangers.iter().take(NAMED_MAX) {
-            let what = wrap(&printable(&format!("{object}: {danger}")), "         ");
-            let _ = writeln!(self.text, "  {} {what}", self.paint.by(Style::Warning, "danger"));
+        if overview.restarts > 0 {
+            let _ = writeln!(self.text, "  {}", self.paint.by(Style::Changed, &overview.restarts_text()));
         }
-        self.more(overview.dangers.len(), "dangers");
+        self.dangers(&overview.dangers);
         if overview.noise > 0 {
             let objects =
                 if overview.noise == 1 { "1 object differs" } else { &format!("{} objects differ", overview.noise) };
             let noise = format!("{objects} only in generated fields: {}", noise_text(&overview.noise_kinds));
-            let _ = writeln!(self.text, "  {}", self.paint.by(Style::Dim, &wrap(&noise, "    ")));
+            let noise = self.wrapped(&noise, "    ");
+            let _ = writeln!(self.text, "  {}", self.paint.by(Style::Dim, &noise));
         }
         if self.detail == Detail::Environments {
             return;
@@ -126,6 +145,31 @@ impl<'a> Text<'a> {
         if !environment.applications.is_empty() {
             self.text.push('\n');
         }
+    }
+
+    /// The worst first; only those that are not severe may be left out.
+    fn dangers(&mut self, dangers: &[DangerGroup<'_>]) {
+        let (severe, others): (Vec<_>, Vec<_>) = dangers.iter().partition(|group| group.danger.severity.is_severe());
+        for group in severe.into_iter().chain(others.iter().copied().take(NAMED_MAX)) {
+            let severity = group.danger.severity;
+            let style = if severity.is_severe() { Style::Error } else { Style::Warning };
+            let what = self.wrapped(&format!("{}: {}", group.subject(), group.danger), "    ");
+            let _ = writeln!(self.text, "  {} {what}", self.paint.by(style, &severity.to_string()));
+            if self.detail == Detail::Environments {
+                continue;
+            }
+            for line in [group.members(), group.advice()].iter().filter(|line| !line.is_empty()) {
+                let line = self.wrapped(line, "    ");
+                let _ = writeln!(self.text, "    {}", self.paint.by(Style::Dim, &line));
+            }
+        }
+        self.more(others.len(), "dangers");
+    }
+
+    /// Printable text, in lines of a terminal if it goes to one.
+    fn wrapped(&self, text: &str, indent: &str) -> String {
+        let text = printable(text);
+        if self.form.wraps { wrap(&text, indent) } else { text }
     }
 
     fn more(&mut self, count: usize, what: &str) {
@@ -146,16 +190,20 @@ impl<'a> Text<'a> {
             format!("{}  {}  {what}", self.paint.by(Style::Heading, &title), printable(application.path.as_str()));
         let _ = writeln!(self.text, "\n  {}", line.trim_end());
         if let Some(origin) = application.origin() {
-            let _ = writeln!(self.text, "    {}", wrap(&printable(&origin), "    "));
+            let origin = self.wrapped(&origin, "    ");
+            let _ = writeln!(self.text, "    {origin}");
         }
         if let Some(why) = &application.unreadable {
-            let what = format!("what is on the branch cannot be compared: {}", printable(why));
-            let _ = writeln!(self.text, "    {}", wrap(&what, "    "));
+            let what = self.wrapped(&format!("what is on the branch cannot be compared: {why}"), "    ");
+            let _ = writeln!(self.text, "    {what}");
+        } else if let Some(what) = &application.handed_over {
+            let what = self.wrapped(what, "    ");
+            let _ = writeln!(self.text, "    {what}");
         } else if application.objects.is_empty() && application.moved_from.is_none() {
             let _ = writeln!(self.text, "    the same objects, written differently");
         }
         let with_noise = matches!(self.detail, Detail::Fields { with_noise: true });
-        for object in application.objects.iter().filter(|object| with_noise || !object.is_noise()) {
+        for object in application.objects.iter().filter(|object| with_noise || object.restarts || !object.is_noise()) {
             self.object(object, (environment, application));
         }
     }
@@ -169,6 +217,9 @@ impl<'a> Text<'a> {
         let mut line = format!("{} {}", self.paint.by(style, sign), printable(&object.object.to_string()));
         if let Some(old) = &object.old_name {
             line += &format!("  was {}", printable(old));
+        }
+        if let Some(source) = here.0.source(object) {
+            line += &format!("  moved from {}", printable(source));
         }
         if object.restarts {
             line += &format!("  {}", self.paint.by(Style::Changed, "restarts its Pods"));

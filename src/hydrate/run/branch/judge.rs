@@ -22,6 +22,10 @@ impl Branch {
         mut applications: impl Iterator<Item = &'t Application>,
         found: &Snapshot<'_>,
     ) {
+        if let Some(freeze) = found.frozen(&self.name, &self.sync) {
+            self.freeze(freeze);
+            return;
+        }
         let name = &self.name;
         let (settings, buffer, setup) = (&found.rules.settings, &found.buffer, found.setup);
         let checked_out = setup.refs.records && setup.repository.checked_out(name.as_str());

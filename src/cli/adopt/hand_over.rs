@@ -1,0 +1,111 @@
+//! Branches of somebody else, handed over to hydration.
+
+use super::super::{Outcome, WrongUse, catch_up, check_owner, config, machine, output};
+use super::Arguments;
+use crate::application::BranchName;
+use crate::diag::printable;
+use crate::hydrate::{self, ForeignBranch, RefNames, Setup, Wake};
+use crate::render::Renderers;
+use crate::report::{Wording, summary};
+use crate::wall;
+
+/// Lists the branches that can be handed over, or hands over those that are chosen.
+pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
+    let repository = super::super::repository(None)?;
+    let renderers = Renderers::from_config(&repository, &machine()?)?.without_run_limit();
+    let setup = Setup::new(&repository, RefNames::server(), Wake::Everything, &renderers, wall::now());
+    let foreign = hydrate::foreign(&setup)?;
+    if arguments.branches.is_empty() && !arguments.all {
+        return list(&setup, &foreign, json);
+    }
+    let chosen = if arguments.all { foreign.iter().collect() } else { named(&arguments.branches, &foreign)? };
+    check_owner(&repository, "adopt …")?;
+    if chosen.is_empty() {
+        match json {
+            true => output::print_json(&hydrate::Report::default())?,
+            false => output::print("nothing to hand over\n")?,
+        }
+        return Ok(Outcome::Done);
+    }
+    hand_over(&setup, &chosen, json)?;
+    let report = catch_up::all(&repository)?;
+    if json {
+        output::print_json(&report)?;
+    } else {
+        output::print(summary(&report, Wording::Terminal))?;
+    }
+    Ok(if report.is_success() { Outcome::Done } else { Outcome::Found })
+}
+
+/// Those of the branches that were asked for.
+fn named<'f>(branches: &[String], foreign: &'f [ForeignBranch]) -> anyhow::Result<Vec<&'f ForeignBranch>> {
+    let find = |branch: &String| {
+        let name =
+            BranchName::new(branch).map_err(|error| WrongUse(format!("not a branch name: `{branch}`: {error}")))?;
+        let found = foreign.iter().find(|found| found.name == name).ok_or_else(|| {
+            WrongUse(format!(
+                "`{branch}` cannot be handed over: it does not exist, no Application names it, or it is hydrated already"
+            ))
+        });
+        Ok(found?)
+    };
+    branches.iter().map(find).collect()
+}
+
+/// Records the branches that hydration made, as equal ids show, and names the others in the setting `adopt`.
+fn hand_over(setup: &Setup<'_>, branches: &[&ForeignBranch], json: bool) -> anyhow::Result<()> {
+    let _lock = hydrate::lock(setup.repository, |_| true)?;
+    let (mut recorded, mut adopted) = (Vec::new(), Vec::new());
+    for branch in branches {
+        let found = hydrate::recompute(setup, branch)?;
+        if !json {
+            output::print(format!("{}  {}\n", printable(branch.name.as_str()), describe(&found)))?;
+        }
+        match found {
+            Ok(_) => recorded.push((&branch.name, branch.tip)),
+            Err(_) => adopted.push(branch.name.clone()),
+        }
+    }
+    hydrate::record_branches(setup.repository, &recorded)?;
+    if !adopted.is_empty() {
+        config::adopt(setup.repository, &adopted)?;
+    }
+    Ok(())
+}
+
+fn describe(recomputed: &Result<usize, String>) -> String {
+    match recomputed {
+        Ok(1) => "made by hydration: its commit has the same id when made again".to_owned(),
+        Ok(commits) => format!("made by hydration: its {commits} commits have the same ids when made again"),
+        Err(why) => format!("not made by hydration here: {}", printable(why)),
+    }
+}
+
+fn list(setup: &Setup<'_>, foreign: &[ForeignBranch], json: bool) -> anyhow::Result<Outcome> {
+    let found = foreign.iter().map(|branch| Ok((branch, hydrate::recompute(setup, branch)?)));
+    let found = found.collect::<anyhow::Result<Vec<_>>>()?;
+    if json {
+        let branches = found.iter().map(|(branch, recomputed)| {
+            serde_json::json!({
+                "branch": branch.name.as_str(),
+                "filesNoApplicationMakes": branch.files,
+                "madeByHydration": recomputed.is_ok(),
+                "difference": recomputed.as_ref().err(),
+            })
+        });
+        output::print_json_list("branches", &branches.collect::<Vec<_>>())?;
+        return Ok(Outcome::Done);
+    }
+    let mut text = String::new();
+    for (branch, recomputed) in &found {
+        text.push_str(&format!("{}  {}\n", printable(branch.name.as_str()), describe(recomputed)));
+        text.extend(branch.files.iter().map(|file| format!("  {}\n", printable(file))));
+    }
+    if found.is_empty() {
+        text.push_str("no branch to hand over: hydration made every branch that Applications name and that exists\n");
+    } else {
+        text.push_str("hint: to hand one over: git hydrate adopt BRANCH; all of them: git hydrate adopt --all\n");
+    }
+    output::print(text)?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,270 @@
+//! What `git hydrate adopt` prints for people.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use crate::diag::{Diagnostic, printable, shell_word};
+use crate::hydrate::{AdoptedApplication, Adoption, Cause};
+use crate::settings::{OnFailure, Settings};
+
+/// What the lines to run next depend on.
+#[derive(Debug, Default)]
+pub(in super::super) struct Ask {
+    /// The branch pattern that was given.
+    pub rule: Option<String>,
+    /// The name of the remote.
+    pub remote: Option<String>,
+}
+
+/// How many Applications of one reason, and how many reasons of one cause, are named; `--json` has all.
+const NAMED_MAX: usize = 8;
+const REASONS_MAX: usize = 12;
+
+/// What was found, what is proposed, and what to run next.
+pub(in super::super) fn report(adoption: &Adoption, ask: &Ask, written: bool) -> String {
+    let mut text = String::new();
+    if adoption.applications.is_empty() && adoption.unknown.is_empty() {
+        return "there is no Argo CD Application here\nhint: `git hydrate check --adopt .` finds charts and kustomizations, \
+                `git hydrate init` writes a small example\n"
+            .to_owned();
+    }
+    settings(&mut text, adoption, written);
+    patterns(&mut text, adoption);
+    causes(&mut text, adoption);
+    others(&mut text, adoption);
+    numbers(&mut text, adoption);
+    next(&mut text, adoption, ask, written);
+    text
+}
+
+fn settings(text: &mut String, adoption: &Adoption, written: bool) {
+    if adoption.settings.is_empty() {
+        return;
+    }
+    *text += if written { "settings, written\n" } else { "settings to write\n" };
+    for setting in &adoption.settings {
+        let pair = serde_yaml::Mapping::from_iter([(setting.key.into(), setting.value.clone())]);
+        let yaml = serde_yaml::to_string(&pair).unwrap_or_default();
+        let why = printable(&setting.why);
+        for (index, line) in yaml.lines().enumerate() {
+            let comment = if index == 0 { format!("  # {why}") } else { String::new() };
+            let _ = writeln!(text, "  {}{comment}", printable(line));
+        }
+    }
+    *text += "\n";
+}
+
+fn patterns(text: &mut String, adoption: &Adoption) {
+    if adoption.branch_patterns.is_empty() {
+        return;
+    }
+    *text += "where Applications go is not known; patterns that fit, for --branch-pattern\n";
+    for found in &adoption.branch_patterns {
+        let names: Vec<String> = found.branches.iter().take(4).map(|name| printable(name)).collect();
+        let more = if found.branches.len() > 4 { ", …" } else { "" };
+        let without = match found.without {
+            0 => String::new(),
+            1 => "; 1 Application has none".to_owned(),
+            count => format!("; {count} Applications have none"),
+        };
+        let _ = writeln!(text, "  {}", shell_word(&printable(&found.pattern)));
+        let count = found.branches.len();
+        let branches = if count == 1 { "1 branch".to_owned() } else { format!("{count} branches") };
+        let _ = writeln!(text, "      {branches}: {}{more}{without}", names.join(", "));
+    }
+    *text += "\n";
+}
+
+/// What keeps Applications from being hydrated, most of them first.
+fn causes(text: &mut String, adoption: &Adoption) {
+    let mut causes: BTreeMap<Cause, Vec<&AdoptedApplication>> = BTreeMap::new();
+    for application in &adoption.applications {
+        if let Some(cause) = application.cause {
+            causes.entry(cause).or_default().push(application);
+        }
+    }
+    let mut causes: Vec<(Cause, Vec<&AdoptedApplication>)> = causes.into_iter().collect();
+    causes.sort_by_key(|(cause, applications)| (std::cmp::Reverse(applications.len()), *cause));
+    for (cause, applications) in causes {
+        let _ = writeln!(text, "{}", counted(cause, applications.len()));
+        if cause == Cause::Input {
+            inputs(text, adoption, &applications);
+        } else {
+            reasons(text, &applications);
+        }
+    }
+}
+
+/// A number of Applications, and what is with them.
+fn counted(cause: Cause, count: usize) -> String {
+    let (one, many) = match cause {
+        Cause::Input => ("needs what is not in this repository", "need what is not in this repository"),
+        Cause::Nondeterministic => ("uses random functions or the clock", "use random functions or the clock"),
+        Cause::NoRule => ("has no rule", "have no rule"),
+        Cause::OtherBranch => ("is of another branch", "are of other branches"),
+        Cause::Pinned => ("is pinned, and not hydrated on push", "are pinned, and not hydrated on push"),
+        Cause::OtherRepository => ("is of another repository", "are of other repositories"),
+        Cause::Document => ("is not right as it is written", "are not right as they are written"),
+        Cause::Destination => ("cannot go where it would", "cannot go where they would"),
+        Cause::ObjectConflict => {
+            ("renders what another one of its branch renders", "render what others of their branch render")
+        }
+        Cause::Elsewhere => {
+            ("needs files that this repository has no content of", "need files that this repository has no content of")
+        }
+        Cause::Unsupported => ("asks for what is not supported", "ask for what is not supported"),
+        Cause::Render => ("does not render", "do not render"),
+    };
+    let todo = if cause == Cause::Input { ": git hydrate vendor" } else { "" };
+    match count {
+        1 => format!("1 Application {one}{todo}"),
+        count => format!("{count} Applications {many}{todo}"),
+    }
+}
+
+fn inputs(text: &mut String, adoption: &Adoption, applications: &[&AdoptedApplication]) {
+    let is_named = |name: &&String| applications.iter().any(|application| application.name == **name);
+    let mut shown = 0;
+    for need in &adoption.inputs {
+        let names: Vec<&str> = need.applications.iter().filter(is_named).map(String::as_str).collect();
+        if names.is_empty() {
+            continue;
+        }
+        shown += 1;
+        if shown <= REASONS_MAX {
+            let _ = writeln!(text, "  {}\n      {}", printable(&need.input), listed(&names));
+        }
+    }
+    more(text, shown);
+    let others: Vec<&&AdoptedApplication> = applications.iter().filter(|one| one.inputs.is_empty()).collect();
+    reasons(text, &others.into_iter().copied().collect::<Vec<_>>());
+}
+
+fn more(text: &mut String, count: usize) {
+    if count > REASONS_MAX {
+        let _ = writeln!(text, "  … and {} more; --json lists all", count - REASONS_MAX);
+    }
+}
+
+/// Each reason once, with those that have it.
+fn reasons(text: &mut String, applications: &[&AdoptedApplication]) {
+    let mut reasons: Vec<(String, Option<&Diagnostic>, Vec<&str>)> = Vec::new();
+    for application in applications {
+        let mistake = application.mistakes.first();
+        let message = mistake.map(|mistake| printable(mistake.message.lines().next().unwrap_or_default()));
+        let message = message.unwrap_or_default();
+        match reasons.iter_mut().find(|(known, _, _)| *known == message) {
+            Some((_, _, names)) => names.push(&application.name),
+            None => reasons.push((message, mistake, vec![&application.name])),
+        }
+    }
+    reasons.sort_by_key(|(_, _, names)| std::cmp::Reverse(names.len()));
+    for (message, mistake, names) in reasons.iter().take(REASONS_MAX) {
+        let place = mistake.and_then(|mistake| mistake.span.as_ref()).map(|span| format!("{span}: "));
+        if !message.is_empty() {
+            let _ = writeln!(text, "  {}{message}", place.unwrap_or_default());
+        }
+        let _ = writeln!(text, "      {}", listed(names));
+        if let Some(hint) = mistake.and_then(|mistake| mistake.hint.as_ref()) {
+            let _ = writeln!(text, "      hint: {}", printable(hint));
+        }
+    }
+    more(text, reasons.len());
+}
+
+fn listed(names: &[&str]) -> String {
+    let shown: Vec<String> = names.iter().take(NAMED_MAX).map(|name| printable(name)).collect();
+    let more = names.len().saturating_sub(NAMED_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// What is not known, and what is worth a look.
+fn others(text: &mut String, adoption: &Adoption) {
+    if !adoption.unknown.is_empty() {
+        *text += "not known is what these make or hold\n";
+    }
+    for diagnostic in adoption.unknown.iter().chain(&adoption.notes) {
+        let place = diagnostic.span.as_ref().map(|span| format!("{span}: ")).unwrap_or_default();
+        let message = printable(diagnostic.message.lines().next().unwrap_or_default());
+        let _ = writeln!(text, "  {place}{message}");
+        if let Some(hint) = &diagnostic.hint {
+            let _ = writeln!(text, "      hint: {}", printable(hint));
+        }
+    }
+}
+
+fn numbers(text: &mut String, adoption: &Adoption) {
+    let mut branches: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for application in &adoption.applications {
+        let Some(branch) = &application.branch else { continue };
+        let (hydrate, all) = branches.entry(branch).or_default();
+        *hydrate += usize::from(application.hydrates);
+        *all += 1;
+    }
+    if !text.is_empty() && !text.ends_with("\n\n") {
+        *text += "\n";
+    }
+    let width = branches.keys().map(|branch| branch.chars().count()).max().unwrap_or_default();
+    for (branch, (hydrate, all)) in &branches {
+        let _ = writeln!(text, "{:width$}  {hydrate} of {all} Applications hydrate", printable(branch));
+    }
+    let all = adoption.applications.len();
+    let made = adoption.applications.iter().filter(|application| application.made_by.is_some()).count();
+    let made = match made {
+        0 => String::new(),
+        made => format!(" ({made} of them made by ApplicationSets and other Applications)"),
+    };
+    let word = if adoption.needs_rules { "would hydrate" } else { "hydrate" };
+    let plural = if all == 1 { "Application" } else { "Applications" };
+    let _ = writeln!(text, "{} of {all} {plural} {word}{made}", adoption.hydrate);
+}
+
+/// Whether a branch would stay as it is because of Applications that fail, while others of it hydrate.
+fn holds_branches(adoption: &Adoption) -> bool {
+    let settings = Settings::read(&adoption.files).unwrap_or_default();
+    let failed =
+        adoption.applications.iter().filter(|one| one.cause.is_some_and(|cause| cause > Cause::ObjectConflict));
+    let branches: BTreeSet<&String> = failed.filter_map(|one| one.branch.as_ref()).collect();
+    let hydrate = adoption.applications.iter().filter(|one| one.hydrates).filter_map(|one| one.branch.as_ref());
+    settings.on_failure == OnFailure::default() && hydrate.into_iter().any(|branch| branches.contains(branch))
+}
+
+fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
+    let mut lines: Vec<(String, &str)> = Vec::new();
+    if adoption.applications.iter().any(|one| one.cause == Some(Cause::OtherRepository)) {
+        let line = "git hydrate adopt --repo-url URL".to_owned();
+        lines.push((line, "the URL by which Applications know this repository"));
+    }
+    let first = adoption.branch_patterns.first().map(|found| found.pattern.as_str());
+    let pattern = ask.rule.as_deref().or(first).map(|pattern| format!(" --branch-pattern {}", shell_word(pattern)));
+    let is_to_write = !adoption.settings.is_empty() && !written;
+    if is_to_write && (!adoption.needs_rules || pattern.is_some()) {
+        let why = if adoption.needs_rules { "or another pattern; writes the settings" } else { "writes the settings" };
+        lines.push((format!("git hydrate adopt{} --write", pattern.unwrap_or_default()), why));
+    }
+    if !adoption.inputs.is_empty() {
+        lines.push(("git hydrate vendor".to_owned(), "brings what is needed from elsewhere"));
+        lines.push(("git hydrate adopt".to_owned(), "how far it is then"));
+    }
+    if holds_branches(adoption) {
+        let set = "git hydrate config set onFailure application".to_owned();
+        lines.push((set, "hydrates a branch although some of its Applications fail"));
+    }
+    let is_ready = !adoption.needs_rules && !is_to_write;
+    if is_ready {
+        lines.push(("git hydrate diff --worktree".to_owned(), "what each branch would get"));
+    }
+    if let Some(remote) = ask.remote.as_ref().filter(|_| is_ready || is_to_write) {
+        let push = format!("git push {} refs/hydrate/config", shell_word(remote));
+        lines.push((push, "gives the server the settings; the next push hydrates"));
+    }
+    if lines.is_empty() {
+        return;
+    }
+    *text += "\nnext\n";
+    let width = lines.iter().map(|(line, _)| line.chars().count()).max().unwrap_or_default();
+    for (line, why) in lines {
+        let _ = writeln!(text, "  {line:width$}  {why}");
+    }
+}

@@ -1,0 +1,74 @@
+//! How many Pods run, and how many must.
+
+use super::around::covers;
+use super::{Around, Danger, Severity, What, items, text};
+use crate::manifest::Manifest;
+use crate::yaml::Value;
+
+/// Workloads that run one replica when they do not say how many.
+const REPLICATED: [&str; 4] = ["Deployment", "StatefulSet", "ReplicaSet", "Rollout"];
+
+/// Replicas that go down to zero, or take data with them.
+pub(super) fn scaled(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    match (replicas(old)?, replicas(new)?) {
+        (from, to) if to < from && deletes_claims(new) => {
+            Some(Danger::new(Severity::DataLoss, What::ScaledDown { from, to }))
+        }
+        (from @ 1.., 0) => Some(Danger::new(Severity::Outage, What::ScaledToZero { from })),
+        _ => None,
+    }
+}
+
+fn replicas(workload: &Manifest) -> Option<i64> {
+    match workload.object().at(&["spec", "replicas"]) {
+        Some(Value::Int(replicas)) => Some(*replicas),
+        None => REPLICATED.contains(&workload.kind()).then_some(1),
+        Some(_) => None,
+    }
+}
+
+fn deletes_claims(set: &Manifest) -> bool {
+    text(set, &["spec", "persistentVolumeClaimRetentionPolicy", "whenScaled"]) == "Delete"
+        && !items(set.object(), &["spec", "volumeClaimTemplates"]).is_empty()
+}
+
+/// A PodDisruptionBudget that goes, or that allows no disruption any more.
+///
+/// Reference: kubernetes docs/tasks/run-application/configure-pdb.
+pub(super) fn disruptions(old: Option<&Manifest>, new: Option<&Manifest>, around: &Around<'_>) -> Option<Danger> {
+    let budget = new.or(old).filter(|budget| budget.kind() == "PodDisruptionBudget")?;
+    let selector = budget.object().at(&["spec", "selector"]);
+    let Some(new) = new else {
+        let pruning = around.pruning.of(budget);
+        let is_taken_over =
+            around.other_budgets(budget).any(|other| covers(selector, other.object().at(&["spec", "selector"])));
+        let is_lost = pruning.removes() && !is_taken_over && !around.are_pods_gone(budget.namespace(), selector);
+        let loss = "removed: all its Pods may go down at once when nodes are drained";
+        return is_lost.then(|| Danger::new(Severity::Outage, What::Unprotected { loss }).pruned(pruning));
+    };
+    let (reason, was) = (block(new, around), old.and_then(|old| block(old, around)));
+    let blocked = format!("{}: nodes that run its Pods cannot be drained", reason.filter(|_| was.is_none())?);
+    Some(Danger::new(Severity::Other, What::Blocking { blocked }))
+}
+
+/// Why a budget allows no disruption; none when it does.
+fn block(budget: &Manifest, around: &Around<'_>) -> Option<String> {
+    let field = |key| match budget.object().at(&["spec", key]) {
+        Some(Value::Int(count)) => Some((Some(*count), count.to_string())),
+        Some(Value::String(share)) => Some((share.trim_end_matches('%').parse().ok(), share.clone())),
+        _ => None,
+    };
+    if let Some((Some(0), written)) = field("maxUnavailable") {
+        return Some(format!("`maxUnavailable: {written}`"));
+    }
+    let (count, written) = field("minAvailable")?;
+    let count = count?;
+    let is_all = match written.ends_with('%') {
+        true => count >= 100,
+        false => {
+            let mut pods = around.selected(budget.namespace(), budget.object().at(&["spec", "selector"])).peekable();
+            pods.peek().is_some() && pods.filter_map(replicas).sum::<i64>() <= count
+        }
+    };
+    is_all.then(|| format!("`minAvailable: {written}` are all Pods that there are"))
+}

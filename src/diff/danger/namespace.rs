@@ -1,0 +1,34 @@
+//! Objects that are made again in another namespace.
+
+use super::{Around, Danger, Severity, What, items};
+use crate::manifest::Manifest;
+
+/// What that means: the API server knows a new object, the old one goes as anything that is no longer in git.
+pub(super) fn changed(old: &Manifest, new: &Manifest, around: &Around<'_>) -> Option<Danger> {
+    let pruning = around.pruning.of(old);
+    let (severity, loss) = match pruning.removes() {
+        true => loss(old),
+        false => (Severity::Other, "a second one is made, the old one stays"),
+    };
+    let [from, to] = [old, new].map(|manifest| match manifest.namespace() {
+        "" => "(default)".to_owned(),
+        namespace => namespace.to_owned(),
+    });
+    Some(Danger::new(severity, What::NamespaceChanged { from, to, loss }).pruned(pruning))
+}
+
+fn loss(old: &Manifest) -> (Severity, &'static str) {
+    let keeps_data = !items(old.object(), &["spec", "volumeClaimTemplates"]).is_empty();
+    match (old.group(), old.kind()) {
+        ("", "PersistentVolumeClaim") => (Severity::DataLoss, "the new claim is empty, the old one goes with its data"),
+        ("apps", "StatefulSet") if keeps_data => (Severity::DataLoss, "it starts with empty volumes"),
+        ("apps", _) | ("argoproj.io", "Rollout") | ("batch", _) => {
+            (Severity::Outage, "it is deleted there and made here, with other Pods")
+        }
+        ("", "Service") => (Severity::Outage, "its address and its name in DNS change"),
+        ("networking.k8s.io" | "gateway.networking.k8s.io", _) => {
+            (Severity::Outage, "it is deleted there and made here")
+        }
+        _ => (Severity::Other, "it is deleted there and made here"),
+    }
+}

@@ -1,0 +1,172 @@
+//! Who may connect: NetworkPolicies, and Services that can be reached from outside.
+
+use super::around::{covers, service_type};
+use super::{Around, Danger, Severity, What, items};
+use crate::manifest::Manifest;
+use crate::yaml::Value;
+
+/// One of the two directions of a NetworkPolicy.
+struct Direction {
+    name: &'static str,
+    /// `ingress` or `egress`, which lists the rules.
+    rules: &'static str,
+    /// `from` or `to`, which lists the other side of a rule.
+    peers: &'static str,
+}
+
+const DIRECTIONS: [Direction; 2] = [
+    Direction { name: "Ingress", rules: "ingress", peers: "from" },
+    Direction { name: "Egress", rules: "egress", peers: "to" },
+];
+
+/// A NetworkPolicy that goes, that lets everything through, or nothing.
+///
+/// Reference: kubernetes docs/concepts/services-networking/network-policies: policies add up, and Pods that none selects
+/// are not isolated.
+pub(super) fn policy(old: Option<&Manifest>, new: Option<&Manifest>, around: &Around<'_>) -> Vec<Danger> {
+    let is_policy =
+        |manifest: &&Manifest| manifest.kind() == "NetworkPolicy" && manifest.group() == "networking.k8s.io";
+    match (old.filter(is_policy), new.filter(is_policy)) {
+        (Some(old), None) => removed(old, around).into_iter().collect(),
+        (old, Some(new)) => DIRECTIONS.iter().filter_map(|direction| direction.change(old, new, around)).collect(),
+        (None, None) => Vec::new(),
+    }
+}
+
+fn removed(old: &Manifest, around: &Around<'_>) -> Option<Danger> {
+    let selector = |policy: &'_ Manifest| policy.object().at(&["spec", "podSelector"]).cloned();
+    let pods = selector(old);
+    let pruning = around.pruning.of(old);
+    let is_taken_over = around.other_policies(old).any(|other| covers(pods.as_ref(), selector(other).as_ref()));
+    let is_lost = pruning.removes() && !is_taken_over && !around.are_pods_gone(old.namespace(), pods.as_ref());
+    let loss = "removed: connections that it kept from its Pods are allowed";
+    is_lost.then(|| Danger::new(Severity::Security, What::Unprotected { loss }).pruned(pruning))
+}
+
+impl Direction {
+    fn change(&self, old: Option<&Manifest>, new: &Manifest, around: &Around<'_>) -> Option<Danger> {
+        let was_blocking = old.is_some_and(|old| self.blocks(old));
+        if self.blocks(new) && !was_blocking && !around.is_new {
+            let is_allowed =
+                around.other_policies(new).any(|other| !items(other.object(), &["spec", self.rules]).is_empty());
+            let blocked = match self.name {
+                "Ingress" => "no connection to its Pods gets through, unless another policy allows it",
+                _ => "no connection from its Pods gets through, DNS included, unless another policy allows it",
+            };
+            let what = What::Blocking { blocked: blocked.to_owned() };
+            return (!is_allowed).then(|| Danger::new(Severity::Outage, what));
+        }
+        let is_opened = self.is_open(new) && old.is_some_and(|old| self.isolates(old) && !self.is_open(old));
+        let loss = match self.name {
+            "Ingress" => "everybody may connect to its Pods",
+            _ => "its Pods may connect to everything",
+        };
+        is_opened.then(|| Danger::new(Severity::Security, What::Unprotected { loss }))
+    }
+
+    /// Reference: kubernetes API NetworkPolicySpec.policyTypes: Ingress always when there are none, Egress when there are
+    /// rules for it.
+    fn isolates(&self, policy: &Manifest) -> bool {
+        match policy.object().at(&["spec", "policyTypes"]).and_then(Value::as_sequence) {
+            Some(types) if !types.is_empty() => types.iter().any(|sort| sort.as_str() == Some(self.name)),
+            _ => self.name == "Ingress" || !items(policy.object(), &["spec", self.rules]).is_empty(),
+        }
+    }
+
+    fn blocks(&self, policy: &Manifest) -> bool {
+        self.isolates(policy) && items(policy.object(), &["spec", self.rules]).is_empty()
+    }
+
+    fn is_open(&self, policy: &Manifest) -> bool {
+        let has_no_peers = |rule: &Value| items(rule, &[self.peers]).is_empty() && items(rule, &["ports"]).is_empty();
+        items(policy.object(), &["spec", self.rules]).iter().any(has_no_peers)
+    }
+}
+
+/// Annotations by which clouds keep a load balancer inside of their network, each with its value.
+const INTERNAL: [(&str, &str); 9] = [
+    ("networking.gke.io/load-balancer-type", "Internal"),
+    ("cloud.google.com/load-balancer-type", "Internal"),
+    ("service.beta.kubernetes.io/aws-load-balancer-internal", "true"),
+    ("service.beta.kubernetes.io/aws-load-balancer-scheme", "internal"),
+    ("service.beta.kubernetes.io/azure-load-balancer-internal", "true"),
+    ("service.beta.kubernetes.io/openstack-internal-load-balancer", "true"),
+    ("service.kubernetes.io/qcloud-loadbalancer-internal-subnetid", ""),
+    ("service.beta.kubernetes.io/alibaba-cloud-loadbalancer-address-type", "intranet"),
+    ("service.kubernetes.io/ibm-load-balancer-cloud-provider-ip-type", "private"),
+];
+
+/// A Service that can be reached from more places than before.
+pub(super) fn exposed(old: Option<&Manifest>, new: Option<&Manifest>) -> Option<Danger> {
+    let service = |manifest: &&Manifest| manifest.kind() == "Service" && manifest.group().is_empty();
+    let (old, new) = (old.filter(service), new.filter(service)?);
+    let (before, after) = (old.map_or(Reach::Inside, Reach::of), Reach::of(new));
+    let how = match after {
+        _ if after <= before => return None,
+        Reach::Inside => return None,
+        Reach::Nodes => "can be reached on a port of every node (NodePort)".to_owned(),
+        Reach::Outside => "can be reached from outside of the cluster (externalIPs)".to_owned(),
+        Reach::Ranges => {
+            "can be reached from outside of the cluster (LoadBalancer), from the ranges that it names".to_owned()
+        }
+        Reach::Everybody => "can be reached by everybody who reaches its load balancer (LoadBalancer)".to_owned(),
+    };
+    Some(Danger::new(Severity::Security, What::Exposed { how }))
+}
+
+/// From where a Service can be reached, the least first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    Inside,
+    Nodes,
+    Outside,
+    Ranges,
+    Everybody,
+}
+
+impl Reach {
+    fn of(service: &Manifest) -> Self {
+        let has = |(key, value): &(&str, &str)| {
+            let annotation = service.object().at(&["metadata", "annotations", key]);
+            match annotation {
+                Some(Value::String(text)) => value.is_empty() || text.eq_ignore_ascii_case(value),
+                Some(Value::Bool(flag)) => *flag && *value == "true",
+                _ => false,
+            }
+        };
+        let ranges = items(service.object(), &["spec", "loadBalancerSourceRanges"]);
+        let is_everybody = |range: &Value| range.as_str().is_some_and(|range| range.trim().ends_with("/0"));
+        match service_type(service) {
+            "LoadBalancer" if INTERNAL.iter().any(has) => Reach::Inside,
+            "LoadBalancer" if ranges.is_empty() || ranges.iter().any(is_everybody) => Reach::Everybody,
+            "LoadBalancer" => Reach::Ranges,
+            _ if !items(service.object(), &["spec", "externalIPs"]).is_empty() => Reach::Outside,
+            "NodePort" => Reach::Nodes,
+            _ => Reach::Inside,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_without_types_isolates_by_its_rules() {
+        let policy = |spec: &str| {
+            let text =
+                format!("apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {{name: a}}\nspec: {spec}\n");
+            let manifests = crate::manifest::read(text.as_bytes(), crate::manifest::Source::Output("a test"));
+            manifests.expect("YAML").remove(0)
+        };
+        let [ingress, egress] = &DIRECTIONS;
+        let rows = [
+            ("{podSelector: {}}", true, false),
+            ("{podSelector: {}, egress: [{}]}", true, true),
+            ("{podSelector: {}, policyTypes: [Egress]}", false, true),
+        ];
+        for (spec, in_, out) in rows {
+            assert_eq!((ingress.isolates(&policy(spec)), egress.isolates(&policy(spec))), (in_, out), "{spec}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! What Pods may do on their node.
+
+use std::collections::BTreeSet;
+
+use super::pods::{containers, spec};
+use super::{Danger, Severity, What, items};
+use crate::manifest::Manifest;
+use crate::yaml::Value;
+
+/// Capabilities that the baseline allows to be added.
+///
+/// Reference: kubernetes docs/concepts/security/pod-security-standards, baseline.
+const CAPABILITIES: [&str; 13] = [
+    "AUDIT_WRITE",
+    "CHOWN",
+    "DAC_OVERRIDE",
+    "FOWNER",
+    "FSETID",
+    "KILL",
+    "MKNOD",
+    "NET_BIND_SERVICE",
+    "SETFCAP",
+    "SETGID",
+    "SETPCAP",
+    "SETUID",
+    "SYS_CHROOT",
+];
+
+/// Levels of Pod security, the weakest first.
+const LEVELS: [&str; 3] = ["privileged", "baseline", "restricted"];
+
+/// What Pods may do that they could not before: all that the baseline of the Pod security standards forbids; of Pods that
+/// were there before also to run as root, where that was forbidden.
+pub(super) fn gained(old: Option<&Manifest>, new: &Manifest) -> Option<Danger> {
+    let before: BTreeSet<String> = old.map(rights).unwrap_or_default();
+    let mut gains: Vec<String> = rights(new).difference(&before).cloned().collect();
+    if let Some(old) = old {
+        gains.extend(lowered(old, new));
+        gains.extend(root(old, new));
+    }
+    (!gains.is_empty()).then(|| Danger::new(Severity::Security, What::Privileged { gains }))
+}
+
+/// What the baseline forbids and the Pods of an object ask for.
+fn rights(manifest: &Manifest) -> BTreeSet<String> {
+    let Some(spec) = spec(manifest) else { return BTreeSet::new() };
+    let is_set = |value: &Value, path: &[&str]| value.at(path).and_then(Value::as_bool) == Some(true);
+    let mut rights = BTreeSet::new();
+    let host = [("hostNetwork", "network"), ("hostPID", "processes"), ("hostIPC", "shared memory")];
+    rights.extend(
+        host.iter()
+            .filter(|(key, _)| is_set(spec, &[key]))
+            .map(|(key, what)| format!("the {what} of the host ({key})")),
+    );
+    for volume in items(spec, &["volumes"]) {
+        let path = volume.at(&["hostPath", "path"]).and_then(Value::as_str);
+        rights.extend(path.map(|path| format!("files of the host (hostPath {path})")));
+    }
+    for sysctl in items(spec, &["securityContext", "sysctls"]) {
+        let name = sysctl.get("name").and_then(Value::as_str).unwrap_or_default();
+        if !is_safe_sysctl(name) {
+            rights.insert(format!("the kernel parameter {name}"));
+        }
+    }
+    rights.extend(contexts(spec, "all containers"));
+    for (name, container) in containers(spec) {
+        rights.extend(contexts(container, &format!("`{name}`")));
+        let context = |path: &[&str]| is_set(container, &[&["securityContext"], path].concat());
+        if context(&["privileged"]) {
+            rights.insert(format!("all rights on the host (privileged `{name}`)"));
+        }
+        for capability in items(container, &["securityContext", "capabilities", "add"]) {
+            let capability = capability.as_str().unwrap_or_default().trim_start_matches("CAP_");
+            if !capability.is_empty() && !CAPABILITIES.contains(&capability) {
+                rights.insert(format!("the capability {capability} (`{name}`)"));
+            }
+        }
+        for port in items(container, &["ports"]) {
+            if let Some(Value::Int(port @ 1..)) = port.get("hostPort") {
+                rights.insert(format!("the port {port} of the host (`{name}`)"));
+            }
+        }
+    }
+    rights
+}
+
+/// What a security context switches off, of a Pod or a container.
+fn contexts(of: &Value, whose: &str) -> Vec<String> {
+    let text = |path: &[&str]| of.at(path).and_then(Value::as_str).unwrap_or_default();
+    let rows = [
+        (text(&["securityContext", "seccompProfile", "type"]) == "Unconfined", "no seccomp profile"),
+        (text(&["securityContext", "appArmorProfile", "type"]) == "Unconfined", "no AppArmor profile"),
+        (text(&["securityContext", "procMount"]) == "Unmasked", "all of /proc"),
+        (
+            of.at(&["securityContext", "windowsOptions", "hostProcess"]).and_then(Value::as_bool) == Some(true),
+            "a process of the host",
+        ),
+    ];
+    rows.iter().filter(|(is_so, _)| *is_so).map(|(_, what)| format!("{what} ({whose})")).collect()
+}
+
+/// Reference: kubernetes docs/concepts/security/pod-security-standards, baseline, "Sysctls".
+fn is_safe_sysctl(name: &str) -> bool {
+    let safe = [
+        "kernel.shm_rmid_forced",
+        "net.ipv4.ip_local_port_range",
+        "net.ipv4.ip_unprivileged_port_start",
+        "net.ipv4.tcp_syncookies",
+        "net.ipv4.ping_group_range",
+        "net.ipv4.ip_local_reserved_ports",
+        "net.ipv4.tcp_keepalive_time",
+        "net.ipv4.tcp_fin_timeout",
+        "net.ipv4.tcp_keepalive_intvl",
+        "net.ipv4.tcp_keepalive_probes",
+    ];
+    name.is_empty() || safe.contains(&name)
+}
+
+/// Where it was forbidden to run as root, or to get more rights than the process had, and is no longer.
+fn root(old: &Manifest, new: &Manifest) -> Vec<String> {
+    let (Some(old), Some(new)) = (spec(old), spec(new)) else { return Vec::new() };
+    let flag = |of: &Value, key| of.at(&["securityContext", key]).and_then(Value::as_bool);
+    let is_root = |of: &Value| of.at(&["securityContext", "runAsUser"]) == Some(&Value::Int(0));
+    let mut gains = Vec::new();
+    let mut compare = |old: &Value, new: &Value, whose: &str| {
+        if flag(old, "runAsNonRoot") == Some(true) && flag(new, "runAsNonRoot") == Some(false)
+            || !is_root(old) && is_root(new)
+        {
+            gains.push(format!("the rights of root ({whose})"));
+        }
+        if flag(old, "allowPrivilegeEscalation") == Some(false) && flag(new, "allowPrivilegeEscalation") != Some(false)
+        {
+            gains.push(format!("more rights than their parent process (allowPrivilegeEscalation of {whose})"));
+        }
+    };
+    compare(old, new, "all containers");
+    for (name, container) in containers(new) {
+        if let Some((_, before)) = containers(old).find(|(before, _)| *before == name) {
+            compare(before, container, &format!("`{name}`"));
+        }
+    }
+    gains
+}
+
+/// Reference: kubernetes docs/concepts/security/pod-security-admission: no label is the weakest level.
+fn lowered(old: &Manifest, new: &Manifest) -> Option<String> {
+    let level = |manifest: &Manifest| {
+        let label = ["metadata", "labels", "pod-security.kubernetes.io/enforce"];
+        let label = manifest.object().at(&label).and_then(Value::as_str).unwrap_or("privileged");
+        LEVELS.iter().position(|level| *level == label)
+    };
+    let is_namespace = new.kind() == "Namespace" && new.group().is_empty();
+    let (before, after) = (level(old)?, level(new)?);
+    let lowered = is_namespace && after < before;
+    lowered.then(|| format!("the rights of Pod security level {} instead of {}", LEVELS[after], LEVELS[before]))
+}

@@ -1,0 +1,79 @@
+//! Whether Argo CD removes what is no longer in git.
+
+use super::{has_sync_option, text};
+use crate::manifest::Manifest;
+
+/// What becomes of an object in the cluster once it is no longer in git.
+///
+/// Reference: argo-cd 3.4 docs/user-guide/auto_sync.md, sync-options.md, app_deletion.md.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Pruning {
+    /// The next sync removes it: `syncPolicy.automated.prune`.
+    Automatic,
+    /// It goes when somebody syncs with pruning.
+    Manual,
+    /// It goes once somebody confirms: `Prune=confirm`, `Delete=confirm`.
+    Confirmed,
+    /// It is deleted with its Application, which has the resources finalizer.
+    Cascade,
+    /// It stays: `Prune=false`, `Delete=false`.
+    Off,
+    /// It stays, since its Application goes without a finalizer.
+    Orphaned,
+    /// Nothing is known of its Application.
+    #[default]
+    Unknown,
+}
+
+impl Pruning {
+    /// The word by which programs know it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Pruning::Automatic => "automatic",
+            Pruning::Manual => "manual",
+            Pruning::Confirmed => "confirmed",
+            Pruning::Cascade => "cascade",
+            Pruning::Off => "off",
+            Pruning::Orphaned => "orphaned",
+            Pruning::Unknown => "unknown",
+        }
+    }
+
+    /// Whether the object goes, sooner or later.
+    pub(super) fn removes(self) -> bool {
+        !matches!(self, Pruning::Off | Pruning::Orphaned)
+    }
+
+    /// The same for one object, whose options override those of the Application.
+    ///
+    /// Of an object that goes with its Application, `Delete` and Helm's `keep` decide; else `Prune`.
+    pub(super) fn of(self, object: &Manifest) -> Self {
+        let has = |option| has_sync_option(object, option);
+        let keeps = || text(object, &["metadata", "annotations", "helm.sh/resource-policy"]).trim() == "keep";
+        match self {
+            Pruning::Orphaned => self,
+            Pruning::Cascade if has("Delete=false") || keeps() => Pruning::Off,
+            Pruning::Cascade if has("Delete=confirm") => Pruning::Confirmed,
+            Pruning::Cascade => self,
+            _ if has("Prune=false") => Pruning::Off,
+            _ if has("Prune=confirm") => Pruning::Confirmed,
+            Pruning::Off | Pruning::Confirmed if has("Prune=true") => Pruning::Unknown,
+            _ => self,
+        }
+    }
+}
+
+/// What Argo CD does, as a sentence.
+impl std::fmt::Display for Pruning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Pruning::Automatic => "Argo CD prunes it with the next sync",
+            Pruning::Manual => "it stays until somebody syncs with pruning: the Application does not prune by itself",
+            Pruning::Confirmed => "Argo CD removes it once somebody confirms",
+            Pruning::Cascade => "Argo CD deletes it together with its Application",
+            Pruning::Off => "Argo CD does not prune it",
+            Pruning::Orphaned => "it stays: its Application goes without the resources finalizer",
+            Pruning::Unknown => "Argo CD removes it if the Application prunes",
+        })
+    }
+}

@@ -1,0 +1,56 @@
+//! Memory and CPU of containers that fall far.
+
+use super::pods::{before, containers, spec};
+use super::quantity::quantity;
+use super::{Danger, Severity, What};
+use crate::manifest::Manifest;
+use crate::yaml::Value;
+
+/// What is compared: the list, the resource, its name for people, how bad it is. Of one resource the first that fell counts.
+const RESOURCES: [[(&str, &str, &str, Severity); 2]; 2] = [
+    [("limits", "memory", "memory limit", Severity::Outage), ("requests", "memory", "memory request", Severity::Other)],
+    [("limits", "cpu", "CPU limit", Severity::Other), ("requests", "cpu", "CPU request", Severity::Other)],
+];
+
+/// How much of what it had a container must lose to be worth a word.
+const SHARE: f64 = 0.5;
+
+/// Containers that get half or less of what they had.
+pub(super) fn down(old: Option<&Manifest>, new: &Manifest) -> Vec<Danger> {
+    let mut found = Vec::new();
+    for (name, container) in spec(new).into_iter().flat_map(containers) {
+        let Some(before) = before(old, name) else { continue };
+        for resources in RESOURCES {
+            let mut fallen = resources.iter().filter_map(|(list, key, resource, severity)| {
+                let [from, to] = [before, container].map(|container| container.at(&["resources", list, key]));
+                let (from, to) = (from?, to?);
+                let what =
+                    What::ResourcesDown { container: name.to_owned(), resource, from: written(from), to: written(to) };
+                (quantity(to)? <= quantity(from)? * SHARE).then(|| Danger::new(*severity, what))
+            });
+            found.extend(fallen.next());
+        }
+    }
+    found
+}
+
+fn written(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Int(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        value => format!("{value:?}"),
+    }
+}
+
+/// What happens to a container that gets less of a resource than it uses.
+///
+/// Reference: kubernetes docs/concepts/configuration/manage-resources-containers.
+pub(super) fn effect(resource: &str) -> &'static str {
+    match resource {
+        "memory limit" => "it is killed when it uses more",
+        "memory request" => "its Pod is evicted earlier when a node runs out of memory",
+        "CPU limit" => "it is slowed down when it uses more",
+        _ => "it gets less of a busy node",
+    }
+}

@@ -1,0 +1,100 @@
+//! The settings of a repository, with those that are proposed.
+
+use serde::Serialize;
+use serde_yaml::Value;
+
+use super::super::check::Tree;
+use super::Judged;
+use crate::application::Rule;
+use crate::git::ObjectBuffer;
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::rules::{Rules, settings_files};
+use crate::settings::{SETTINGS_FILE, Settings, SettingsError, SettingsFiles, edit};
+
+/// A setting to write.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProposedSetting {
+    /// Its key.
+    pub key: &'static str,
+    /// Its value.
+    pub value: Value,
+    /// What speaks for it, in a few words.
+    pub why: String,
+}
+
+/// Where a plain Application goes that no rule is for: to a path that no other one has.
+const NOWHERE: (&str, &str) = ("git-hydrate-adopt", "{{ file }}/{{ namespace | default('-') }}/{{ name }}");
+
+/// The settings as they would be.
+#[derive(Debug)]
+pub(super) struct Draft {
+    pub files: SettingsFiles,
+    pub proposed: Vec<ProposedSetting>,
+}
+
+impl Draft {
+    /// The settings that there are, and a rule for all plain Applications when one is asked for.
+    ///
+    /// Errors: rules that such a rule cannot replace.
+    pub fn of(tree: &Tree<'_>, rule: Option<&Rule>) -> Result<Self, HydrateError> {
+        let files = match tree.repository {
+            Some((repository, _)) => settings_files(&repository.refs()?, &ObjectBuffer::new(repository))?.1,
+            None => SettingsFiles::new(),
+        };
+        let mut draft = Self { files, proposed: Vec::new() };
+        let Some(rule) = rule else { return Ok(draft) };
+        let known = draft.settings()?.rules;
+        if known.iter().any(|known| !known.is_for_all()) {
+            let text = "rules: there are rules with `match`, which one pattern cannot replace: git hydrate config edit";
+            return Err(SettingsError::Wrong(text.to_owned()).into());
+        }
+        if known != [rule.clone()] {
+            let value = serde_yaml::to_value([rule]).map_err(|error| SettingsError::Wrong(error.to_string()))?;
+            draft.set("rules", value, "where plain Applications go".to_owned())?;
+        }
+        Ok(draft)
+    }
+
+    pub fn settings(&self) -> Result<Settings, HydrateError> {
+        Ok(Settings::read(&self.files)?)
+    }
+
+    /// Whether it is known where plain Applications go.
+    pub fn has_rules(&self) -> bool {
+        self.settings().is_ok_and(|settings| !settings.rules.is_empty())
+    }
+
+    /// How many rules of the settings there are; one after them is never written.
+    pub fn rules_count(&self) -> usize {
+        self.settings().map_or(0, |settings| settings.rules.len())
+    }
+
+    pub fn set(&mut self, key: &'static str, value: Value, why: String) -> Result<(), HydrateError> {
+        let text = self.files.get(SETTINGS_FILE).map(|text| String::from_utf8_lossy(text).into_owned());
+        let text = edit::set(&text.unwrap_or_default(), key, Some(value.clone()))?;
+        self.files.insert(SETTINGS_FILE.to_owned(), text.into_bytes());
+        self.proposed.retain(|proposed| proposed.key != key);
+        self.proposed.push(ProposedSetting { key, value, why });
+        Ok(())
+    }
+
+    /// What the settings say, with a rule behind all others for Applications that none is for.
+    pub fn rules(&self) -> Result<Rules, HydrateError> {
+        let mut rules = Rules::of(&self.files)?;
+        let rest = Rule::of_all(NOWHERE.0, NOWHERE.1).expect("it compiles");
+        rules.settings.rules.push(rest);
+        rules.plain = rules.settings.rule_set();
+        rules.makes = Some(rules.settings.made_applications.unwrap_or(true));
+        Ok(rules)
+    }
+
+    /// Where something makes Applications, they are hydrated.
+    pub fn made_applications(&mut self, judged: &Judged) -> Result<(), HydrateError> {
+        let discovered = &judged.discovered;
+        let is_made = discovered.applications.iter().any(|application| application.maker.is_some());
+        if self.settings()?.made_applications.is_some() || (discovered.sets.is_empty() && !is_made) {
+            return Ok(());
+        }
+        self.set("madeApplications", true.into(), "ApplicationSets or Applications make others".to_owned())
+    }
+}

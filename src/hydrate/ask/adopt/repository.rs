@@ -1,0 +1,94 @@
+//! The setting `repoURL`: which of the URLs that Applications name is this repository.
+
+use std::collections::BTreeMap;
+
+use super::super::check::{Judged, Tree, judged_by};
+use super::{Asked, Draft};
+use crate::application::is_same_repository;
+use crate::hydrate::error::HydrateError;
+use crate::render::Renderers;
+use crate::view::{Kind, View};
+
+/// What names one repository.
+#[derive(Debug, Default)]
+struct Named {
+    url: String,
+    sources: usize,
+    /// Directories that are here.
+    here: usize,
+    /// Directories that are not.
+    missing: usize,
+}
+
+/// Adds the URLs by which Applications know the repository: that of the remote, and others whose directories are here.
+pub(super) fn propose(
+    draft: &mut Draft,
+    asked: &Asked,
+    tree: &Tree<'_>,
+    renderers: &Renderers,
+) -> Result<(), HydrateError> {
+    if !asked.repo_urls.is_empty() {
+        return draft.set("repoURL", asked.repo_urls.clone().into(), "asked for".to_owned());
+    }
+    if !draft.settings()?.repo_urls.is_empty() {
+        return Ok(());
+    }
+    // Without any, all repositories are taken for this one.
+    let judged = judged_by(draft.rules()?, tree, renderers)?;
+    let named = named(&judged, tree);
+    let is_remote = |named: &Named| asked.remote_url.as_ref().is_some_and(|url| is_same_repository(url, &named.url));
+    let is_proven = |named: &Named| named.here > 0 && named.here >= named.missing;
+    let mut ours: Vec<&Named> = named.iter().filter(|named| is_remote(named) || is_proven(named)).collect();
+    ours.sort_by_key(|named| (!is_remote(named), std::cmp::Reverse(named.here), &named.url));
+    let mut urls: Vec<String> = ours.iter().map(|named| named.url.clone()).collect();
+    let sources: usize = ours.iter().map(|named| named.sources).sum();
+    if urls.is_empty() {
+        urls.extend(asked.remote_url.clone());
+    }
+    if urls.is_empty() {
+        return Ok(());
+    }
+    let why = match sources {
+        0 => "the remote; no Application names it".to_owned(),
+        1 => "named by 1 source".to_owned(),
+        count => format!("named by {count} sources"),
+    };
+    draft.set("repoURL", urls.into(), why)
+}
+
+/// The git repositories that Applications and generators of sets name, each once, as it was written first.
+fn named(judged: &Judged, tree: &Tree<'_>) -> Vec<Named> {
+    let view = View::new(tree.files);
+    let mut found: Vec<Named> = Vec::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    let mut index_of = |url: &str, found: &mut Vec<Named>| {
+        *known.entry(url.to_owned()).or_insert_with(|| {
+            found.iter().position(|named| is_same_repository(&named.url, url)).unwrap_or_else(|| {
+                found.push(Named { url: url.to_owned(), ..Named::default() });
+                found.len() - 1
+            })
+        })
+    };
+    let discovered = &judged.discovered;
+    let sources = discovered.applications.iter().flat_map(|application| application.all_sources());
+    for source in sources.filter(|source| source.input.is_none()) {
+        let index = index_of(&source.repo_url, &mut found);
+        let Some(named) = found.get_mut(index) else { continue };
+        named.sources += 1;
+        if source.renders && !source.path.is_root() {
+            let is_here = matches!(view.kind(&source.path), Ok(Some(Kind::Directory)));
+            *(if is_here { &mut named.here } else { &mut named.missing }) += 1;
+        }
+    }
+    for set in &discovered.sets {
+        for (url, directory) in set.set.git_directories() {
+            let index = index_of(&url, &mut found);
+            let Some(named) = found.get_mut(index) else { continue };
+            named.sources += 1;
+            let is_here = matches!(view.kind(&directory), Ok(Some(_)));
+            named.here += usize::from(!directory.is_root() && is_here);
+            named.missing += usize::from(!directory.is_root() && !is_here);
+        }
+    }
+    found
+}

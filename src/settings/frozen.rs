@@ -1,0 +1,150 @@
+//! The setting `frozen`: branches that get no commit for a time.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::SettingsError;
+use crate::application::{BranchName, Patterns};
+use crate::metadata::Time;
+
+/// How long a reason may be, in bytes.
+const REASON_BYTES_MAX: usize = 200;
+
+/// The branches that get no commit, by globs of their names.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Frozen(BTreeMap<String, Freeze>);
+
+/// Why branches get no commit, and until when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Freeze {
+    /// Why.
+    pub reason: String,
+    /// When it ends, as written; none when somebody has to end it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+}
+
+impl Freeze {
+    /// When it ends, in seconds since 1970; none when it does not by itself.
+    fn end(&self) -> Option<i64> {
+        self.until.as_deref().and_then(end).map(Time::seconds)
+    }
+
+    fn is_in_force(&self, now: i64) -> bool {
+        self.end().is_none_or(|end| now < end)
+    }
+}
+
+/// A date as in RFC 3339, or the beginning of a day in UTC.
+fn end(text: &str) -> Option<Time> {
+    Time::from_rfc3339(text).or_else(|| Time::from_rfc3339(&format!("{text}T00:00:00Z")))
+}
+
+impl Frozen {
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What keeps a branch from getting commits at `now`, in seconds since 1970. Of several, the one that lasts longest.
+    pub fn of(&self, branch: &BranchName, now: i64) -> Option<&Freeze> {
+        let in_force = self.naming(branch).filter(|freeze| freeze.is_in_force(now));
+        in_force.max_by_key(|freeze| freeze.end().unwrap_or(i64::MAX))
+    }
+
+    /// Whether a branch is named, be it over or not.
+    pub fn names(&self, branch: &BranchName) -> bool {
+        self.naming(branch).next().is_some()
+    }
+
+    /// The globs of what is in force at `now`.
+    pub fn in_force(&self, now: i64) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |(_, freeze)| freeze.is_in_force(now)).map(|(glob, _)| glob.as_str())
+    }
+
+    /// The globs that match none of `branches`.
+    pub fn unused<'b>(&self, branches: impl Iterator<Item = &'b BranchName> + Clone) -> impl Iterator<Item = &str> {
+        let is_used = move |glob: &str| branches.clone().any(|branch| matches(glob, branch));
+        self.0.keys().map(String::as_str).filter(move |glob| !is_used(glob))
+    }
+
+    fn naming(&self, branch: &BranchName) -> impl Iterator<Item = &Freeze> {
+        self.0.iter().filter(|(glob, _)| matches(glob, branch)).map(|(_, freeze)| freeze)
+    }
+
+    /// Errors: a glob, a reason or a date that is none.
+    pub(super) fn check(&self) -> Result<(), SettingsError> {
+        for (glob, Freeze { reason, until }) in &self.0 {
+            let wrong = |what: String| SettingsError::Wrong(format!("frozen.{glob}: {what}"));
+            Patterns::new([glob]).map_err(|error| wrong(error.to_string()))?;
+            let is_line = !reason.trim().is_empty() && !reason.contains(char::is_control);
+            if !is_line || reason.len() > REASON_BYTES_MAX {
+                return Err(wrong(format!("`reason` must be one line of at most {REASON_BYTES_MAX} bytes")));
+            }
+            if let Some(until) = until.as_deref().filter(|until| end(until).is_none()) {
+                let hint = "write a date such as 2024-12-24T18:00:00+01:00, or a day such as 2024-12-24";
+                return Err(wrong(format!("`until` is `{until}`: {hint}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn matches(glob: &str, branch: &BranchName) -> bool {
+    Patterns::new([glob]).is_ok_and(|patterns| patterns.matches(branch.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::settings::Settings;
+
+    fn read(text: &str) -> Result<Settings, SettingsError> {
+        Settings::read(&BTreeMap::from([("settings.yaml".to_owned(), text.as_bytes().to_vec())]))
+    }
+
+    #[test]
+    fn a_freeze_holds_until_its_end() {
+        // 2024-12-24T00:00:00Z.
+        let day = 1_734_998_400;
+        let rows = [
+            ("{}", day, None),
+            ("frozen: {environments/prod: {reason: a}}", i64::MAX, Some("a")),
+            ("frozen: {environments/prod: {reason: a, until: 2024-12-24}}", day - 1, Some("a")),
+            ("frozen: {environments/prod: {reason: a, until: 2024-12-24}}", day, None),
+            ("frozen: {environments/prod: {reason: a, until: '2024-12-24T02:00:00+02:00'}}", day - 1, Some("a")),
+            ("frozen: {environments/prod: {reason: a, until: '2024-12-24T02:00:00+02:00'}}", day, None),
+            ("frozen: {environments/*: {reason: a}, environments/dev: {reason: b}}", day, Some("a")),
+            ("frozen: {environments/*: {reason: a, until: 2025-01-01}, '**/prod': {reason: b}}", day, Some("b")),
+            ("frozen: {environments/pro: {reason: a}, live/prod: {reason: b}}", day, None),
+        ];
+        let branch = BranchName::new("environments/prod").expect("a branch");
+        for (text, now, expected) in rows {
+            let frozen = read(text).expect(text).frozen;
+            assert_eq!(frozen.of(&branch, now).map(|freeze| freeze.reason.as_str()), expected, "{text} at {now}");
+        }
+    }
+
+    #[test]
+    fn mistakes_say_where_they_are() {
+        let rows = [
+            ("frozen: [environments/prod]", "frozen: invalid type: sequence"),
+            ("frozen: {environments/prod: release}", "frozen.environments/prod: invalid type: string"),
+            ("frozen: {prod: {until: 2024-12-24}}", "missing field `reason`"),
+            ("frozen: {prod: {reason: a, til: 2024-12-24}}", "unknown field `til`"),
+            ("frozen: {prod: {reason: ' '}}", "frozen.prod: `reason` must be one line"),
+            ("frozen: {prod: {reason: \"a\\nb\"}}", "frozen.prod: `reason` must be one line"),
+            ("frozen: {prod: {reason: a, until: tomorrow}}", "frozen.prod: `until` is `tomorrow`: write a date"),
+            ("frozen: {'[': {reason: a}}", "frozen.[: "),
+        ];
+        for (text, expected) in rows {
+            let error = read(text).expect_err(text).to_string();
+            assert!(error.starts_with("settings.yaml: ") && error.contains(expected), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! `git hydrate adopt` in a clone: a repository as it is, and how it comes to be hydrated.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::made_applications::{config, files, manifest};
+use crate::support::{Answer, Lab, Repo};
+use crate::vendor::{files_of, packed, vendor};
+
+const URL: &str = "https://git.example.com/team/dry.git";
+
+const BY_LABEL: &str = "environments/{{ labels.env }}";
+
+/// An Application as Argo CD users write it.
+fn application(name: &str, labels: &str, source: &str) -> String {
+    format!(
+        "apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata:
+  name: {name}
+  namespace: argocd
+  labels: {{{labels}}}
+spec:
+  project: default
+  destination: {{server: https://kubernetes.default.svc, namespace: shop}}
+  source: {{{source}}}
+"
+    )
+}
+
+fn here(path: &str) -> String {
+    format!("repoURL: '{URL}', targetRevision: HEAD, path: {path}")
+}
+
+/// A directory with a repository of charts.
+fn charts(lab: &Lab) -> std::path::PathBuf {
+    let root = lab.path("charts");
+    fs::create_dir_all(&root).expect("made");
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .Release.Name }}'}\n";
+    let chart = "apiVersion: v2\nname: web\nversion: 1.2.3\n";
+    let chart = packed(
+        &[("web/Chart.yaml", chart), ("web/templates/a.yaml", map)]
+            .map(|(path, text)| (path.to_owned(), text.to_owned())),
+    );
+    fs::write(root.join("web-1.2.3.tgz"), chart).expect("written");
+    let index = "apiVersion: v1\nentries:\n  web:\n  - {name: web, version: 1.2.3, urls: [web-1.2.3.tgz]}\n";
+    fs::write(root.join("index.yaml"), index).expect("written");
+    root
+}
+
+/// A hundred Applications: in files, of a set, of an app of apps that only the cluster has, with charts from elsewhere; and a
+/// few with which something is wrong.
+fn hundred(clone: &Repo, chart_url: &str) {
+    let mut all: Vec<(String, String)> = Vec::new();
+    let mut add = |path: String, text: String| all.push((path, text));
+    for (number, env) in (0..40).map(|index| (index / 2, ["dev", "prod"][index % 2])) {
+        let name = format!("app-{number}-{env}");
+        add(
+            format!("argocd/{env}/{name}.yaml"),
+            application(&name, &format!("env: {env}"), &here(&format!("apps/{name}/{env}"))),
+        );
+        let (path, text) = config(&name, env, "one");
+        add(path, text);
+    }
+    let elements: Vec<String> =
+        (0..20).map(|index| format!("{{app: svc-{index}, env: {}}}", ["dev", "prod"][index % 2])).collect();
+    let template = application("'{{app}}-{{env}}'", "env: '{{env}}'", &here("'apps/{{app}}/{{env}}'"));
+    let template = template.split_once("metadata:").expect("there").1.replace('\n', "\n    ");
+    add(
+        "argocd/set.yaml".to_owned(),
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: services, namespace: argocd}}\nspec:\n  \
+         generators:\n  - list: {{elements: [{}]}}\n  template:\n    metadata:{}\n",
+            elements.join(", "),
+            template.trim_end()
+        ),
+    );
+    for index in 0..20 {
+        let (path, text) = config(&format!("svc-{index}"), ["dev", "prod"][index % 2], "one");
+        add(path, text);
+    }
+    add("bootstrap/Chart.yaml".to_owned(), "apiVersion: v2\nname: bootstrap\nversion: 1.0.0\n".to_owned());
+    let team = application("team-{{ $team }}", "env: prod", &here("apps/team-{{ $team }}/prod"));
+    add(
+        "bootstrap/templates/teams.yaml".to_owned(),
+        format!("{{{{- range $team := until 10 }}}}\n---\n{team}{{{{- end }}}}\n"),
+    );
+    for index in 0..10 {
+        let (path, text) = config(&format!("team-{index}"), "prod", "one");
+        add(path, text);
+    }
+    for index in 0..20 {
+        let name = format!("web-{index}");
+        let source = format!("repoURL: '{chart_url}', chart: web, targetRevision: 1.2.3");
+        add(format!("argocd/charts/{name}.yaml"), application(&name, "env: prod", &source));
+    }
+    for index in 0..5 {
+        let name = format!("base-{index}");
+        add(
+            format!("argocd/kustomize/{name}.yaml"),
+            application(&name, "env: dev", &here(&format!("kustomize/{name}"))),
+        );
+        add(format!("kustomize/{name}/kustomization.yaml"), "resources: [map.yaml]\n".to_owned());
+        add(
+            format!("kustomize/{name}/map.yaml"),
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n"),
+        );
+    }
+    for (chart, template) in [("random", "{{ randAlphaNum 5 }}"), ("broken", "{{ fail \"no\" }}")] {
+        add(format!("charts/{chart}/Chart.yaml"), format!("apiVersion: v2\nname: {chart}\nversion: 1.0.0\n"));
+        add(
+            format!("charts/{chart}/templates/a.yaml"),
+            format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: '{{{{ .Release.Name }}}}'}}\ndata: {{a: '{template}'}}\n"
+            ),
+        );
+    }
+    for (name, labels, source) in [
+        ("random-1", "env: dev", here("charts/random")),
+        ("random-2", "env: prod", here("charts/random")),
+        ("broken", "env: dev", here("charts/broken")),
+        ("pinned", "env: prod", here("apps/pinned").replace("HEAD", "v1.0.0")),
+        ("unlabelled", "team: x", here("kustomize/base-0")),
+    ] {
+        add(format!("argocd/odd/{name}.yaml"), application(name, labels, &source));
+    }
+    let all: Vec<(&str, &str)> = all.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    clone.commit("Run a hundred Applications", &all);
+}
+
+fn adopt(clone: &Repo, args: &[&str]) -> Answer {
+    clone.hydrate(&[&["adopt"], args].concat())
+}
+
+/// How many Applications hydrate, and of how many; and how many do not, by their causes.
+fn numbers(clone: &Repo, args: &[&str]) -> (u64, usize, Vec<(String, usize)>) {
+    let answer = adopt(clone, &[&["--json"], args].concat());
+    let found: Value = serde_json::from_str(&answer.stdout).expect("JSON");
+    let applications = found["adoption"]["applications"].as_array().expect("a list");
+    let mut causes: Vec<(String, usize)> = Vec::new();
+    for cause in applications.iter().filter_map(|one| one["cause"].as_str()) {
+        match causes.iter_mut().find(|(known, _)| known == cause) {
+            Some((_, count)) => *count += 1,
+            None => causes.push((cause.to_owned(), 1)),
+        }
+    }
+    causes.sort();
+    (found["adoption"]["hydrate"].as_u64().expect("a number"), applications.len(), causes)
+}
+
+fn causes(rows: &[(&str, usize)]) -> Vec<(String, usize)> {
+    rows.iter().map(|(cause, count)| ((*cause).to_owned(), *count)).collect()
+}
+
+#[test]
+fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
+    let lab = Lab::new();
+    let upstream = files_of(charts(&lab));
+    let server = lab.server();
+    server.allow("hydrate.settingsPusher");
+    let clone = server.clone_to("clone");
+    hundred(&clone, &upstream.url());
+
+    // What there is, and what to ask for.
+    let told = adopt(&clone, &[]).exits(1).stdout;
+    let first = told.split("for --branch-pattern\n").nth(1).expect("patterns").lines().next().expect("one");
+    assert_eq!(first, format!("  '{BY_LABEL}'"), "{told}");
+    for expected in [
+        &format!("  repoURL:  # named by 70 sources\n  - {URL}\n"),
+        "  - name: bootstrap\n    path: bootstrap\n    namespace: argocd\n",
+        "  nondeterministic:  # Applications that need it: randAlphaNum: 2\n  - randAlphaNum\n",
+        "20 Applications need what is not in this repository: git hydrate vendor\n",
+        "78 of 100 Applications would hydrate (30 of them made by ApplicationSets and other Applications)\n",
+        &format!("  git hydrate adopt --branch-pattern '{BY_LABEL}' --write"),
+    ] {
+        assert!(told.contains(expected), "{expected}: {told}");
+    }
+    assert!(clone.git(&["for-each-ref", "refs/hydrate"]).is_empty() && clone.git(&["status", "--short"]).is_empty());
+    let mut shown = vec![told];
+    let refused = adopt(&clone, &["--write"]).exits(2).stderr;
+    assert!(refused.contains("give a --branch-pattern"), "{refused}");
+
+    // With a pattern, each has a branch; the settings are written, no file is.
+    let told = adopt(&clone, &["--branch-pattern", BY_LABEL, "--write"]).exits(1).stdout;
+    for expected in [
+        "environments/dev   36 of 37 Applications hydrate\n",
+        "environments/prod  41 of 62 Applications hydrate\n",
+        "1 Application is not right as it is written\n  argocd/odd/unlabelled.yaml:4:9: rule 1 of the settings: `branch`: it uses a value that does not exist\n",
+        "  git hydrate config set onFailure application",
+        "  git push origin refs/hydrate/config",
+    ] {
+        assert!(told.contains(expected), "{expected}: {told}");
+    }
+    shown.push(told);
+    assert!(clone.git(&["status", "--short"]).is_empty());
+    let all = [("document", 1), ("input", 20), ("pinned", 1), ("render", 1)];
+    assert_eq!(numbers(&clone, &[]), (77, 100, causes(&all)));
+
+    // Run again, it tells how far it is.
+    vendor(&clone, &[]).success();
+    let rest = [("document", 1), ("pinned", 1), ("render", 1)];
+    assert_eq!(numbers(&clone, &[]), (97, 100, causes(&rest)));
+    let told = adopt(&clone, &[]).exits(1).stdout;
+    assert!(!told.contains("vendor") && !told.contains("settings to write"), "{told}");
+    assert!(told.contains("\n97 of 100 Applications hydrate (30 of them"), "{told}");
+
+    // README.md shows what they said.
+    let readme = include_str!("../README.md");
+    let mut missing = [shown[0].as_str(), &shown[1], &told]
+        .map(|told| told.replace(&upstream.url(), "https://charts.example.com"))
+        .to_vec();
+    missing.retain(|told| !readme.contains(told.as_str()));
+    assert!(missing.is_empty(), "README.md has other words than these:\n{}", missing.join("\n----\n"));
+
+    // The server does the same.
+    clone.commit("vendor", &[]);
+    clone.hydrate(&["config", "set", "onFailure", "application"]).success();
+    clone.git(&["push", "-q", "origin", "refs/hydrate/config"]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("environments/dev") && told.contains("environments/prod"), "{told}");
+    let count =
+        |branch: &str| files(&server, branch).split(' ').filter(|file| file.ends_with("/manifest.yaml")).count();
+    assert_eq!((count("environments/dev"), count("environments/prod")), (36, 61));
+    // helm 4.2.3 template web-7 web-1.2.3.tgz.
+    assert_eq!(
+        manifest(&server, "environments/prod", "web-7"),
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web-7"
+    );
+    assert_eq!(numbers(&server.clone_to("other"), &[]), (97, 100, causes(&rest)));
+
+    // The way back: nothing of the dry branch is to be changed.
+    server.hydrate(&["uninstall", "--server"]).success();
+    clone.git(&["push", "-q", "origin", ":environments/dev", ":environments/prod", ":refs/hydrate/config"]);
+    assert_eq!(server.git(&["for-each-ref", "--format=%(refname)", "refs/heads"]), "refs/heads/main");
+    assert_eq!(clone.git(&["diff", "--stat", "HEAD~", "--", ".", ":!.hydrate"]), "");
+}
+
+#[test]
+fn where_everything_hydrates_adopt_has_nothing_to_say_against_it() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let (path, text) = config("web", "dev", "one");
+    clone.commit("one", &[("web.yaml", &application("web", "env: dev", &here("apps/web/dev"))), (&path, &text)]);
+    let told = adopt(&clone, &["--branch-pattern", "environments/dev", "--write"]).exits(0).stdout;
+    assert!(told.contains("\n1 of 1 Application hydrate\n"), "{told}");
+    assert_eq!(clone.hydrate(&["config", "get", "rules", "--json"]).code, Some(0));
+    let told = adopt(&clone, &[]).exits(0).stdout;
+    assert!(told.contains("next\n  git hydrate diff --worktree"), "{told}");
+}
+
+#[test]
+fn adopt_replaces_no_rules_that_somebody_wrote() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let (path, text) = config("web", "dev", "one");
+    let files = [("web", "env: dev"), ("other", "team: x")]
+        .map(|(name, labels)| (format!("{name}.yaml"), application(name, labels, &here("apps/web/dev"))));
+    clone.commit("two", &[(&files[0].0, &files[0].1), (&files[1].0, &files[1].1), (&path, &text)]);
+    let rules = "- {match: {labels: {env: '*'}}, branch: 'environments/{{ labels.env }}', path: '{{ name }}'}\n";
+    clone.hydrate(&["config", "set", "rules", "--", rules]).success();
+    let refused = adopt(&clone, &["--branch-pattern", "all"]).exits(2).stderr;
+    assert!(
+        refused.contains("there are rules with `match`") && refused.contains("git hydrate config edit"),
+        "{refused}"
+    );
+    // What no rule is for is told.
+    assert_eq!(numbers(&clone, &[]), (1, 2, causes(&[("no-rule", 1)])));
+}
+
+#[test]
+fn what_is_asked_for_wrongly_is_refused_with_the_way_to_ask() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    let rows: [(&Repo, &[&str], &str); 5] = [
+        (
+            &clone,
+            &["--branch-pattern", "a..b"],
+            "--branch-pattern, --path-pattern: `branch`: `a..b` is not a valid branch name",
+        ),
+        (&clone, &["--branch-pattern", "{{ nme }}"], "there is no value `nme`; there are name"),
+        (&clone, &["--root", "../x"], "--root ../x: "),
+        (&clone, &["environments/dev"], "git hydrate config add adopt BRANCH"),
+        (&server, &["--write"], "this is a server's repository"),
+    ];
+    for (repo, args, expected) in rows {
+        let refused = adopt(repo, args).exits(2).stderr;
+        assert!(refused.contains(expected), "{expected}: {refused}");
+    }
+}
+
+#[test]
+fn a_chart_in_a_directory_of_a_registry_is_an_input() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let source = "repoURL: registry.example.com, chart: charts/web, targetRevision: 1.2.3";
+    clone.commit("one", &[("web.yaml", &application("web", "env: dev", source))]);
+    let told = adopt(&clone, &[]).exits(1).stdout;
+    assert!(told.contains("git hydrate adopt --repo-url URL"), "{told}");
+    let told = adopt(&clone, &["--repo-url", URL]).exits(1).stdout;
+    assert!(told.contains("chart web 1.2.3 of oci://registry.example.com/charts"), "{told}");
+}
+
+#[test]
+fn what_an_application_of_a_root_renders_is_no_root() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let chart = |name: &str| format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n");
+    let (path, text) = config("web", "dev", "one");
+    clone.commit(
+        "two charts of Applications",
+        &[
+            ("a/Chart.yaml", &chart("a")),
+            ("a/templates/web.yaml", &application("web", "env: dev", &here("apps/web/dev"))),
+            ("top/Chart.yaml", &chart("top")),
+            ("top/templates/a.yaml", &application("a", "env: dev", &here("a"))),
+            (&path, &text),
+        ],
+    );
+    let told = adopt(&clone, &[]).exits(1).stdout;
+    assert!(told.contains("  - name: top\n    path: top\n") && !told.contains("- name: a\n"), "{told}");
+    assert!(told.contains("2 of 2 Applications would hydrate"), "{told}");
+}
