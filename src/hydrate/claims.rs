@@ -40,7 +40,7 @@ pub(super) fn records(
         let claimed = hydrated_below(tip, buffer).filter(|(_, trailers)| trailers.branch == branch);
         let record = match claimed.filter(|(_, trailers)| is_dry(&trailers.dry_branch)) {
             Some((commit, trailers)) => {
-                Some(merged(old, BranchRecord::of(&commit, trailers), (settings_commit, &is_dry), buffer))
+                Some(merged(old, BranchRecord::of(&commit, trailers), settings_commit, &is_dry, buffer))
             }
             None => old.filter(|record| is_start_of(record, &branch, tip, buffer)).cloned(),
         };
@@ -53,7 +53,8 @@ pub(super) fn records(
 fn merged(
     kept: Option<&BranchRecord>,
     claimed: BranchRecord,
-    (settings_commit, is_dry): (Option<ObjectId>, &dyn Fn(&BranchName) -> bool),
+    settings_commit: Option<ObjectId>,
+    is_dry: &dyn Fn(&BranchName) -> bool,
     buffer: &ObjectBuffer<'_>,
 ) -> BranchRecord {
     let same = |kept: &&BranchRecord| {
