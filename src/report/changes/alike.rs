@@ -126,6 +126,11 @@ impl<'a> Entry<'a> {
         entries
     }
 
+    /// What becomes of the Pods.
+    pub fn restarts_text(&self) -> &'static str {
+        if self.objects.len() == 1 { "restarts its Pods" } else { "restart their Pods" }
+    }
+
     /// `Deployment shop/web`; `3 Deployments shop/api, shop/jobs, shop/web`.
     pub fn names(&self) -> String {
         match &self.objects[..] {

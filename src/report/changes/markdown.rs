@@ -243,7 +243,7 @@ impl<'a> Page<'a> {
         let (sign, what) = match object.change {
             Change::Added => ("+", "new"),
             Change::Removed => ("-", "removed"),
-            Change::Changed if object.restarts => ("@@", "restarts its Pods"),
+            Change::Changed if object.restarts => ("@@", entry.restarts_text()),
             Change::Changed => ("@@", ""),
         };
         let name = printable(&entry.names());

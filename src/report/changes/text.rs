@@ -249,7 +249,7 @@ impl<'a> Text<'a> {
             line += &format!("  moved from {}", printable(source));
         }
         if object.restarts {
-            line += &format!("  {}", self.paint.by(Style::Changed, "restarts its Pods"));
+            line += &format!("  {}", self.paint.by(Style::Changed, entry.restarts_text()));
         }
         if !matches!(self.detail, Detail::Fields { .. }) {
             let _ = writeln!(self.text, "    {line}");
