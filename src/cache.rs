@@ -25,7 +25,7 @@ mod store;
 mod table;
 
 pub use codec::{Decoder, Encoder};
-pub use record::{About, Encoded, Failure, FailureKind, Record};
+pub use record::{About, Encoded, Failure, FailureKind, Record, Used};
 pub use state::{Branch, Head, State, Stuck, Unusable};
 pub use store::Cache;
 

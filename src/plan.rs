@@ -10,6 +10,7 @@ mod removal;
 pub use changes::Changes;
 pub use discover::{Broken, Discovered, Discovery};
 pub use make::{
-    Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders, Unanswered, Unrendered, expand_again,
+    Again, Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders, Unanswered, Unrendered, expand_again,
+    render_again,
 };
 pub use removal::{Counts, Destination, Losses, Objects, Removal, RemovalMistake, removals};

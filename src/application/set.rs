@@ -75,9 +75,10 @@ pub(crate) use secrets::may_hold_clusters;
 
 const API_VERSION: &str = "argoproj.io/v1alpha1";
 const KIND: &str = "ApplicationSet";
-/// How deep lists may stand in lists, and how many sets in a file.
+/// How deep lists may stand in lists.
 const LIST_DEPTH_MAX: u32 = 8;
-pub(super) const SETS_MAX: usize = 1000;
+/// How many sets a file may have.
+pub const SETS_MAX: usize = 1000;
 
 /// How much one set may make.
 #[derive(Debug, Clone, Copy)]

@@ -12,6 +12,7 @@ mod by_changes;
 mod by_everything;
 mod commits;
 mod failed_render;
+mod joining;
 mod known;
 mod learn;
 mod losses;
@@ -28,6 +29,7 @@ mod request;
 mod state;
 mod stopped;
 mod takeover;
+mod touched;
 mod unproven;
 mod untouched;
 

@@ -33,6 +33,8 @@ pub struct Discovered {
     pub clusters: Vec<(RepoPath, ContentId)>,
     /// Why the lists of clusters cannot be read, as an error of all Applications.
     pub unlisted: Option<Diagnostic>,
+    /// How many documents all files have that are Applications, right or wrong, whether or not they count.
+    pub documents: usize,
 }
 
 /// A file that cannot be read: nobody knows which Applications it holds.
@@ -185,6 +187,7 @@ impl Discovery {
         collect(&root, &mut patches, &mut found, &mut discovered.clusters);
         discovered.clusters.sort_unstable();
         for (path, (file, id)) in found {
+            discovered.documents += file.documents.len();
             if patches.contains(path) || !patterns.matches(path.as_str()) {
                 continue;
             }

@@ -170,6 +170,9 @@ pub fn plan(
             hydration.work.push(work);
         }
     }
+    for hydration in hydrations.values_mut() {
+        hydration.work.sort_by(|one, other| one.application.rank().cmp(&other.application.rank()));
+    }
     let hydrations = hydrations.into_iter().map(|(name, hydration)| (name, Step::Hydrate(hydration)));
     let failing = failing.into_iter().map(|(name, why)| (name, Step::Fail(why)));
     let branches = hydrations.chain(failing).collect();
@@ -240,7 +243,7 @@ fn removals(
     let (mut before, now) = (before.destinations(name), tree.destinations(name));
     let promoted: BTreeSet<&RepoPath> = tree.promoted(name).collect();
     before.retain(|destination| !promoted.contains(&destination.path));
-    plan::removals(name, &before, &now, (limit.share, limit.at_least), allowed)
+    plan::removals(name, &before, &now, 0, (limit.share, limit.at_least), allowed)
         .map_err(|(mistake, removals)| mistake.diagnostic(&removals.iter().map(|it| &it.path).collect::<Vec<_>>()))
 }
 

@@ -9,7 +9,6 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::output::about;
 use crate::application::Application;
 use crate::cache::{self, Encoded, Record};
 use crate::diag::Diagnostic;
@@ -74,22 +73,7 @@ impl FailedRender {
             return None;
         }
         let failure = cache::Failure { kind: self.kind, diagnostics: self.diagnostics.clone() };
-        let record = Record {
-            about: about(application),
-            file: application.file.clone(),
-            index: application.index,
-            fingerprint: application.fingerprint(),
-            placement: application.placement(),
-            dry_path: application.dry.path.clone(),
-            branch: application.environment_branch().clone(),
-            cluster: application.destination_cluster.clone(),
-            reads: self.reads.clone(),
-            names_the_commit: false,
-            manifest: ContentId::new(&[]),
-            commands: Vec::new(),
-            objects: Vec::new(),
-            failure: Some(failure),
-        };
+        let record = Record { failure: Some(failure), ..Record::of(application, self.reads.clone()) };
         Some(record.encode())
     }
 

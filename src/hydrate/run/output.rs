@@ -1,16 +1,11 @@
 use crate::application::{AppName, Application, Variable};
-use crate::cache::{About, Encoded, Record};
+use crate::cache::{Encoded, Record};
 use crate::git::{ObjectBuffer, ObjectId};
 use crate::manifest::Key;
 use crate::metadata::Writer;
 use crate::path::RepoPath;
 use crate::render::{self, Failure, Rendered};
 use crate::view::ContentId;
-
-/// What a record of an Application is about.
-pub fn about(application: &Application) -> About {
-    application.made().map_or(About::Written, |made| About::Made(made.to_owned()))
-}
 
 /// What is kept of a rendered Application: its manifests are bytes in the buffer by now.
 #[derive(Debug, Clone)]
@@ -37,20 +32,11 @@ impl Output {
         let objects = render::objects(application, &manifests);
         let manifest = buffer.hold_blob(writer.manifest(manifests)).map_err(render::Error::Store)?;
         let record = Record {
-            about: about(application),
-            file: application.file.clone(),
-            index: application.index,
-            fingerprint: application.fingerprint(),
-            placement: application.placement(),
-            dry_path: application.dry.path.clone(),
-            branch: application.environment_branch().clone(),
-            cluster: application.destination_cluster.clone(),
-            reads,
             names_the_commit: variables.into_iter().any(Variable::names_the_commit),
             manifest: ContentId::new(manifest.as_bytes()),
             commands,
             objects,
-            failure: None,
+            ..Record::of(application, reads)
         };
         Ok(Self::known(record, manifest))
     }

@@ -61,7 +61,7 @@ impl Expansions {
     }
 }
 
-fn expansion(asked: &Asked, rendered: Rendered, view: &View<'_>, max: usize) -> Result<Expansion, String> {
+pub(super) fn expansion(asked: &Asked, rendered: Rendered, view: &View<'_>, max: usize) -> Result<Expansion, String> {
     let Rendered { objects, reads, repeats } = rendered;
     let parent = &asked.parent;
     let made = match objects {
