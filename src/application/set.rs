@@ -30,6 +30,7 @@ mod language;
 mod list;
 mod matrix;
 mod merge;
+mod only;
 mod origin;
 mod params;
 mod patch;
@@ -70,6 +71,7 @@ use types::{APPLICATION, APPLICATION_SET};
 
 pub use cluster::{Cluster, Clusters, has_userinfo};
 pub use import::{Versions, import};
+pub use only::Only;
 pub use recorded::{Recorded, read_recorded};
 pub(crate) use secrets::may_hold_clusters;
 
@@ -162,6 +164,7 @@ pub struct Sources<'a> {
     recorded_files: BTreeMap<String, RepoPath>,
     clusters: OnceLock<Arc<Clusters>>,
     clusters_are_used: AtomicBool,
+    only: Option<&'a Only>,
 }
 
 /// The namespace of Argo CD, as its own manifests have it.
@@ -178,7 +181,18 @@ impl<'a> Sources<'a> {
             recorded_files: BTreeMap::new(),
             clusters: OnceLock::new(),
             clusters_are_used: AtomicBool::new(false),
+            only: None,
         }
+    }
+
+    /// The same where `git` generators look at a part of the tree; all of it without one.
+    pub fn of_part(self, only: Option<&'a Only>) -> Self {
+        Self { only, ..self }
+    }
+
+    /// Whether `git` generators look at a path.
+    fn has(&self, path: &RepoPath) -> bool {
+        self.only.is_none_or(|only| only.has(path))
     }
 
     /// The same with Argo CD in another namespace: that of the Secrets of its clusters.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::Discovered;
 use crate::application::parent::{Makes, Reach, Root};
-use crate::application::set::{ApplicationSet, Cluster, Clusters, Home, Limits};
+use crate::application::set::{ApplicationSet, Cluster, Clusters, Home, Limits, Only};
 use crate::application::{Application, By};
 use crate::cache::Used;
 use crate::diag::Diagnostic;
@@ -210,7 +210,7 @@ impl Expansions {
         let clusters = Arc::new(Clusters::of_files(&view, &makers.argocd_namespace, secrets, &makers.clusters));
         let lists = Lists((!makers.clusters.is_empty()).then(|| clusters.clone()));
         if makers.is_on == Some(true) {
-            let site = Site { files, makers: &makers, clusters: &clusters, lists: &lists, renders };
+            let site = Site { files, makers: &makers, clusters: &clusters, lists: &lists, renders, only: None };
             self.expand(discovered, &site)?;
         }
         if !makers.clusters.is_empty() {
@@ -265,6 +265,8 @@ struct Site<'a> {
     clusters: &'a Arc<Clusters>,
     lists: &'a Lists,
     renders: &'a dyn Renders,
+    /// The part of the tree that `git` generators look at; all of it without one.
+    only: Option<&'a Only>,
 }
 
 impl Site<'_> {

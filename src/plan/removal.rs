@@ -357,6 +357,18 @@ mod tests {
     }
 
     #[test]
+    fn others_that_stay_count() {
+        let branch = BranchName::new("environments/dev").expect("a name");
+        let gone = destinations(&["a", "b", "c"]);
+        let removed = |others| removals(&branch, &gone, &BTreeSet::new(), others, (0.5, 3), false);
+        assert_eq!(removed(4).map(|removals| removals.len()), Ok(3));
+        for (others, expected) in [(0, "empty"), (3, "remove 3 of the 6")] {
+            let (mistake, _) = removed(others).expect_err("too many");
+            assert!(mistake.to_string().contains(expected), "{mistake}");
+        }
+    }
+
+    #[test]
     fn what_leaves_is_removed_within_the_limit() {
         type Row<'a> = (&'a str, &'a [&'a str], &'a [&'a str], bool, Result<&'a [&'a str], &'a str>);
         let rows: &[Row<'_>] = &[

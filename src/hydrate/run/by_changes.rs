@@ -30,6 +30,7 @@ use super::remade::Remaking;
 use super::state::Run;
 use super::stopped::Stopped;
 use super::touched::Touched;
+use crate::application::set::Only;
 use crate::application::{self, Application, BranchName};
 use crate::cache::{self, About, Encoded, Record, State, Stuck};
 use crate::diag::Diagnostic;
@@ -42,7 +43,7 @@ use crate::metadata::{DryCommit, allowed_removals};
 use crate::path::RepoPath;
 use crate::plan::{Changes, Lists};
 use crate::settings::History;
-use crate::view::{Kind, TreeFiles, View};
+use crate::view::{Kind, Reads, TreeFiles, View};
 
 /// A dry branch whose branches are where the cache says.
 #[derive(Debug)]
@@ -101,7 +102,7 @@ impl ByChanges {
         let commit = run.found.setup.repository.commit(dry)?;
         let (old, new) = (run.files(self.tree), run.files(commit.tree));
         let changes = Changes::between(&*old, &*new).map_err(HydrateError::tree(dry))?.ok_or(Stopped::Unknown)?;
-        let touched = self.touched(&changes, &new, &run.found, (head, dry))?;
+        let touched = self.touched(&changes, (&*old, &*new), &run.found, (head, dry))?;
         // What one limit for all of them did not let through may go through now.
         let is_nothing = touched.work.is_empty() && touched.gone.is_empty();
         if self.state.head.stuck.iter().any(|stuck| stuck.of_commit) && !is_nothing {
@@ -233,11 +234,12 @@ impl ByChanges {
     fn touched(
         &mut self,
         changes: &Changes,
-        new: &TreeFiles<'_>,
+        (old, new): (&TreeFiles<'_>, &TreeFiles<'_>),
         found: &Snapshot<'_>,
         (head, dry): (&DryHead, ObjectId),
     ) -> Result<Touched, Stopped> {
         let view = View::new(new);
+        let only = Only::new(&changes.paths);
         let state = &mut self.state;
         check_patches(state, changes, &view)?;
         let clusters = found.rules.clusters(&view);
@@ -257,7 +259,9 @@ impl ByChanges {
             if touched.has(&(record.file.clone(), record.index)) {
                 continue;
             }
-            let difference = view.first_difference(&record.reads).map_err(|_| Stopped::Unknown)?;
+            let reads = record.reads.iter().filter(|((path, _), _)| only.has(path));
+            let reads: Reads = reads.map(|(read, seen)| (read.clone(), *seen)).collect();
+            let difference = view.first_difference(&reads).map_err(|_| Stopped::Unknown)?;
             if !record.is_of_application() {
                 if difference.is_some() || record.names_the_commit {
                     differing.push(record);
@@ -279,9 +283,9 @@ impl ByChanges {
         let id = dry.to_string();
         let making = Making { settings: &found.rules.settings, renderers: found.setup.renderers, dry_commit: &id };
         let makers = found.rules.makers(Some(&head.branch), found.default_branch());
-        let (files, clusters) = (new, &clusters);
+        let (files, only, clusters) = (new, &only, &clusters);
         let touched_now = &mut touched;
-        let mut remaking = Remaking { state, touched: touched_now, files, clusters, makers, making, found };
+        let mut remaking = Remaking { state, touched: touched_now, old, files, only, clusters, makers, making, found };
         remaking.expand(differing, written)?;
         touched.check_not_stuck(&self.state)?;
         Ok(touched)
@@ -427,6 +431,9 @@ fn compare_file(
     let count = |file: Option<&application::File>| file.map_or(0, |file| file.documents.len());
     let documents = (state.head.documents + count(after)).checked_sub(count(before));
     state.head.documents = documents.ok_or(Stopped::Unknown)?;
+    if state.head.documents > found.rules.settings.limits.applications {
+        return Err(Stopped::Unknown);
+    }
     if !found.rules.applications.matches(file.path.as_str()) {
         return Ok(Vec::new());
     }

@@ -48,9 +48,9 @@ impl ByEverything {
     pub fn open(earlier: Option<State>, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) -> Result<Self, Stopped> {
         let tree = run.tree(head.tip, head, heads)?;
         let named = tree.hydrated().map(|application| application.environment_branch());
+        let names: BTreeSet<&BranchName> = named.chain(run.found.hydrated_from(&head.branch)).collect();
         // What was an environment branch and is an active one now stays as it is.
-        let names = named.chain(run.found.hydrated_from(&head.branch)).filter(|name| !tree.is_active(name));
-        let names: BTreeSet<BranchName> = names.cloned().collect();
+        let names: Vec<BranchName> = names.into_iter().filter(|name| !tree.is_active(name)).cloned().collect();
         let (mut backlog, mut passed_over) = (BTreeMap::new(), BTreeMap::new());
         for name in names {
             if let Some(mistake) = of_another_dry_branch(&name, run, head, heads, &tree) {

@@ -7,19 +7,24 @@ use super::memory::{Identity, record_of_maker};
 use super::stopped::Stopped;
 use super::touched::Touched;
 use crate::application::parent::{Parent, Reach};
-use crate::application::set::{ApplicationSet, SETS_MAX};
+use crate::application::set::{ApplicationSet, Limits, Only, SETS_MAX};
 use crate::application::{self, Application, By, makers_of};
 use crate::cache::{About, Record, State};
 use crate::hydrate::making::Making;
 use crate::hydrate::snapshot::Snapshot;
 use crate::plan::{Again, Expanded, FoundSet, Lists, Makers, expand_again, render_again};
-use crate::view::{TreeFiles, View};
+use crate::view::{Reads, Seen, TreeFiles, View};
 
 /// A dry tree whose makers are expanded again, each by itself.
 pub struct Remaking<'r> {
     pub state: &'r mut State,
     pub touched: &'r mut Touched,
+    /// The dry tree that the state tells of.
+    pub old: &'r TreeFiles<'r>,
+    /// The dry tree.
     pub files: &'r TreeFiles<'r>,
+    /// What differs between the two.
+    pub only: &'r Only,
     pub clusters: &'r Lists,
     pub makers: Makers,
     pub making: Making<'r>,
@@ -67,9 +72,50 @@ impl Remaking<'_> {
         }
         let is_alone = file.documents.is_empty() && file.sets.len() == 1;
         let found = FoundSet { file: (maker.file.clone(), content.id), ordinal, set };
-        let again = expand_again(&found, self.files, &self.makers, &self.making).ok_or(Stopped::Unknown)?;
+        if self.by_part(&found, maker)? {
+            return Ok(());
+        }
+        let again = expand_again(&found, self.files, None, &self.makers, &self.making).ok_or(Stopped::Unknown)?;
         self.compare(&again, &[by], is_alone, |_| false)?;
         self.keep(maker, &again.expanded)
+    }
+
+    /// Expands a set for what differs alone, as it was and as it is: what it makes of all else is the same. False where that
+    /// does not tell.
+    fn by_part(&mut self, found: &FoundSet, maker: &Record) -> Result<bool, Stopped> {
+        let has_links = |reads: &Reads| reads.values().any(|seen| matches!(seen, Seen::Link(_)));
+        let fits = self.state.head.applications < Limits::default().applications;
+        let About::Maker(used) = maker.about else { return Ok(false) };
+        if !found.set.is_sum() || !fits || has_links(&maker.reads) || maker.names_the_commit {
+            return Ok(false);
+        }
+        let part = |files: &TreeFiles<'_>| expand_again(found, files, Some(self.only), &self.makers, &self.making);
+        let (Some(before), Some(now)) = (part(self.old), part(self.files)) else { return Ok(false) };
+        if has_links(&before.expanded.reads) || has_links(&now.expanded.reads) {
+            return Ok(false);
+        }
+        let mut known: BTreeMap<usize, &Arc<Application>> =
+            before.applications.iter().map(|application| (application.index, application)).collect();
+        for application in &now.applications {
+            let was = known.remove(&application.index);
+            if was == Some(application) {
+                continue;
+            }
+            let record = self.state.one(&application.file, application.index)?;
+            // One that it makes of something else has this name.
+            if was.is_some() != record.is_some() {
+                return Err(Stopped::Unknown);
+            }
+            self.touched.compare(self.clusters.known(application), record, self.state)?;
+        }
+        for application in known.into_values() {
+            let record = self.state.one(&application.file, application.index)?;
+            self.touched.leave(record.ok_or(Stopped::Unknown)?, self.state)?;
+        }
+        let (file, ordinal, reads) = (maker.file.clone(), found.ordinal, Arc::new(maker.reads.clone()));
+        let whole = Expanded { file, ordinal, reads, repeats: true, used };
+        self.keep(maker, &whole.with_part(&before.expanded, &now.expanded))?;
+        Ok(true)
     }
 
     /// The Applications of the setting `roots`.

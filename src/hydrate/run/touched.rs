@@ -48,7 +48,7 @@ impl Touched {
 
     /// Compares an Application as it is now with the record of what it was; without one it was not there.
     ///
-    /// Errors: it is of a branch that stays behind, or its objects go to another cluster.
+    /// Errors: it is of a branch that stays behind, its objects go to another cluster, or it stands elsewhere and makes others.
     pub fn compare(
         &mut self,
         application: Application,
@@ -76,6 +76,11 @@ impl Touched {
         } else if !is_same {
             self.render(application, Why::Document);
         } else if record.about != About::of(&application) {
+            // What it makes names the place where it stands.
+            let maker = Record::index_of_maker(Parent::of(&application).ordinal());
+            if state.one(&application.file, maker)?.is_some() {
+                return Err(Stopped::Unknown);
+            }
             state.put(Record { about: About::of(&application), ..record }.encode())?;
             if let Some((known, _)) = self.work.get_mut(&identity) {
                 *known = Arc::new(application);

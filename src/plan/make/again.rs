@@ -8,7 +8,7 @@ use super::pass::is_built;
 use super::sets::{LIMITS, expanded};
 use super::{Expanded, Lists, Makers, Renders, Site};
 use crate::application::parent::{Makes, Parent};
-use crate::application::set::{ApplicationSet, Clusters};
+use crate::application::set::{ApplicationSet, Clusters, Only};
 use crate::application::{Application, Document};
 use crate::cache::Used;
 use crate::path::RepoPath;
@@ -42,11 +42,17 @@ impl Again {
     }
 }
 
-/// What a set that stands in a file makes of a tree; none where that cannot be told from the set alone: it asks for clusters,
-/// something is wrong or odd, or no setting names the repository.
-pub fn expand_again(found: &FoundSet, files: &dyn Files, makers: &Makers, renders: &dyn Renders) -> Option<Again> {
+/// What a set that stands in a file makes of a tree, or of a part of it; none where that cannot be told from the set alone: it
+/// asks for clusters, something is wrong or odd, or no setting names the repository.
+pub fn expand_again(
+    found: &FoundSet,
+    files: &dyn Files,
+    only: Option<&Only>,
+    makers: &Makers,
+    renders: &dyn Renders,
+) -> Option<Again> {
     let clusters = no_clusters(files);
-    let site = Site { files, makers, clusters: &clusters, lists: &Lists(None), renders };
+    let site = Site { files, makers, clusters: &clusters, lists: &Lists(None), renders, only };
     let expansion = expanded(found, &Discovered::default(), &site, &LIMITS);
     let is_known = expansion.repeats && expansion.clusters.is_none() && !makers.repo_urls.is_empty();
     let makes = expansion.made.as_ref().ok().filter(|_| is_known)?;
@@ -77,17 +83,29 @@ fn no_clusters(files: &dyn Files) -> Arc<Clusters> {
 }
 
 impl Expanded {
+    /// What `self` becomes when of a part of its tree it was `before`, and is `now`.
+    pub fn with_part(&self, before: &Self, now: &Self) -> Self {
+        let mut reads = (*self.reads).clone();
+        reads.retain(|read, _| !before.reads.contains_key(read));
+        reads.extend(now.reads.iter().map(|(read, seen)| (read.clone(), *seen)));
+        Self { reads: Arc::new(reads), used: replaced(self.used, before.used, now.used), ..self.clone() }
+    }
+
     /// What all sets together used up, when this one used `before` of `all`; none when that is more than they may.
     pub fn take_the_place_of(&self, before: Used, all: Used) -> Option<Used> {
-        let now = |all: u64, before: u64, now: u64| all.saturating_sub(before).saturating_add(now);
-        let used = Used {
-            params: now(all.params, before.params, self.used.params),
-            bytes: now(all.bytes, before.bytes, self.used.bytes),
-            steps: now(all.steps, before.steps, self.used.steps),
-        };
+        let used = replaced(all, before, self.used);
         let fits = used.params <= LIMITS.params as u64
             && used.bytes <= LIMITS.bytes as u64
             && used.steps <= LIMITS.template.steps;
         fits.then_some(used)
+    }
+}
+
+fn replaced(all: Used, before: Used, now: Used) -> Used {
+    let replaced = |all: u64, before: u64, now: u64| all.saturating_sub(before).saturating_add(now);
+    Used {
+        params: replaced(all.params, before.params, now.params),
+        bytes: replaced(all.bytes, before.bytes, now.bytes),
+        steps: replaced(all.steps, before.steps, now.steps),
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn expanded(found: &FoundSet, discovered: &Discovered, site: &Site<'_
     let (mut made, mut reads, mut used_clusters) = (None, Reads::new(), false);
     let mut work = |stop: Stop| {
         let view = View::new(site.files).until(stop);
-        let sources = Sources::new(&view, site.home()).in_namespace(&site.makers.argocd_namespace);
+        let sources = Sources::new(&view, site.home()).in_namespace(&site.makers.argocd_namespace).of_part(site.only);
         let sources = sources.with_recorded_files(site.makers.parameters.clone()).with_clusters(site.clusters.clone());
         made = Some(found.set.expand_within(&sources, &mut limits));
         used_clusters = sources.used_clusters();
