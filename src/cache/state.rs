@@ -208,9 +208,9 @@ impl State {
         self.along(paths.into_iter().map(Way::Read).chain([Way::NamesTheCommit]))
     }
 
-    /// The Applications that write an object to a branch.
-    pub fn owners(&self, branch: &BranchName, cluster: Option<&str>, key: &Key) -> Result<Vec<Record>, Unusable> {
-        self.along([Way::Object(branch, cluster, key)])
+    /// The Applications that write one of these objects to a branch.
+    pub fn owners(&self, branch: &BranchName, cluster: Option<&str>, keys: &[Key]) -> Result<Vec<Record>, Unusable> {
+        self.along(keys.iter().map(|key| Way::Object(branch, cluster, key)))
     }
 
     /// The Applications of this name.

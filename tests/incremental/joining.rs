@@ -1,6 +1,7 @@
 //! Applications that come, go and move are judged beside all others, and of these only what is remembered is looked at.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
 
 use super::{Dry, RULES, Random, Server, Twins, URL, moved, set};

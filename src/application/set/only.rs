@@ -72,8 +72,12 @@ fn has_only(field: &Field, keys: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::read_sets;
+    use std::collections::BTreeMap;
+
+    use super::super::{Home, Limits, Sources, read_sets};
     use super::*;
+    use crate::view::{MemoryFiles, View};
+    use crate::yaml::{self, Value};
 
     fn path(text: &str) -> RepoPath {
         RepoPath::new(text).expect("plain")
@@ -126,6 +130,71 @@ mod tests {
             for without in [text.replace("sourceHydrator", "source"), patched] {
                 let sets = read_sets(&path("set.yaml"), without.as_bytes()).expect("YAML");
                 assert!(!sets[0].is_sum(), "{name}: {without}");
+            }
+        }
+    }
+
+    /// What a set makes of a tree, by names.
+    fn made(set: &ApplicationSet, files: &MemoryFiles, only: Option<&Only>) -> BTreeMap<String, String> {
+        let url = "https://git.example.com/dry.git".to_owned();
+        let home = Home { repo_urls: vec![url], revisions: Vec::new(), is_beside_head: false };
+        let view = View::new(files);
+        let expanded = set.expand(&Sources::new(&view, home).of_part(only), &Limits::default()).expect("right");
+        let text = |value: &Value| yaml::sigs::marshal(value).expect("a mapping");
+        let name = |value: &Value| value.at(&["metadata", "name"]).and_then(Value::as_str).expect("named").to_owned();
+        expanded.applications.iter().map(|made| (name(&made.object), text(&made.object))).collect()
+    }
+
+    #[test]
+    fn what_differs_makes_all_that_differs() {
+        let git = |of: &str| format!("git: {{repoURL: 'https://git.example.com/dry.git', revision: HEAD, {of}}}");
+        let list = "list: {elements: [{stage: a}, {stage: b}]}";
+        let matrix = |first: &str| format!("matrix: {{generators: [{{{first}}}, {{{list}}}]}}");
+        let generators = [
+            git("directories: [{path: 'a/*'}, {path: '*/b'}, {path: a/c, exclude: true}]"),
+            git("files: [{path: '*/x.yaml'}, {path: 'a/**/y.yaml'}, {path: 'b/*', exclude: true}]"),
+            format!("{}, selector: {{matchLabels: {{tier: eu}}}}", git("files: [{path: '**/x.yaml'}]")),
+            matrix(&git("directories: [{path: '*'}, {path: b, exclude: true}]")),
+        ];
+        let mut state = 1_u64;
+        let mut below = |limit: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % limit
+        };
+        let names = ["a", "b", "c", ".d"];
+        for round in 0..300 {
+            let mut sides = [BTreeMap::new(), BTreeMap::new()];
+            for _ in 0..12 {
+                let [one, two] = [(); 2].map(|()| names[usize::try_from(below(4)).expect("small")]);
+                let name = ["x.yaml", "y.yaml", "z"][usize::try_from(below(3)).expect("small")];
+                let path = [format!("{one}/{two}/{name}"), format!("{one}/{name}")][usize::from(below(3) == 0)].clone();
+                let which = below(4);
+                for (side, files) in sides.iter_mut().enumerate() {
+                    if which < 2 || which == side as u64 + 2 {
+                        files.insert(path.clone(), format!("tier: {}\n", ["eu", "us"][usize::from(below(2) == 0)]));
+                    }
+                }
+            }
+            let [old, new] = sides.each_ref().map(|side| {
+                side.iter().fold(MemoryFiles::new(), |files, (path, content)| files.file(path, content.as_str()))
+            });
+            let differ = |path: &&String| sides[0].get(*path) != sides[1].get(*path);
+            let differing: Vec<RepoPath> =
+                sides.iter().flat_map(BTreeMap::keys).filter(differ).map(|text| path(text)).collect();
+            let only = Only::new(&differing);
+            for generator in &generators {
+                let text = format!(
+                    "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: s}}\nspec:\n  goTemplate: \
+                     true\n  generators: [{{{generator}}}]\n  template:\n    metadata: {{name: '{{{{ .path.path | replace \"/\" \
+                     \"-\" }}}}{{{{ .path.filename }}}}{{{{ .stage }}}}'}}\n    spec: {{project: '{{{{ .tier }}}}', \
+                     sourceHydrator: {{}}}}\n"
+                );
+                let sets = read_sets(&path("set.yaml"), text.as_bytes()).expect("YAML");
+                assert!(sets[0].is_sum(), "{text}");
+                let mut expected = made(&sets[0], &old, None);
+                made(&sets[0], &old, Some(&only)).keys().for_each(|name| drop(expected.remove(name)));
+                expected.extend(made(&sets[0], &new, Some(&only)));
+                assert_eq!(made(&sets[0], &new, None), expected, "round {round}: {generator}, {differing:?}");
             }
         }
     }

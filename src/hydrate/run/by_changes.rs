@@ -182,11 +182,9 @@ impl ByChanges {
         for (application, output) in hydration.outputs() {
             // Objects of a cluster that is not known belong to nobody else.
             let Some(cluster) = application.destination_cluster.as_deref() else { continue };
-            for key in &output.objects {
-                let owners = self.state.owners(branch, Some(cluster), key)?;
-                if owners.iter().any(|owner| !again.contains(&(&owner.file, owner.index))) {
-                    return Err(Stopped::Unknown);
-                }
+            let owners = self.state.owners(branch, Some(cluster), &output.objects)?;
+            if owners.iter().any(|owner| !again.contains(&(&owner.file, owner.index))) {
+                return Err(Stopped::Unknown);
             }
         }
         if conflicts(hydration).is_empty() { Ok(()) } else { Err(Stopped::Unknown) }

@@ -1,6 +1,6 @@
 //! Makers that looked at something which changed: what they make now, beside what they made.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::memory::{Identity, record_of_maker};
@@ -8,7 +8,7 @@ use super::stopped::Stopped;
 use super::touched::Touched;
 use crate::application::parent::{Parent, Reach};
 use crate::application::set::{ApplicationSet, Limits, Only, SETS_MAX};
-use crate::application::{self, Application, By, makers_of};
+use crate::application::{self, AppName, Application, By, makers_of};
 use crate::cache::{About, Record, State};
 use crate::hydrate::making::Making;
 use crate::hydrate::snapshot::Snapshot;
@@ -36,6 +36,25 @@ pub struct Remaking<'r> {
 struct Written {
     applications: Vec<Application>,
     sets: Vec<Arc<ApplicationSet>>,
+}
+
+/// Applications, by their namespaces and names.
+struct Same<'a>(HashMap<(Option<&'a AppName>, &'a AppName), Vec<&'a Application>>);
+
+impl<'a> Same<'a> {
+    fn of(applications: impl IntoIterator<Item = &'a Application>) -> Self {
+        let mut by_name: HashMap<_, Vec<&Application>> = HashMap::new();
+        for application in applications {
+            by_name.entry((application.namespace.as_ref(), &application.name)).or_default().push(application);
+        }
+        Self(by_name)
+    }
+
+    /// Whether one of them says the same as another Application, wherever both are.
+    fn has(&self, one: &Application) -> bool {
+        let named = self.0.get(&(one.namespace.as_ref(), &one.name));
+        named.into_iter().flatten().any(|other| other.is_same(one))
+    }
 }
 
 impl Remaking<'_> {
@@ -199,18 +218,16 @@ impl Remaking<'_> {
         if !again.sets.iter().all(is_of_file) {
             return Err(Stopped::Unknown);
         }
-        let is_rendered = |one: &Application| again.applications.iter().any(|other| other.is_same(one));
+        let rendered = Same::of(again.applications.iter().map(|application| &**application));
         let is_rendered_set = |one: &Arc<ApplicationSet>| again.sets.iter().any(|other| other.is_same(one));
         // Otherwise what stands there is only what something else is made of.
-        let all_rendered = || written.applications.iter().all(is_rendered) && written.sets.iter().all(is_rendered_set);
+        let all_rendered =
+            || written.applications.iter().all(|one| rendered.has(one)) && written.sets.iter().all(is_rendered_set);
         if again.is_built && !all_rendered() {
             return Err(Stopped::Unknown);
         }
-        let is_written = |one: &Application| {
-            let is_same_name = |other: &&Application| (&other.namespace, &other.name) == (&one.namespace, &one.name);
-            written.applications.iter().filter(is_same_name).any(|other| other.is_same(one))
-        };
-        self.compare(&again, &by, false, is_written)?;
+        let in_files = Same::of(&written.applications);
+        self.compare(&again, &by, false, |one| in_files.has(one))?;
         self.keep(maker, &again.expanded)
     }
 
