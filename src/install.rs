@@ -17,6 +17,7 @@ mod calling;
 mod client;
 mod config;
 mod doctor;
+mod forge;
 mod guard;
 mod hook;
 mod place;
@@ -32,6 +33,7 @@ use crate::git::{self, Repository};
 use config::Config;
 
 pub use doctor::{Doctor, Finding, Health, Surroundings};
+pub use forge::{FORGE_PUSHER, GITEA, forge_pusher};
 pub use guard::Owned;
 pub use hook::{CLIENT_HOOKS, Hook, SERVER_HOOKS};
 
@@ -172,7 +174,8 @@ fn kept(file: &Path) -> PathBuf {
     name.into()
 }
 
-fn is_executable(file: &Path) -> bool {
+/// Whether a file can be run.
+pub fn is_executable(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 

@@ -35,6 +35,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
             .iter()
             .any(|name| std::env::var_os(name).is_some()),
         version: super::Arguments::command().render_version().trim().to_owned(),
+        untold: hook::untold(&repository),
     };
     let doctor = Doctor::new(&repository, &around)?;
     let server = arguments.server || repository.worktree().is_none();
