@@ -17,6 +17,7 @@ mod calling;
 mod client;
 mod config;
 mod doctor;
+mod every;
 mod forge;
 mod guard;
 mod hook;
@@ -33,6 +34,7 @@ use crate::git::{self, Repository};
 use config::Config;
 
 pub use doctor::{Doctor, Finding, Health, Surroundings};
+pub use every::repositories;
 pub use forge::{FORGE_PUSHER, GITEA, forge_pusher};
 pub use guard::Owned;
 pub use hook::{CLIENT_HOOKS, Hook, SERVER_HOOKS};
@@ -144,6 +146,16 @@ impl<'a> Installer<'a> {
     pub fn new(repository: &'a Repository) -> Result<Self, Error> {
         let (config, git) = (Config::read(repository)?, Version::of(repository)?);
         Ok(Self { repository, config, git, steps: Vec::new() })
+    }
+
+    /// Whether hooks of a server call us, wherever they are.
+    pub fn is_server(&self) -> Result<bool, Error> {
+        for hook in SERVER_HOOKS {
+            if calling::calling(hook, self.repository)?.is_some() || !self.config.get(&hook.key("command")).is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// What was done and found, in that order.

@@ -17,7 +17,7 @@ enum Place {
 use Place::{Here, Server};
 
 /// Every command, done or the same (0), with findings (1), and after an error (2).
-const ROWS: [Row; 68] = [
+const ROWS: [Row; 71] = [
     (&["HEAD"], Here, 0),
     (&["no-such-commit"], Here, 2),
     (&["--no-such-option"], Here, 2),
@@ -74,6 +74,9 @@ const ROWS: [Row; 68] = [
     (&["doctor"], Server, 0),
     (&["doctor"], Here, 0),
     (&["doctor", "../no-such.git"], Server, 2),
+    (&["install", "--server", "--all", "."], Server, 0),
+    (&["doctor", "--all", "."], Server, 0),
+    (&["doctor", "--all", "../no-such"], Server, 2),
     (&["commit"], Server, 2),
     (&["uninstall"], Here, 0),
     (&["uninstall"], Server, 0),

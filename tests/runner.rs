@@ -14,6 +14,7 @@ mod crashes;
 mod dependencies;
 mod diff;
 mod doctor;
+mod every;
 mod explain;
 mod faults;
 mod fields;
