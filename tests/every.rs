@@ -99,6 +99,6 @@ fn a_template_and_keys_of_the_machine_serve_new_repositories() {
     let server = &host(&lab, &["new.git"])[0];
     let clone = dry(server, &["web"], &["dev"]);
     assert!(clone.push().success().stderr.contains("environments/dev  new -> "));
-    let refused = clone.run("git", &["push", "origin", "HEAD:environments/dev"]).exits(1).stderr;
+    let refused = clone.run("git", &["push", "-f", "origin", "HEAD:environments/dev"]).exits(1).stderr;
     assert!(refused.contains("`environments/dev` is hydrated from `main`"), "{refused}");
 }
