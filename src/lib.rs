@@ -23,7 +23,8 @@
 //!    `README.md`, the commit message and the note.
 //! 9. [`publish`] turns files into trees in a [`git::ObjectBuffer`], in memory.
 //! 10. Objects become durable, then all refs move at once ([`git::Transaction`], begun early); a lost race starts again at
-//!     2. [`report::summary`] tells the pusher.
+//!     2. [`report::summary`] tells the pusher, and [`hook::tell()`] has the platform that hosts the repository see the branches that
+//!     moved.
 //!
 //! # How it stays fast
 //!

@@ -5,6 +5,7 @@
 //! repository as it is, and changes nothing.
 
 mod hooks;
+mod host;
 mod keys;
 mod limits;
 mod owner;
@@ -80,6 +81,8 @@ pub struct Surroundings {
     pub names_system_config: bool,
     /// What this program calls itself on `--version`.
     pub version: String,
+    /// The branches that the platform which hosts the repository was not told of.
+    pub untold: Vec<String>,
 }
 
 /// Looks at one repository.
@@ -121,6 +124,7 @@ impl<'a> Doctor<'a> {
             self.hook(hook)?;
             self.has_gate &= !hook.is_gate() || self.bad_findings() == before;
         }
+        self.host();
         self.keys()?;
         self.strict();
         self.limits(renderers);
