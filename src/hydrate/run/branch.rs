@@ -68,6 +68,8 @@ pub struct Branch {
     told: OnceLock<Told>,
     /// Whether it must not be written in this run at all.
     pub closed: bool,
+    /// The tree of our newest commit, when the tip is of others who put it on top since.
+    made_below: Option<ObjectId>,
 }
 
 /// What the newest commit of a branch says of itself at its root.
@@ -100,7 +102,9 @@ impl Branch {
         found: &Snapshot<'_>,
         notes: &mut Notes,
     ) -> Result<Self, HydrateError> {
-        let branch = Self::read(name, sync, head, found, notes);
+        let mut branch = Self::read(name, sync, head, found, notes);
+        let made_below = branch.standing.as_ref().map(|standing| standing.made_below(&found.buffer)).transpose()?;
+        branch.made_below = made_below.flatten();
         match branch.settings.filter(|id| found.buffer.commit(*id).is_err()) {
             Some(id) => Err(HydrateError::SettingsMissing { id, branch: name.clone() }),
             None => Ok(branch),
@@ -154,6 +158,7 @@ impl Branch {
             left: LeftBehind::default(),
             told: OnceLock::new(),
             closed: false,
+            made_below: None,
         }
     }
 
@@ -172,7 +177,7 @@ impl Branch {
         self.standing.as_ref().and_then(|standing| standing.dry)
     }
 
-    /// What its newest commit says of itself; nothing of one that hydration did not make anything of yet.
+    /// What our newest commit says of itself; nothing of a branch that hydration did not make anything of yet.
     ///
     /// Errors: the commit or the file cannot be read.
     pub fn told(&self, buffer: &ObjectBuffer<'_>) -> Result<&Told, git::Error> {
@@ -180,7 +185,7 @@ impl Branch {
             return Ok(told);
         }
         let found = match self.tip.as_ref().filter(|_| self.dry.is_some()) {
-            Some(tip) => standing::provenance(buffer, tip.tree, METADATA)?,
+            Some(tip) => standing::provenance(buffer, self.made_below.unwrap_or(tip.tree), METADATA)?,
             None => None,
         };
         let told = found.map(|found| Told { dry_commit: found.dry_commit, behind: found.behind });
@@ -270,6 +275,7 @@ impl Branch {
             left: LeftBehind::default(),
             told: OnceLock::new(),
             closed: false,
+            made_below: None,
         }
     }
 
@@ -277,6 +283,11 @@ impl Branch {
     pub fn before_first(name: &BranchName, head: &DryHead, parent: Commit, settings: Option<ObjectId>) -> Self {
         let sync_tip = Some(parent.id);
         Self { old: None, tip: None, sync_tip, resumed: false, ..Self::resume(name, head, parent, None, settings) }
+    }
+
+    /// The same where the commit is of others, above one of ours with the tree `made`.
+    pub fn above(self, made: ObjectId) -> Self {
+        Self { made_below: Some(made), ..self }
     }
 
     /// Whether its sync branch is still to be started.
@@ -307,6 +318,7 @@ impl Branch {
             let (id, dry_sha) = (commit.id.to_string(), dry.to_string());
             self.commits.push(HydratedCommit { id, dry_sha, changed, removed });
             self.tip = Some(commit);
+            self.made_below = None;
             self.told = OnceLock::new();
         }
         self.reach(dry, settings);
