@@ -441,6 +441,88 @@ fn two_dry_branches_cannot_write_one_branch() {
     assert_ne!(tip(&server, "environments/dev"), before);
 }
 
+/// An Application of a dry branch that goes to `sync`, by way of `staging` where that is not empty.
+fn of_branch(dry_branch: &str, sync: &str, staging: &str) -> String {
+    let (_, text) = application("web", "new");
+    let text = text.replace("targetRevision: main", &format!("targetRevision: {dry_branch}"));
+    let text = text.replace("environments/new", sync);
+    if staging.is_empty() { text } else { format!("{text}    hydrateTo: {{targetBranch: {staging}}}\n") }
+}
+
+#[test]
+fn new_branches_of_two_dry_branches_that_git_cannot_have_together_stop_nobody() {
+    let rows = [
+        // Both want the same, one of them as the active branch of its staging branch.
+        (["environments/new", ""], ["environments/new", "environments/new-next"]),
+        (["environments/new", "environments/new-next"], ["environments/new", ""]),
+        (["environments/a", "environments/b"], ["environments/b", "environments/a"]),
+        // One is a directory of the other.
+        (["environments/x", ""], ["environments/x/y", ""]),
+        (["environments/x/y", ""], ["environments/x", ""]),
+        (["environments/x", ""], ["environments/z", "environments/x/y"]),
+    ];
+    for (main, release) in rows {
+        let what = format!("{main:?} and {release:?}");
+        let lab = Lab::new();
+        let server = lab.server();
+        let clone = dry(&server, &["web"], &["dev"]);
+        clone.push().success();
+        server.hydrate(&["config", "add", "dryBranches", "release"]).success();
+        clone.git(&["checkout", "-q", "-b", "release"]);
+        clone.git(&["rm", "-q", "-r", "applications"]);
+        let source = ("apps/web/new/config.yaml", config_map("web", "new"));
+        clone.commit(
+            "release",
+            &[("applications/new.yaml", &of_branch("release", release[0], release[1])), (source.0, &source.1)],
+        );
+        clone.git(&["checkout", "-q", "main"]);
+        let (dev, new) = (config_map("web", "2"), of_branch("main", main[0], main[1]));
+        let files = [
+            ("apps/web/dev/config.yaml", dev.as_str()),
+            ("applications/new.yaml", new.as_str()),
+            (source.0, source.1.as_str()),
+        ];
+        let next = clone.commit("new", &files);
+        let told = clone.run("git", &["push", "-q", "origin", "main", "release"]).success();
+        assert!(told.remote().join(" ").contains("error: `environments/"), "{what}: {told:?}");
+        assert_eq!(note(&server, "environments/dev"), note_of(&next), "{what}: {told:?}");
+        let written = if main[1].is_empty() { main[0] } else { main[1] };
+        assert_eq!(note(&server, written), note_of(&next), "{what}: the first dry branch has what it asks for");
+        server.hydrate(&["verify"]).success();
+        // It stays so, and ends when the other dry branch takes another name.
+        clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "3"))]);
+        clone.push().success();
+        assert!(show(&server, "environments/dev:web/manifest.yaml").contains("value: 3"), "{what}");
+        clone.git(&["checkout", "-q", "release"]);
+        clone.commit("elsewhere", &[("applications/new.yaml", &of_branch("release", "environments/other", ""))]);
+        let told = clone.push().success();
+        assert!(!told.stderr.contains("error"), "{what}: {told:?}");
+        assert!(show(&server, "environments/other:web/manifest.yaml").contains("value: new"), "{what}");
+    }
+}
+
+#[test]
+fn a_staging_branch_is_not_cut_from_a_branch_that_another_dry_branch_writes() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    server.hydrate(&["config", "add", "dryBranches", "release"]).success();
+    clone.git(&["checkout", "-q", "-b", "release"]);
+    clone.git(&["rm", "-q", "-r", "applications"]);
+    let text = of_branch("release", "environments/dev", "environments/dev-next");
+    let source = ("apps/web/new/config.yaml", config_map("web", "new"));
+    clone.commit("stage it", &[("applications/new.yaml", &text), (source.0, &source.1)]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("error: `environments/dev` is hydrated from `main`, not from `release`"), "{told}");
+    assert!(told.contains("applications/new.yaml:14:21"), "{told}");
+    assert!(server.run("git", &["rev-parse", "--quiet", "--verify", "environments/dev-next"]).code != Some(0));
+    clone.git(&["checkout", "-q", "main"]);
+    let next = clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);
+    clone.push().success();
+    assert_eq!(note(&server, "environments/dev"), note_of(&next));
+}
+
 #[test]
 fn settings_shape_what_is_written() {
     let lab = Lab::new();

@@ -61,7 +61,9 @@ impl ByEverything {
                 run.report.problems.push(mistake);
                 continue;
             }
-            let branch = open(&name, run, head, &tree)?;
+            let mut branch = open(&name, run, head, &tree)?;
+            let first = tree.applications(&name).next();
+            branch.give_way(run.branches.values(), first.map(|first| &**first), &run.found);
             let commits = branch.backlog(head, &run.found)?;
             passed_over.insert(name.clone(), passed(&branch, &commits, earlier.as_ref(), run));
             backlog.insert(name.clone(), commits);
@@ -368,7 +370,8 @@ fn unused_freezes(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic
     if run.found.rules.settings.frozen.is_empty() {
         return Ok(Vec::new());
     }
-    let mut branches: BTreeSet<BranchName> = run.found.environments.keys().cloned().collect();
+    let recorded = run.found.records.iter().map(|(branch, _)| branch);
+    let mut branches: BTreeSet<BranchName> = recorded.cloned().collect();
     for head in heads {
         let tree = run.tree(head.tip, head, heads)?;
         let named = tree.hydrated().flat_map(|app| [app.environment_branch(), &app.sync_branch]);
