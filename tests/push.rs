@@ -1,5 +1,6 @@
 //! A push is a push: what a real `git push` makes of environment branches, judged by plain git.
 
+use crate::strict::BROKEN;
 use crate::support::{Lab, Repo};
 
 /// An Application that renders the plain files of `apps/<name>/<env>` onto `environments/<env>`.
@@ -600,6 +601,72 @@ fn promotion_strategies_share_a_branch() {
     server.hydrate(&["catch-up"]).success();
     assert_eq!(names(&server, "environments/dev"), [ours("a"), ours("b"), ours("c")].concat());
     healthy(&server);
+}
+
+#[test]
+fn dry_branches_that_share_a_branch_each_get_their_commits() {
+    both(|server| {
+        server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]).success();
+        server.hydrate(&["config", "set", "dryBranches", "main", "other"]).success();
+        server.hydrate(&["config", "set", "activePaths", "{environments/dev: [a, b]}"]).success();
+        let clone = dry(server, &["a"], &["dev"]);
+        clone.push().success();
+        clone.git(&["checkout", "-q", "--orphan", "other"]);
+        clone.git(&["rm", "-q", "-r", "--force", "."]);
+        let (file, text) = application("b", "dev");
+        let text = text.replace("targetRevision: main", "targetRevision: other");
+        let change = |name: &str, value: &str| {
+            clone.git(&["checkout", "-q", if name == "a" { "main" } else { "other" }]);
+            clone.commit(value, &[(&format!("apps/{name}/dev/config.yaml"), &config_map(name, value))])
+        };
+        clone.commit("other", &[(&file, &text), ("apps/b/dev/config.yaml", &config_map("b", "first"))]);
+        clone.push().success();
+        let push = || clone.run("git", &["push", "-q", "origin", "main", "other"]).success().remote().join("\n");
+        let shown = || ["a", "b"].map(|name| show(server, &format!("environments/dev:{name}/manifest.yaml")));
+        let shows = |a: &str, b: &str| {
+            let is = [a, b].map(|value| format!("value: {value}"));
+            assert!(shown().iter().zip(&is).all(|(shown, is)| shown.contains(is.as_str())), "{is:?}: {:?}", shown());
+        };
+        // One of them, the other, and both at once; no push loses what another brought.
+        change("a", "two");
+        push();
+        shows("two", "first");
+        change("b", "three");
+        push();
+        shows("two", "three");
+        change("a", "four");
+        change("b", "five");
+        push();
+        shows("four", "five");
+        change("a", "six");
+        let told = push();
+        assert!(told.contains("1 of 1 manifests changed") || told.contains("1 of 2 manifests changed"), "{told}");
+        shows("six", "five");
+        // One that fails holds back itself, and is told.
+        clone.git(&["checkout", "-q", "main"]);
+        clone.commit("broken", &[("apps/a/dev/config.yaml", BROKEN)]);
+        change("b", "seven");
+        let told = push();
+        assert!(told.contains("apps/a/dev/config.yaml"), "{told}");
+        shows("six", "seven");
+        server.hydrate(&["status"]).exits(1);
+        change("a", "eight");
+        push();
+        shows("eight", "seven");
+        // Neither writes where the other does.
+        clone.git(&["checkout", "-q", "other"]);
+        clone.commit("take it", &[(&file, &text.replace("      path: b\n", "      path: a\n"))]);
+        let told = push();
+        assert!(told.contains("error: `a` on `environments/dev` is hydrated from `main`, not from `other`"), "{told}");
+        change("a", "nine");
+        push();
+        shows("nine", "seven");
+        clone.git(&["checkout", "-q", "other"]);
+        clone.commit("give it back", &[(&file, &text)]);
+        push();
+        server.hydrate(&["status"]).success();
+        verified(server);
+    });
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::application::BranchName;
 use crate::diag::{Diagnostic, chain};
 use crate::git::{self, Commit, Notes, ObjectBuffer, ObjectId, object_id};
 use crate::hydrate::active::Active;
+use crate::hydrate::branch_records::BranchRecord;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::METADATA;
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
@@ -20,7 +21,7 @@ use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{self, Standing};
 use crate::metadata::{Behind, Trailers};
 use crate::path::RepoPath;
-use crate::settings::{Freeze, History};
+use crate::settings::{Freeze, History, Settings};
 
 pub use judge::written_from;
 pub use make::{Made, initial};
@@ -70,6 +71,19 @@ pub struct Branch {
     pub closed: bool,
     /// The tree of our newest commit, when the tip is of others who put it on top since.
     made_below: Option<ObjectId>,
+    /// What other dry branches that share it made of it in this run.
+    earlier: Earlier,
+}
+
+/// What other dry branches made of a branch in a run, before the one that it is hydrated from now.
+#[derive(Debug, Default)]
+struct Earlier {
+    /// How many commits.
+    commits: usize,
+    /// The records that they leave.
+    records: Vec<(BranchName, BranchRecord)>,
+    /// Why the last one that failed did.
+    failure: Option<Outcome>,
 }
 
 /// What the newest commit of a branch says of itself at its root.
@@ -159,7 +173,32 @@ impl Branch {
             told: OnceLock::new(),
             closed: false,
             made_below: None,
+            earlier: Earlier::default(),
         }
+    }
+
+    /// Goes on from where the dry branches that share it left it in this run.
+    pub fn go_on_from(&mut self, earlier: Self, settings: &Settings) {
+        let records = earlier.records(settings);
+        let record = records.iter().find(|(name, _)| *name == self.name).map(|(_, record)| record.clone());
+        if let (Some(tip), Some(record)) = (&earlier.tip, record) {
+            let noted = self.standing.as_ref().is_none_or(|standing| standing.noted);
+            let origin = standing::Origin::Ours(Box::new(record));
+            self.standing = Some(Standing { tip: tip.clone(), dry: self.dry, settings: self.settings, noted, origin });
+        }
+        self.tip = earlier.tip.or(self.tip.take());
+        self.new_sync = earlier.new_sync;
+        self.applications += earlier.applications;
+        let failure = earlier.failure.or(earlier.earlier.failure);
+        self.earlier = Earlier { commits: earlier.commits.len(), records, failure };
+        self.commits = earlier.commits;
+        self.skipped.splice(0..0, earlier.skipped);
+    }
+
+    /// Whether the run did nothing to it that has to be told.
+    pub fn is_as_found(&self) -> bool {
+        let is_well = self.failure.is_none() && self.earlier.failure.is_none();
+        is_well && self.commits.is_empty() && self.new_sync.is_none()
     }
 
     /// Whether nobody can tell how it stands.
@@ -276,6 +315,7 @@ impl Branch {
             told: OnceLock::new(),
             closed: false,
             made_below: None,
+            earlier: Earlier::default(),
         }
     }
 
@@ -392,7 +432,7 @@ impl Branch {
             skipped: self.skipped,
             behind: behind.collect(),
             mistakes: if is_left { self.left.diagnostics() } else { Vec::new() },
-            outcome: self.failure.unwrap_or(moved),
+            outcome: self.failure.or(self.earlier.failure).unwrap_or(moved),
         }
     }
 }

@@ -118,7 +118,7 @@ impl Branch {
         application: Option<&Application>,
         found: &Snapshot<'_>,
     ) {
-        let others = others.filter(|other| other.dry_branch != self.dry_branch);
+        let others = others.filter(|other| other.dry_branch != self.dry_branch && other.name != self.name);
         let pairs = others.flat_map(|other| other.new_refs().map(move |theirs| (theirs, &other.dry_branch)));
         let pairs: Vec<_> = pairs.collect();
         let of_new = |(ours, is_active): (&BranchName, bool)| {
@@ -167,7 +167,7 @@ impl Branch {
         }
     }
 
-    fn close(&mut self, mistake: Diagnostic) {
+    pub(in crate::hydrate::run) fn close(&mut self, mistake: Diagnostic) {
         self.closed = true;
         self.fail(self.dry_tip, vec![mistake], false);
     }
