@@ -119,7 +119,9 @@ impl Branch {
         let mut branch = Self::read(name, sync, head, found, notes);
         let made_below = branch.standing.as_ref().map(|standing| standing.made_below(&found.buffer)).transpose()?;
         branch.made_below = made_below.flatten();
-        match branch.settings.filter(|id| found.buffer.commit(*id).is_err()) {
+        // Where settings come from elsewhere, no ref has to keep those of before.
+        let kept = branch.settings.filter(|_| found.setup.refs.believes_records);
+        match kept.filter(|id| found.buffer.commit(*id).is_err()) {
             Some(id) => Err(HydrateError::SettingsMissing { id, branch: name.clone() }),
             None => Ok(branch),
         }
