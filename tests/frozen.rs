@@ -1,6 +1,6 @@
 //! The setting `frozen`: a branch that gets no commit until it ends, and one for the newest dry commit then.
 
-use crate::push::{application, both, config_map, dry, note, tip, verified};
+use crate::push::{application, both, config_map, dry, note, note_of, tip, verified};
 use crate::strict::BROKEN;
 use crate::support::{Lab, Repo};
 
@@ -217,4 +217,28 @@ fn manifests_of_another_renderer_are_refused_too() {
     let told = server.hydrate_with(&["commit"], &request).exits(1);
     assert!(told.stdout.contains("error: `environments/prod` is frozen: release week"), "{told:?}");
     assert_eq!(state(&server), before);
+}
+
+#[test]
+fn a_frozen_branch_that_is_to_be_promoted_keeps_its_record() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = hydrated(&server);
+    freeze(&server);
+    let before = state(&server);
+    let (path, text) = application("web", "prod");
+    clone.commit("stage prod", &[(&path, &format!("{text}    hydrateTo: {{targetBranch: {PROD}-next}}\n"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains(&format!("{PROD}-next")), "{told}");
+    assert_eq!(state(&server), before);
+    // The freeze is no mistake because no Application writes the branch now.
+    clone.commit("no prod", &[(&path, &text.replace(PROD, "environments/Prod"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(!told.contains("matches no environment branch"), "{told}");
+    clone.commit("as before", &[(&path, &text)]);
+    clone.push().success();
+    assert_eq!(state(&server), before);
+    // Others would be emptied, and say so.
+    server.hydrate(&["config", "unset", "frozen"]).exits(1);
+    assert_eq!(note(&server, PROD), note_of(&tip(&server, "main")));
 }

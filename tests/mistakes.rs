@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::push::{application, config_map, dry, tip};
+use crate::push::{application, config_map, dry, note, note_of, tip};
 use crate::support::{Lab, Repo};
 
 const DEV: &str = "environments/dev";
@@ -316,4 +316,54 @@ fn a_branch_that_another_dry_branch_names_too_is_up_to_date_in_status() {
     let status = server.hydrate(&["status"]).exits(1).stdout;
     assert!(status.contains("of main  up to date") && !status.contains("rewound"), "{status}");
     assert!(status.contains("`environments/dev` is hydrated from `main`, not from `team`"), "{status}");
+}
+
+#[test]
+fn what_is_too_long_for_a_template_holds_back_its_own_branch_only() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    let before = tip(&server, "environments/prod");
+    let (path, text) = application("web", "prod");
+    let chart = "apiVersion: v2\nname: web\nversion: 1.0.0\n";
+    let parameter =
+        format!("path: charts/web\n      helm: {{parameters: [{{name: a, value: {}}}]}}\n", "y".repeat(1 << 20));
+    let long = text.replace("path: apps/web/prod\n", &parameter);
+    let (dev, rendered) = (config_map("web", "2"), config_map("web", "chart"));
+    let files = [
+        (path.as_str(), long.as_str()),
+        ("charts/web/Chart.yaml", chart),
+        ("charts/web/templates/config.yaml", rendered.as_str()),
+        ("apps/web/dev/config.yaml", dev.as_str()),
+    ];
+    let next = clone.commit("long", &files);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("error: the template README.md.j2 of the settings: its output has more than"), "{told}");
+    assert!(told.contains("= application: web-prod"), "{told}");
+    assert_eq!(note(&server, DEV), note_of(&next));
+    assert!(server.git(&["show", "environments/dev:web/manifest.yaml"]).contains("value: 2"));
+    assert_eq!(tip(&server, "environments/prod"), before);
+    // Without it, the branch goes on.
+    let next = clone.commit("short", &[(&path, &long.replace(&"y".repeat(1 << 20), "short"))]);
+    clone.push().success();
+    assert_eq!(note(&server, "environments/prod"), note_of(&next));
+    server.hydrate(&["verify"]).success();
+    // A message that is too long for an admin's template is passed over by the next commit.
+    std::fs::create_dir(server.path.join("templates")).expect("a directory");
+    let template = "{{ metadata.subject }}{% for i in range(2000) %}{{ metadata.body }}{% endfor %}\n";
+    std::fs::write(server.path.join("templates/commit-message.j2"), template).expect("writable");
+    server.hydrate(&["config", "import", "templates"]).success();
+    let two =
+        |value: &str| ["dev", "prod"].map(|env| (format!("apps/web/{env}/config.yaml"), config_map("web", value)));
+    let commit = |message: &str, value: &str| {
+        let files = two(value);
+        clone.commit(message, &files.each_ref().map(|(path, text)| (path.as_str(), text.as_str())))
+    };
+    commit(&format!("long\n\n{}", "y".repeat(1000)), "3");
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("error: the template commit-message.j2 of the settings: its output has more than"), "{told}");
+    let next = commit("short", "4");
+    clone.push().success();
+    assert_eq!(note(&server, DEV), note_of(&next));
 }

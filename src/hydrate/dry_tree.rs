@@ -124,6 +124,16 @@ impl DryTree {
         self.allowed_removals.iter().any(|allowed| allowed == branch.as_str())
     }
 
+    /// The makers that are not answered.
+    pub fn unanswered(&self) -> impl Iterator<Item = &Unanswered> {
+        self.discovered.unanswered.iter()
+    }
+
+    /// What is wrong with files of which it is not known which Applications they hold.
+    pub fn broken(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.discovered.broken.iter().map(|broken| &broken.diagnostic)
+    }
+
     /// The makers that are answered neither here nor at `before`.
     pub fn unanswered_as_in<'t>(&'t self, before: &'t DryTree) -> impl Iterator<Item = &'t Unanswered> {
         let at = |by: &By| before.discovered.unanswered.iter().any(|unanswered| unanswered.by == *by);

@@ -256,7 +256,9 @@ impl<'a> Verifier<'a> {
     /// Whether a commit has all files of hydration as the nearest hydrated commit below it has them.
     fn is_as_made(&self, commit: &Commit, owners: &[ObjectId]) -> Result<bool, Error> {
         let buffer = &self.run.found.buffer;
-        let Some((made, _)) = self.ancestry.nearest(commit, &self.engines, buffer, |_| true)? else { return Ok(false) };
+        let Some((made, _)) = self.ancestry.nearest(commit, &self.engines, buffer, |_, _| true)? else {
+            return Ok(false);
+        };
         Ok(our_changes(made.tree, commit.tree, owners, buffer)?.is_empty())
     }
 
@@ -278,7 +280,7 @@ impl<'a> Verifier<'a> {
             return Ok(vec![Fault::Gone { what: "its parent", id: parent.to_string() }]);
         }
         let parent = self.repository().commit(*parent)?;
-        let (made, skipped) = self.remake(&parent, trailers)?;
+        let (made, skipped) = self.remake(&parent, this)?;
         if let Made::Commit(made) = &made
             && made.id == commit.id
         {
@@ -288,7 +290,7 @@ impl<'a> Verifier<'a> {
         let (made, skipped) = match self.repaired.get(&parent.id).cloned() {
             Some(base) => {
                 let base = Commit { tree: base.tree, committer: base.committer, ..parent.clone() };
-                self.remake(&base, trailers)?
+                self.remake(&base, this)?
             }
             None => (made, skipped),
         };
@@ -326,10 +328,12 @@ impl<'a> Verifier<'a> {
     }
 
     /// What hydration makes on top of `parent`, and a dry commit before that ought to have a hydrated commit there.
-    fn remake(&mut self, parent: &Commit, trailers: &Trailers) -> Result<(Made, Option<Fault>), Stopped> {
+    fn remake(&mut self, parent: &Commit, this: &Hydrated) -> Result<(Made, Option<Fault>), Stopped> {
+        let Hydrated { commit, trailers } = this;
         let shared = !self.run.found.rules.settings.active_paths(&trailers.branch).is_empty();
-        let is_before =
-            |other: &Trailers| other.branch == trailers.branch && (!shared || other.dry_branch == trailers.dry_branch);
+        let is_before = |_: &Commit, other: &Trailers| {
+            other.branch == trailers.branch && (!shared || other.dry_branch == trailers.dry_branch)
+        };
         let before = self.ancestry.nearest(parent, &self.engines, &self.run.found.buffer, is_before)?;
         let is_first = before.is_none();
         let below = before.as_ref().map(|(commit, _)| commit.id);
@@ -345,7 +349,7 @@ impl<'a> Verifier<'a> {
             true => Branch::before_first(&trailers.branch, &head, parent.clone(), settings),
             false => Branch::resume(&trailers.branch, &head, parent.clone(), dry, settings),
         };
-        let between = self.between(before.as_ref(), trailers)?;
+        let mut between = self.between(before.as_ref(), trailers)?;
         let (mut branch, mut skipped) = self.replay_all(begin(), parent, &between)?;
         if skipped.is_some()
             && let Some(noted) = self.noted([Some(parent.id), below])?.filter(|noted| Some(*noted) != dry)
@@ -354,14 +358,22 @@ impl<'a> Verifier<'a> {
             let (shown, changed) = self.replay_all(begin(), parent, &[noted])?;
             if changed.is_none() && shown.failure().is_none() {
                 let since = self.repository().first_parents(noted, trailers.dry_commit, BACKLOG_MAX)?;
-                let mut since = since.unwrap_or_default();
-                since.pop();
-                (branch, skipped) = self.replay_all(begin(), parent, &since)?;
+                between = since.unwrap_or_default();
+                between.pop();
+                (branch, skipped) = self.replay_all(begin(), parent, &between)?;
             }
         }
         // On top of what is missing, since that is what the commit was made from.
         let before = branch.tip.as_ref().map(|tip| tip.id);
-        let branch = self.run.replay(branch, trailers.dry_commit)?;
+        let mut branch = self.run.replay(branch, trailers.dry_commit)?;
+        if branch.tip.as_ref().is_none_or(|tip| tip.id != commit.id)
+            && skipped.is_none()
+            && let Some(made) = self.made_below(parent, trailers)?
+        {
+            // What others changed of our files is written again.
+            let (again, _) = self.replay_all(begin(), parent, &between)?;
+            branch = self.run.replay(again.above(made), trailers.dry_commit)?;
+        }
         let tip = branch.tip.clone().filter(|tip| Some(tip.id) != before);
         let made = match (tip, branch.into_report().outcome) {
             (_, Outcome::Failed { diagnostics, .. }) => {
@@ -372,6 +384,17 @@ impl<'a> Verifier<'a> {
             (None, _) => Made::Fault(Fault::Needless),
         };
         Ok((made, skipped))
+    }
+
+    /// The tree of our newest commit below `tip`, when that is of others.
+    fn made_below(&self, tip: &Commit, trailers: &Trailers) -> Result<Option<ObjectId>, Error> {
+        let repository = self.repository();
+        let is_ours = |commit: &Commit, other: &Trailers| {
+            let is_known = self.engines.is_recorded(commit.id) || self.engines.is_older(commit.id, repository);
+            is_known && other.branch == trailers.branch && !commit.parents.is_empty()
+        };
+        let made = self.ancestry.nearest(tip, &self.engines, &self.run.found.buffer, is_ours)?;
+        Ok(made.map(|(made, _)| made).filter(|made| made.id != tip.id).map(|made| made.tree))
     }
 
     /// Hydrates dry commits onto a branch at `parent`, and answers the first that makes a commit.
@@ -538,11 +561,17 @@ impl<'a> Verifier<'a> {
                 // Between two hydrated commits the dry commits were looked at already.
                 if let Some(next) = next {
                     let rest = self.repository().first_parents(dry, next.trailers.dry_commit, limit)?;
-                    return Ok(if rest.is_some_and(|rest| rest.is_empty()) { wrong } else { None });
-                }
-                let tip = self.run.found.tip(&trailers.dry_branch);
-                if !tip.is_none_or(|tip| self.repository().is_ancestor(dry, tip)) {
-                    return Ok(wrong);
+                    match rest.is_some_and(|rest| rest.is_empty()) {
+                        false => return Ok(None),
+                        true if next.commit.parents.contains(&commit.id) => return Ok(wrong),
+                        // It was there already when others put the commit between them on top.
+                        true => {}
+                    }
+                } else {
+                    let tip = self.run.found.tip(&trailers.dry_branch);
+                    if !tip.is_none_or(|tip| self.repository().is_ancestor(dry, tip)) {
+                        return Ok(wrong);
+                    }
                 }
                 line
             }

@@ -80,6 +80,10 @@ impl ByChanges {
             return Ok(Err(state));
         }
         let Some((known, commits, branches, lacking)) = start(&state, run, head)? else { return Ok(Err(state)) };
+        let is_changed = |name: &BranchName| run.branches.get(name).is_some_and(|branch| !branch.is_as_found());
+        if branches.keys().any(is_changed) {
+            return Ok(Err(state));
+        }
         run.branches.extend(branches);
         for (name, lacking) in &lacking {
             recall_failures(&state, name, lacking, &commits, run, head);

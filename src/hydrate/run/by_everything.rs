@@ -25,6 +25,7 @@ use crate::hydrate::former::{Former, destination};
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::setup::Wake;
 use crate::hydrate::snapshot::Snapshot;
+use crate::hydrate::standing::metadata_dir;
 use crate::metadata::{Behind, DryCommit};
 use crate::path::RepoPath;
 use crate::plan::{self, Removal};
@@ -61,7 +62,15 @@ impl ByEverything {
                 run.report.problems.push(mistake);
                 continue;
             }
-            let branch = open(&name, run, (head, heads), &tree)?;
+            let mut branch = open(&name, run, (head, heads), &tree)?;
+            let first = tree.applications(&name).next();
+            branch.give_way(run.branches.values(), first.map(|first| &**first), &run.found);
+            if let Some(mistake) = taken_path(&name, &tree, run, head, heads)? {
+                branch.close(mistake);
+            }
+            if let Some(earlier) = run.branches.remove(&name) {
+                branch.go_on_from(earlier, &run.found.rules.settings);
+            }
             let commits = branch.backlog(head, &run.found)?;
             passed_over.insert(name.clone(), passed(&branch, &commits, earlier.as_ref(), run));
             backlog.insert(name.clone(), commits);
@@ -290,6 +299,50 @@ fn of_another_dry_branch(
     Some(written_from(name, owner, &head.branch, &run.found).at(place))
 }
 
+/// An Application in a directory of a shared branch that another dry branch writes: the one that was there first has it.
+fn taken_path(
+    name: &BranchName,
+    tree: &DryTree,
+    run: &mut Run<'_>,
+    head: &DryHead,
+    heads: &[DryHead],
+) -> Result<Option<Diagnostic>, Stopped> {
+    if run.found.rules.settings.active_paths(name).is_empty() {
+        return Ok(None);
+    }
+    for other in heads.iter().filter(|other| other.branch != head.branch) {
+        let theirs = run.tree(other.tip, other, heads)?;
+        let theirs = directories(name, &theirs, run);
+        let mut here = tree.applications(name);
+        let is_theirs = |app: &&Arc<Application>| theirs.contains(&directory(name, app, run));
+        let Some(application) = here.find(is_theirs) else { continue };
+        let dir = directory(name, application, run);
+        let mut had = |head: &DryHead| -> Result<bool, Stopped> {
+            let record = run.found.records.get(name).and_then(|record| record.dry_commit_of(&head.branch));
+            let Some(dry) = record.filter(|dry| run.found.setup.repository.has(*dry)) else { return Ok(false) };
+            let before = run.tree(dry, head, heads)?;
+            Ok(directories(name, &before, run).contains(&dir))
+        };
+        let (ours, theirs) = (had(head)?, had(other)?);
+        if theirs > ours || (theirs == ours && other.branch < head.branch) {
+            let (here, other) = (&head.branch, &other.branch);
+            let text = format!("`{dir}` on `{name}` is hydrated from `{other}`, not from `{here}`");
+            let hint = "give each dry branch paths of its own in the setting `activePaths`";
+            return Ok(Some(Diagnostic::error(text).at(application.places.sync_path.clone()).hint(hint)));
+        }
+    }
+    Ok(None)
+}
+
+fn directories(name: &BranchName, tree: &DryTree, run: &Run<'_>) -> BTreeSet<RepoPath> {
+    tree.applications(name).map(|application| directory(name, application, run)).collect()
+}
+
+/// The directory of a shared branch that the path of an Application is promoted with.
+fn directory(name: &BranchName, application: &Application, run: &Run<'_>) -> RepoPath {
+    metadata_dir(&run.found.rules.settings, name, &application.sync_path)
+}
+
 /// What the repository knows of an environment branch, and whether we may write it.
 fn open(
     name: &BranchName,
@@ -400,7 +453,8 @@ fn unused_freezes(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic
     if run.found.rules.settings.frozen.is_empty() {
         return Ok(Vec::new());
     }
-    let mut branches: BTreeSet<BranchName> = run.found.environments.keys().cloned().collect();
+    let recorded = run.found.records.iter().map(|(branch, _)| branch);
+    let mut branches: BTreeSet<BranchName> = recorded.cloned().collect();
     for head in heads {
         let tree = run.tree(head.tip, head, heads)?;
         let named = tree.hydrated().flat_map(|app| [app.environment_branch(), &app.sync_branch]);

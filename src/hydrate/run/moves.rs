@@ -121,7 +121,8 @@ fn records(found: &Snapshot<'_>, branches: &BTreeMap<BranchName, Branch>) -> Bra
     }
     for branch in branches.values().filter(|branch| branch.is_hydrated()) {
         // An environment branch that Applications now promote to.
-        let is_promoted = branch.sync != branch.name && !branches.contains_key(&branch.sync);
+        let is_frozen = || found.frozen(&branch.sync, &branch.sync).is_some();
+        let is_promoted = branch.sync != branch.name && !branches.contains_key(&branch.sync) && !is_frozen();
         let was_ours = |record: &&BranchRecord| !record.initial && record.dry_branch == branch.dry_branch;
         if let Some(record) = found.records.get(&branch.sync).filter(was_ours).filter(|_| is_promoted) {
             let record = BranchRecord { initial: true, made: Vec::new(), ..record.clone() };

@@ -192,7 +192,10 @@ impl<'a> Run<'a> {
             match becomes {
                 Becomes::Hydrated(made) => {
                     branch.take(*made, dry.id, self.found.rules.id);
-                    self.ledger.reached(&name, branch.tip.as_ref().map(|tip| tip.id), &dry, &self.found.buffer);
+                    let is_shared = !self.found.rules.settings.active_paths(&name).is_empty();
+                    let shared = Some(&head.branch).filter(|_| is_shared);
+                    let tip = branch.tip.as_ref().map(|tip| tip.id);
+                    self.ledger.reached(&name, tip, &dry, shared, &self.found.buffer);
                     let behind = branch.left.failed();
                     if !behind.is_empty() {
                         let (settings, mistakes) = (self.found.rules.id, branch.left.diagnostics());
