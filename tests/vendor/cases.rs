@@ -1,15 +1,15 @@
 //! What the official tools render with a network is what is rendered of inputs that were kept: a row a case.
 //!
 //! `tests/cases/vendor/GROUP/NAME.yaml` is what Helm 4.2.3 and Kustomize 5.8.1 printed while the same servers were there.
-//! `VENDOR_RECORD=1 cargo test --test runner -- vendor_cases` writes it anew, with `helm` and `kustomize` on the PATH. A case
+//! `VENDOR_RECORD=1 cargo test --test runner -- vendor::cases` writes it anew, with `helm` and `kustomize` on the PATH. A case
 //! with `.refused` is one that is refused here by that text; its first line says what the tools do.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::servers::{Liar, git_server};
-use super::support::{Answer, Lab, Repo};
-use super::vendor::{application, files_of, packed, sha256, vendor};
+use super::{application, files_of, packed, sha256, vendor};
+use crate::servers::{Liar, git_server};
+use crate::support::{Answer, Lab, Repo};
 
 const GIT: &[(&str, &str)] = &[
     ("tag", "resources: ['@GIT@/org/up.git//base?ref=v1']"),
