@@ -95,7 +95,7 @@ const WANTS: &[(&str, bool)] = &[
     ("1.3.0+b2", true),
     ("1.3.0+b9", false),
     ("1.3.0_b1", false),
-    ("1.2", true),
+    ("1.2", false),
     ("1.2.x", true),
     ("~1.2.0", true),
     ("^1", true),
