@@ -73,4 +73,6 @@ mod vendor;
 mod verify;
 mod wall;
 mod wall_makers;
+mod worker;
+mod worker_races;
 mod yaml;
