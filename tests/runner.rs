@@ -73,7 +73,6 @@ mod texts;
 mod truth;
 mod vanished;
 mod vendor;
-mod vendor_cases;
 mod verify;
 mod wall;
 mod wall_makers;

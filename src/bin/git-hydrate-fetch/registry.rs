@@ -126,7 +126,9 @@ impl Registry<'_> {
                 continue;
             }
             answer = self.fetcher.web.answer(url, ask, self.authorization.as_deref())?;
-            if let (true, Some(credential)) = (is_basic(&challenge), self.fetcher.web.credential(&self.site)?) {
+            if is_basic(&challenge)
+                && let Some(credential) = self.fetcher.web.credential(&self.site)?
+            {
                 self.fetcher.web.judge(&self.site, credential, answer.status != 401)?;
             }
         }
