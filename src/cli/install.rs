@@ -130,12 +130,15 @@ pub(super) fn uninstall(arguments: &UninstallArguments, json: bool) -> anyhow::R
 /// Prints where Argo CD finds what each Application is made of.
 fn repoint(repository: &Repository, json: bool) -> anyhow::Result<Outcome> {
     let mut sources = Vec::new();
+    let refs = repository.refs()?;
     for (_, application) in survey(repository)?.applications {
         let dry = &application.dry;
+        let is_made = refs.branch(application.sync_branch.as_str()).is_some();
         sources.push(serde_json::json!({
             "name": application.name.as_str(), "file": application.file.as_str(), "repoURL": dry.repo_url,
             "targetRevision": dry.target_revision, "path": dry.path_text,
             "hydratedBranch": application.sync_branch.as_str(), "hydratedPath": application.sync_path.as_str(),
+            "rule": application.rule, "made": is_made,
         }));
     }
     if json {
@@ -145,21 +148,31 @@ fn repoint(repository: &Repository, json: bool) -> anyhow::Result<Outcome> {
     let mut text = String::new();
     for source in &sources {
         let field = |name: &str| crate::diag::printable(source[name].as_str().unwrap_or_default());
+        let (path, branch) = (field("hydratedPath"), field("hydratedBranch"));
+        let by = source["rule"].as_u64().map(|rule| format!(", by rule {rule}")).unwrap_or_default();
+        let of = match source["made"] == true {
+            true => format!("{path} of {branch} is made from{by}"),
+            false => format!("{branch} was never made; it would be{by} from"),
+        };
         text += &format!(
-            "# {}: {} of {} is made from\n{}:\n  repoURL: {}\n  targetRevision: {}\n  path: {}\n",
+            "# {}: {of}\n{}:\n  repoURL: {}\n  targetRevision: {}\n  path: {}\n",
             field("file"),
-            field("hydratedPath"),
-            field("hydratedBranch"),
             field("name"),
             field("repoURL"),
             field("targetRevision"),
             field("path")
         );
     }
-    text += match sources.is_empty() {
-        true => "no Application is hydrated here\n",
-        false => "# In each Application, copy `drySource` to `spec.source` and remove `sourceHydrator`.\n",
-    };
+    if sources.is_empty() {
+        text += "no Application is hydrated here\n";
+    }
+    if sources.iter().any(|source| source["rule"].is_null()) {
+        text += "# In each Application with `sourceHydrator`, copy `drySource` to `spec.source` and remove `sourceHydrator`.\n";
+    }
+    if sources.iter().any(|source| !source["rule"].is_null()) {
+        text += "# An Application under a rule has its `spec.source` as before: change nothing in it. Remove what you made to \
+                 deploy its branch, or give that the source above.\n";
+    }
     output::print(text)?;
     Ok(Outcome::Done)
 }

@@ -89,7 +89,15 @@ impl Doctor<'_> {
         let close = KEYS.iter().map(|(key, _)| *key).min_by_key(|key| typos(key)).filter(|key| typos(key) <= TYPOS_MAX);
         let Some(close) = close else { return };
         let value = self.repository.config(name).unwrap_or_default();
-        let remedy = format!("{} config {close} {}", self.git_command(), shell_word(&value));
+        let git = self.git_command();
+        let set = match self.repository.config(close) {
+            None => format!("{git} config {close} {} && ", shell_word(&value)),
+            Some(_) => String::new(),
+        };
+        let remedy = match self.config.get(name).is_empty() {
+            false => format!("{set}{git} config --unset-all {name}"),
+            true => format!("{set}{git} config --global --unset-all {name}"),
+        };
         self.bad(format!("{} is not a key of git-hydrate, so it does nothing", printable(name)), remedy);
     }
 
