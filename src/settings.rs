@@ -615,7 +615,10 @@ tools: {helm: 4.2.3, kustomize: 5.8.1}
             ("limits: {makers: -1}", "`limits.makers` must be a whole number, 0 or more, not `-1`"),
             ("author: Robot", "`author` must be a mapping with `name`, `email`, not `Robot`"),
             ("author: {name: Robot}", "`author.email` is missing"),
-            ("rules:\n- branch: a\n  path: a\n  mach: {}", "yaml:4:3: unknown key `rules[0].mach`: did you mean `rules[0].match`?"),
+            (
+                "rules:\n- branch: a\n  path: a\n  mach: {}",
+                "yaml:4:3: unknown key `rules[0].mach`: did you mean `rules[0].match`?",
+            ),
             ("tools: {helmm: 4.2.3}", "unknown key `tools.helmm`: did you mean `tools.helm`?"),
             ("dryBranches: [main, [a]]", "`dryBranches[1]` must be a string, not a list"),
             ("- a", "the settings must be a mapping of keys"),

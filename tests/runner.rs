@@ -17,6 +17,7 @@ mod doctor;
 mod explain;
 mod faults;
 mod fields;
+mod first_day;
 mod frozen;
 mod garbage;
 mod go;

@@ -29,8 +29,8 @@ use crate::metadata::{
 };
 use crate::report::{Wording, summary};
 use crate::settings::{
-    FILE_BYTES_MAX, FILES, SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError, SettingsFiles as Files, argocd_cm, edit,
-    unknown_key,
+    FILE_BYTES_MAX, FILES, SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError, SettingsFiles as Files, argocd_cm,
+    edit, unknown_key,
 };
 use crate::wall;
 

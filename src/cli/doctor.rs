@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use clap::CommandFactory as _;
 
+use super::clone::is_server;
 use super::{Outcome, output};
 use crate::hook;
 use crate::hydrate::{self, RefNames, Setup, Wake};
@@ -37,7 +38,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         version: super::Arguments::command().render_version().trim().to_owned(),
     };
     let doctor = Doctor::new(&repository, &around)?;
-    let server = arguments.server || repository.worktree().is_none();
+    let server = arguments.server || is_server(&repository);
     let findings = if server {
         let renderers = Renderers::from_config(&repository, &super::machine()?)?;
         let setup = Setup::new(&repository, RefNames::server(), Wake::Pushed(Vec::new()), &renderers, wall::now());

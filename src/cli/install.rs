@@ -10,7 +10,7 @@ use super::{Outcome, WrongUse, config, output};
 use crate::diag::shell_path;
 use crate::git::{Location, Repository};
 use crate::hook;
-use crate::hydrate::{self, HydrateError, RefNames, Setup, Wake};
+use crate::hydrate::{self, BranchState, HydrateError, RefNames, Setup, Wake};
 use crate::install::{CLIENT_HOOKS, Installer, Owned, SERVER_HOOKS, State, Step};
 use crate::render::Renderers;
 use crate::wall;
@@ -91,6 +91,7 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
             Err(_) => Owned::default(),
         };
         installer.guard(&hook::access(&repository)?, &owned)?;
+        behind(&repository, &mut installer)?;
         for url in &arguments.repo_url {
             let state = if config::add_repo_url(&repository, url)? { State::Done } else { State::Already };
             installer.step(state, format!("repoURL = {url}: the URL of this repository in Applications"));
@@ -111,6 +112,26 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
         installer.client(&arguments.remote, &binary()?)?;
     }
     tell(&installer.steps(), json)
+}
+
+/// Tells that branches are behind: what was pushed while nothing was installed is hydrated by the next push only.
+fn behind(repository: &Repository, installer: &mut Installer<'_>) -> anyhow::Result<()> {
+    let renderers = Renderers::from_config(repository, &super::machine()?)?;
+    // `doctor` tells what keeps it from being read.
+    let statuses = hydrate::status(&setup(repository, &renderers, Wake::Everything)).unwrap_or_default();
+    let is_behind = |status: &&hydrate::BranchStatus| {
+        let is_open = matches!(status.state, BranchState::Hydrated | BranchState::NotMade | BranchState::Missing);
+        is_open && !status.is_current() && status.failures.is_empty()
+    };
+    let names: Vec<&str> = statuses.iter().filter(is_behind).map(|status| status.branch.as_str()).collect();
+    let what = match &names[..] {
+        [] => return Ok(()),
+        [name] => format!("{name} is behind; the next push hydrates it, or now:"),
+        names => format!("{} are behind; the next push hydrates them, or now:", names.join(", ")),
+    };
+    let advice = format!("git -C {} hydrate catch-up", shell_path(repository.common_dir()));
+    installer.advise(State::Note, what, advice);
+    Ok(())
 }
 
 pub(super) fn uninstall(arguments: &UninstallArguments, json: bool) -> anyhow::Result<Outcome> {

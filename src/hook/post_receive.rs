@@ -43,7 +43,9 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
             }
             console.print(&wrap(&format!("error: hydration failed: {why}"), "  "));
             let hint = match is_denied(&error) {
-                true => "hint: the push was accepted; an admin finds the cause with `git hydrate doctor` on the\n  server",
+                true => {
+                    "hint: the push was accepted; an admin finds the cause with `git hydrate doctor` on the\n  server"
+                }
                 false => "hint: the push was accepted; the next push, or `git hydrate catch-up`,\n  hydrates it",
             };
             console.print(hint);

@@ -36,7 +36,7 @@ pub enum HydrateError {
     #[error("gave up after {TRIES} tries: {0}")]
     Raced(String),
     /// The tree of a dry commit could not be read.
-    #[error("reading the tree{}: {reason}", of(dry_commit))]
+    #[error("finding the Applications{}: {reason}", of(dry_commit))]
     Tree {
         /// The dry commit; empty for a directory.
         dry_commit: String,

@@ -107,11 +107,7 @@ const RULE: &[Key] = &[
             key("file", Shape::Texts),
             key(
                 "destination",
-                Shape::Keys(&[
-                    key("server", Shape::Texts),
-                    key("name", Shape::Texts),
-                    key("namespace", Shape::Texts),
-                ]),
+                Shape::Keys(&[key("server", Shape::Texts), key("name", Shape::Texts), key("namespace", Shape::Texts)]),
             ),
         ]),
     ),

@@ -122,7 +122,8 @@ fn merged((before, after): (&Files, &Files), there: &Files, mine: bool) -> anyho
             None => drop(new.remove(name)),
         }
     }
-    let text = |files: &Files| String::from_utf8_lossy(files.get(SETTINGS_FILE).map_or(&[][..], Vec::as_slice)).into_owned();
+    let text =
+        |files: &Files| String::from_utf8_lossy(files.get(SETTINGS_FILE).map_or(&[][..], Vec::as_slice)).into_owned();
     let settings = merged_settings((&text(before), &text(after)), text(there), mine)?;
     if settings != text(there) {
         new.insert(SETTINGS_FILE.to_owned(), settings.into_bytes());
@@ -146,7 +147,8 @@ fn merged_settings((before, after): (&str, &str), there: String, mine: bool) -> 
     for key in keys {
         let there = read(&text)?;
         let there = there.get(key);
-        let value = value((before.get(key), after.get(key)), there, mine).map_err(|below| both(&format!("{key}{below}")))?;
+        let value =
+            value((before.get(key), after.get(key)), there, mine).map_err(|below| both(&format!("{key}{below}")))?;
         if value.as_ref() != there {
             text = edit::set(&text, key, value)?;
         }
@@ -155,7 +157,11 @@ fn merged_settings((before, after): (&str, &str), there: String, mine: bool) -> 
 }
 
 /// A value of the server with what changed it here. Errors: both changed it; the path of the key below this one.
-fn value((before, after): (Option<&Value>, Option<&Value>), there: Option<&Value>, mine: bool) -> Result<Option<Value>, String> {
+fn value(
+    (before, after): (Option<&Value>, Option<&Value>),
+    there: Option<&Value>,
+    mine: bool,
+) -> Result<Option<Value>, String> {
     if before == after || after == there {
         return Ok(there.cloned());
     }
@@ -177,7 +183,9 @@ fn value((before, after): (Option<&Value>, Option<&Value>), there: Option<&Value
     let keys: BTreeMap<&str, &Value> =
         before.keys().chain(after.keys()).filter_map(|key| Some((key.as_str()?, key))).collect();
     for (name, key) in keys {
-        match value((before.get(key), after.get(key)), there.get(key), mine).map_err(|below| format!(".{name}{below}"))? {
+        match value((before.get(key), after.get(key)), there.get(key), mine)
+            .map_err(|below| format!(".{name}{below}"))?
+        {
             Some(value) => drop(new.insert(key.clone(), value)),
             None => drop(new.shift_remove(key)),
         }

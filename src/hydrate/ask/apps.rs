@@ -100,8 +100,6 @@ impl MadeBy {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Listed {
-    /// The version of this format.
-    pub format: u32,
     /// The branch that the tree was taken for the tip of.
     pub dry_branch: String,
     /// By branch, then by path.
@@ -134,7 +132,7 @@ pub fn list(tree: &Tree<'_>, renderers: &Renderers) -> Result<Listed, HydrateErr
         applications.push(listed(application, *standing == Standing::Hydrated && !application.paused, reason));
     }
     applications.sort_by(|a, b| (&a.branch, &a.path, &a.name).cmp(&(&b.branch, &b.path, &b.name)));
-    Ok(Listed { format: 1, dry_branch: judged.dry_branch.to_string(), applications, problems })
+    Ok(Listed { dry_branch: judged.dry_branch.to_string(), applications, problems })
 }
 
 fn listed(application: &Arc<Application>, hydrated: bool, reason: Option<String>) -> ListedApplication {

@@ -169,7 +169,9 @@ impl Checked {
     /// error, as for the branch.
     pub fn add_of_branch(&mut self, mistake: Diagnostic) {
         let is_same = |found: &&mut CheckFinding| {
-            (&found.diagnostic.message, &found.diagnostic.span) == (&mistake.message, &mistake.span)
+            let place = |span: &Span| (span.path.clone(), span.line, span.column);
+            let (one, other) = (&found.diagnostic, &mistake);
+            one.message == other.message && one.span.as_ref().map(place) == other.span.as_ref().map(place)
         };
         match self.findings.iter_mut().find(is_same) {
             Some(found) => found.diagnostic.severity = found.diagnostic.severity.max(mistake.severity),

@@ -59,7 +59,9 @@ pub fn warn_of_missing_dry_branches(run: &mut Run<'_>) {
     for missing in found.rules.settings.dry_branches.iter().filter(|branch| found.tip(branch).is_none()) {
         let text = format!("the setting `dryBranches` names `{missing}`, which does not exist");
         let hint = match near(missing.as_str(), &names) {
-            Some(near) => format!("did you mean `{near}`? on the server: git hydrate config set dryBranches {}", shell_word(near)),
+            Some(near) => {
+                format!("did you mean `{near}`? on the server: git hydrate config set dryBranches {}", shell_word(near))
+            }
             None => format!(
                 "push it, or take it away on the server: git hydrate config unset dryBranches {}",
                 shell_word(missing.as_str())

@@ -45,7 +45,8 @@ impl Doctor<'_> {
             count => format!(" and {} more places", count - 1),
         };
         let path = shell_path(if closed.len() == 1 { first } else { dir });
-        let is_ours = |path: &Path| path.starts_with(dir.join("hydrate")) || path == hydrate::lock_path(self.repository);
+        let is_ours =
+            |path: &Path| path.starts_with(dir.join("hydrate")) || path == hydrate::lock_path(self.repository);
         let what_fails = match closed.iter().all(|(path, _)| is_ours(path)) {
             true => "pushes are not hydrated",
             false => "pushes fail",

@@ -55,7 +55,7 @@ fn head(changes: &Changes, limit: usize) -> String {
             continue;
         }
         let row = match environment.applications.len() {
-            _ if !environment.renders() => "**fails to render** | | | | | |".to_owned(),
+            _ if !environment.renders() => "**fails, so it stays as it is** | | | | | |".to_owned(),
             0 => "no change | | | | | |".to_owned(),
             count => format!(
                 "{count} of {} | {} | {} | {} | {} | {} | {}",

@@ -92,7 +92,7 @@ impl<'a> Overview<'a> {
 /// What becomes of an environment, in a few words.
 pub(super) fn state(environment: &EnvironmentDiff, overview: &Overview<'_>) -> String {
     if !environment.renders() {
-        return "fails to render".to_owned();
+        return "fails, so it stays as it is".to_owned();
     }
     if let Some(frozen) = &environment.branch.frozen {
         return frozen.to_string();
