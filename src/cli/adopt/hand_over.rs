@@ -58,12 +58,10 @@ fn named<'f>(
 
 /// Why a branch is none that can be handed over.
 fn why_not(repository: &Repository, branch: &BranchName) -> anyhow::Result<&'static str> {
-    if repository.refs()?.branch(branch.as_str()).is_none() {
-        return Ok("it does not exist");
-    }
-    Ok(match hydrate::hydrated_branches(repository)?.contains(branch) {
-        true => "it is hydrated already",
-        false => "no Application names it as its branch",
+    let Some(tip) = repository.refs()?.branch(branch.as_str()) else { return Ok("it does not exist") };
+    Ok(match hydrate::hydrated_commit(repository, tip)? {
+        Some(_) => "it is hydrated already",
+        None => "no Application names it as its branch",
     })
 }
 
