@@ -57,6 +57,7 @@ pub use document::Document;
 pub use environment::{Environment, Substituted, Variable};
 pub use made::{By, Keeps, Maker, makers_of};
 pub use name::{AppName, BranchName, NameError};
+pub(crate) use near::near;
 pub use options::{
     Directory, FileParameter, Helm, HelmParameter, Jsonnet, JsonnetVariable, Kustomize, Options, Patch, PatchTarget,
     Plugin, PluginParameter, PluginVariable, Replicas,

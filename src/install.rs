@@ -46,6 +46,8 @@ pub struct Installer<'a> {
     config: Config,
     git: Version,
     steps: Vec<Step>,
+    /// The hooks that are left to the admin.
+    refused: Vec<&'static str>,
 }
 
 /// What came of one part of an installation.
@@ -145,7 +147,7 @@ impl<'a> Installer<'a> {
     /// Looks at a repository.
     pub fn new(repository: &'a Repository) -> Result<Self, Error> {
         let (config, git) = (Config::read(repository)?, Version::of(repository)?);
-        Ok(Self { repository, config, git, steps: Vec::new() })
+        Ok(Self { repository, config, git, steps: Vec::new(), refused: Vec::new() })
     }
 
     /// Whether hooks of a server call us, wherever they are.

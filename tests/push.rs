@@ -560,7 +560,7 @@ fn settings_shape_what_is_written() {
     settings.commit("a slip", &[("settings.yaml", "profil: argocd\n")]);
     server.git(&["fetch", "-q", "../settings", "+HEAD:refs/hydrate/config"]);
     let answer = clone.run("git", &["push", "origin", "HEAD:refs/heads/other"]).success();
-    assert!(answer.remote().join(" ").contains("unknown field `profil`"), "{answer:?}");
+    assert!(answer.remote().join(" ").contains("unknown key `profil`"), "{answer:?}");
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn run(commands: &[&str]) -> Vec<String> {
         .map_or((text.as_str(), String::new()), |(before, after)| (before, format!("{}{after}", server.url())));
     let text = before.to_owned() + &with_steady_ids(&after).replace(&server.url(), CHARTS);
     // The server of this test has no certificate.
-    let lines = text.lines().filter(|line| !line.contains(" was fetched without TLS"));
+    let lines = text.lines().filter(|line| !line.contains(" was fetched without TLS, "));
     let text = lines.map(|line| line.trim_end().to_owned() + "\n").collect::<String>();
     text.split(&format!("{MARK}\n")).map(str::to_owned).collect()
 }

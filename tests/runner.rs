@@ -18,6 +18,7 @@ mod every;
 mod explain;
 mod faults;
 mod fields;
+mod first_day;
 mod frozen;
 mod garbage;
 mod go;

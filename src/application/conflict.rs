@@ -118,7 +118,8 @@ impl Conflict {
             Conflict::PathCase { .. } => "a clone on macOS or Windows can hold only one of them".to_owned(),
             Conflict::DestinationIsDry { .. } => "write to a branch of its own, such as `environments/dev`".to_owned(),
             Conflict::DestinationForbidden { branch } => {
-                format!("correct the branch, or have an admin allow `{branch}` in the settings")
+                let branch = shell_word(branch.as_str());
+                format!("correct the branch, or allow it on the server: git hydrate config add branches {branch}")
             }
             Conflict::BranchDirectory { .. } => "rename one of them".to_owned(),
             Conflict::SyncBranchesDiffer { .. } => "give each sync branch a staging branch of its own".to_owned(),

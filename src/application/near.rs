@@ -15,7 +15,7 @@ const fn edits_max(len: usize) -> usize {
 ///
 /// An edit adds, takes away or replaces a character, or swaps two neighbours (Damerau-Levenshtein); case never counts. Of
 /// several names the nearest; none when `key` is one of them.
-pub(super) fn near<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+pub(crate) fn near<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     if known.contains(&key) {
         return None;
     }

@@ -293,14 +293,25 @@ impl<'a> Rules<'a> {
                     self.add([index], Conflict::DestinationIsDry { branch: branch.clone() }, span);
                 }
             }
+        }
+        self.forbidden_branches(hydrated);
+    }
+
+    /// Branches that the settings do not allow, each once.
+    fn forbidden_branches(&mut self, hydrated: &[usize]) {
+        let mut forbidden: BTreeMap<&BranchName, (&Span, Vec<usize>)> = BTreeMap::new();
+        for &index in hydrated {
+            let application = &self.applications[index];
             // A sync branch is written too, when it does not exist yet.
-            let sync = (&application.sync_branch, &places.sync_branch);
+            let sync = (&application.sync_branch, &application.places.sync_branch);
             for (branch, span) in staging_of(application).into_iter().chain([sync]) {
                 if !self.context.allowed.matches(branch.as_str()) {
-                    let conflict = Conflict::DestinationForbidden { branch: branch.clone() };
-                    self.add([index], conflict, span);
+                    forbidden.entry(branch).or_insert_with(|| (span, Vec::new())).1.push(index);
                 }
             }
+        }
+        for (branch, (span, applications)) in forbidden {
+            self.add(applications, Conflict::DestinationForbidden { branch: branch.clone() }, span);
         }
     }
 

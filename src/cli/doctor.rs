@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use anyhow::Context as _;
 use clap::CommandFactory as _;
 
+use super::clone::is_server;
 use super::every::Every;
 use super::{Outcome, output};
 use crate::git::Repository;
@@ -36,7 +37,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         return all(dir, json);
     }
     let repository = super::repository(arguments.repository.as_deref())?;
-    let server = arguments.server || repository.worktree().is_none();
+    let server = arguments.server || is_server(&repository);
     let findings = findings(&repository, (!server).then_some(&arguments.remote))?;
     if json {
         output::print_json_list("findings", &findings)?;

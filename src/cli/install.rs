@@ -11,8 +11,8 @@ use super::{Outcome, WrongUse, config, output};
 use crate::diag::shell_path;
 use crate::git::{Location, Repository};
 use crate::hook;
-use crate::hydrate::{self, HydrateError, RefNames, Setup, Wake};
 use crate::install::{CLIENT_HOOKS, Installer, Owned, SERVER_HOOKS, State, Step, repositories};
+use crate::hydrate::{self, BranchState, HydrateError, RefNames, Setup, Wake};
 use crate::render::Renderers;
 use crate::wall;
 
@@ -114,6 +114,7 @@ fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>
         Err(_) => Owned::default(),
     };
     installer.guard(&hook::access(&repository)?, &owned)?;
+    behind(&repository, &mut installer)?;
     for url in repo_urls {
         let state = if config::add_repo_url(&repository, url)? { State::Done } else { State::Already };
         installer.step(state, format!("repoURL = {url}: the URL of this repository in Applications"));
@@ -138,6 +139,26 @@ fn install_all(dir: &Path, json: bool) -> anyhow::Result<Outcome> {
     done.outcome(refused)
 }
 
+/// Tells that branches are behind: what was pushed while nothing was installed is hydrated by the next push only.
+fn behind(repository: &Repository, installer: &mut Installer<'_>) -> anyhow::Result<()> {
+    let renderers = Renderers::from_config(repository, &super::machine()?)?;
+    // `doctor` tells what keeps it from being read.
+    let statuses = hydrate::status(&setup(repository, &renderers, Wake::Everything)).unwrap_or_default();
+    let is_behind = |status: &&hydrate::BranchStatus| {
+        let is_open = matches!(status.state, BranchState::Hydrated | BranchState::NotMade | BranchState::Missing);
+        is_open && !status.is_current() && status.failures.is_empty()
+    };
+    let names: Vec<&str> = statuses.iter().filter(is_behind).map(|status| status.branch.as_str()).collect();
+    let what = match &names[..] {
+        [] => return Ok(()),
+        [name] => format!("{name} is behind; the next push hydrates it, or now:"),
+        names => format!("{} are behind; the next push hydrates them, or now:", names.join(", ")),
+    };
+    let advice = format!("git -C {} hydrate catch-up", shell_path(repository.common_dir()));
+    installer.advise(State::Note, what, advice);
+    Ok(())
+}
+
 pub(super) fn uninstall(arguments: &UninstallArguments, json: bool) -> anyhow::Result<Outcome> {
     let repository = match &arguments.server {
         Some(path) => server_repository(path)?,
@@ -155,12 +176,15 @@ pub(super) fn uninstall(arguments: &UninstallArguments, json: bool) -> anyhow::R
 /// Prints where Argo CD finds what each Application is made of.
 fn repoint(repository: &Repository, json: bool) -> anyhow::Result<Outcome> {
     let mut sources = Vec::new();
+    let refs = repository.refs()?;
     for (_, application) in survey(repository)?.applications {
         let dry = &application.dry;
+        let is_made = refs.branch(application.sync_branch.as_str()).is_some();
         sources.push(serde_json::json!({
             "name": application.name.as_str(), "file": application.file.as_str(), "repoURL": dry.repo_url,
             "targetRevision": dry.target_revision, "path": dry.path_text,
             "hydratedBranch": application.sync_branch.as_str(), "hydratedPath": application.sync_path.as_str(),
+            "rule": application.rule, "made": is_made,
         }));
     }
     if json {
@@ -170,21 +194,31 @@ fn repoint(repository: &Repository, json: bool) -> anyhow::Result<Outcome> {
     let mut text = String::new();
     for source in &sources {
         let field = |name: &str| crate::diag::printable(source[name].as_str().unwrap_or_default());
+        let (path, branch) = (field("hydratedPath"), field("hydratedBranch"));
+        let by = source["rule"].as_u64().map(|rule| format!(", by rule {rule}")).unwrap_or_default();
+        let of = match source["made"] == true {
+            true => format!("{path} of {branch} is made from{by}"),
+            false => format!("{branch} was never made; it would be{by} from"),
+        };
         text += &format!(
-            "# {}: {} of {} is made from\n{}:\n  repoURL: {}\n  targetRevision: {}\n  path: {}\n",
+            "# {}: {of}\n{}:\n  repoURL: {}\n  targetRevision: {}\n  path: {}\n",
             field("file"),
-            field("hydratedPath"),
-            field("hydratedBranch"),
             field("name"),
             field("repoURL"),
             field("targetRevision"),
             field("path")
         );
     }
-    text += match sources.is_empty() {
-        true => "no Application is hydrated here\n",
-        false => "# In each Application, copy `drySource` to `spec.source` and remove `sourceHydrator`.\n",
-    };
+    if sources.is_empty() {
+        text += "no Application is hydrated here\n";
+    }
+    if sources.iter().any(|source| source["rule"].is_null()) {
+        text += "# In each Application with `sourceHydrator`, copy `drySource` to `spec.source` and remove `sourceHydrator`.\n";
+    }
+    if sources.iter().any(|source| !source["rule"].is_null()) {
+        text += "# An Application under a rule has its `spec.source` as before: change nothing in it. Remove what you made to \
+                 deploy its branch, or give that the source above.\n";
+    }
     output::print(text)?;
     Ok(Outcome::Done)
 }

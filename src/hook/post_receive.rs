@@ -45,10 +45,25 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
                 notify_of(&repository, Err(&why), &mut console);
             }
             console.print(&wrap(&format!("error: hydration failed: {why}"), "  "));
-            console.print("hint: the push was accepted; the next push, or `git hydrate catch-up`,\n  hydrates it");
+            let hint = match is_denied(&error) {
+                true => {
+                    "hint: the push was accepted; an admin finds the cause with `git hydrate doctor` on the\n  server"
+                }
+                false => "hint: the push was accepted; the next push, or `git hydrate catch-up`,\n  hydrates it",
+            };
+            console.print(hint);
             false
         }
     }
+}
+
+/// Whether a file that may not be written or read is in the way, as it is of the next run too.
+fn is_denied(error: &(dyn std::error::Error + 'static)) -> bool {
+    let denied = |error: &(dyn std::error::Error + 'static)| {
+        let io = error.downcast_ref::<std::io::Error>();
+        io.is_some_and(|io| io.kind() == std::io::ErrorKind::PermissionDenied)
+    };
+    std::iter::successors(Some(error), |error| error.source()).any(denied)
 }
 
 /// Has the admin's command know of a run.

@@ -22,7 +22,7 @@ pub enum HydrateError {
     #[error("refs/hydrate/config: {0}")]
     Settings(SettingsError),
     /// A template of the settings fails.
-    #[error("{0}")]
+    #[error("{}", .0.to_string().trim_start_matches("error: "))]
     Template(Diagnostic),
     /// The settings that a hydrated commit names are not here.
     #[error("the settings {id} that `{branch}` was hydrated with are not in this repository")]
@@ -36,7 +36,7 @@ pub enum HydrateError {
     #[error("gave up after {TRIES} tries: {0}")]
     Raced(String),
     /// The tree of a dry commit could not be read.
-    #[error("reading the tree{}: {reason}", of(dry_commit))]
+    #[error("finding the Applications{}: {reason}", of(dry_commit))]
     Tree {
         /// The dry commit; empty for a directory.
         dry_commit: String,

@@ -133,6 +133,7 @@ impl<'a> Doctor<'a> {
         self.refs()?;
         self.replacements()?;
         self.names()?;
+        let dry_branches = survey.as_ref().map(|survey| survey.settings.dry_branches.clone()).unwrap_or_default();
         match survey {
             Ok(survey) => {
                 self.branches(&survey.branches)?;
@@ -147,6 +148,7 @@ impl<'a> Doctor<'a> {
             Err(error) => self.bad(format!("the dry branches cannot be read: {}", chain(&error)), "git fsck"),
         }
         self.behind(statuses);
+        self.missing_dry_branches(&dry_branches)?;
         if let Some(first) = problems.first() {
             let what = match problems.len() {
                 1 => format!("an error keeps Applications from being hydrated: {}", first.message),
@@ -164,6 +166,20 @@ impl<'a> Doctor<'a> {
     pub fn client(mut self, remote: &str) -> Result<Vec<Finding>, Error> {
         self.git_version();
         self.on_path();
+        if self.config.get(&format!("remote.{remote}.url")).is_empty() {
+            let remotes = self.repository.remotes();
+            match remotes.is_empty() {
+                true => self.good("there is no remote, so nothing is fetched, and no push is checked"),
+                false => {
+                    let remedy =
+                        format!("git hydrate doctor --remote NAME, where NAME is one of: {}", remotes.join(", "));
+                    self.bad(format!("there is no remote `{remote}`"), remedy);
+                }
+            }
+            self.locks()?;
+            self.replacements()?;
+            return Ok(self.findings);
+        }
         for hook in CLIENT_HOOKS {
             self.hook(hook)?;
         }
@@ -223,7 +239,8 @@ impl<'a> Doctor<'a> {
         let bare: Vec<String> =
             records.chain(closed.into_iter().map(BranchName::ref_name)).filter(|name| !hidden(name)).collect();
         if !shut.is_empty() {
-            self.bad(format!("promoters cannot push to {}: it is hidden", shut.join(", ")), &again);
+            let who = if shut == [SETTINGS_REF] { "settings pushers" } else { "promoters" };
+            self.bad(format!("{who} cannot push to {}: it is hidden", shut.join(", ")), &again);
         }
         if !bare.is_empty() {
             self.advise(format!("only the pre-receive hook guards {}", bare.join(", ")), &again);
@@ -336,6 +353,21 @@ impl<'a> Doctor<'a> {
         if !branches.is_empty() {
             let names: Vec<_> = branches.iter().map(BranchName::as_str).collect();
             self.good(format!("Applications hydrate to {}", names.join(", ")));
+        }
+        Ok(())
+    }
+
+    /// Branches that the settings call dry, and that do not exist.
+    fn missing_dry_branches(&mut self, dry_branches: &[BranchName]) -> Result<(), Error> {
+        let refs = self.repository.refs()?;
+        let git = self.git_command();
+        if refs.below("refs/heads/").next().is_none() {
+            return Ok(());
+        }
+        for missing in dry_branches.iter().filter(|branch| refs.branch(branch.as_str()).is_none()) {
+            let name = shell_word(missing.as_str());
+            let remedy = format!("push it, or name another: {git} hydrate config unset dryBranches {name}");
+            self.bad(format!("the setting dryBranches names {missing}, which does not exist"), remedy);
         }
         Ok(())
     }

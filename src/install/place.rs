@@ -53,7 +53,8 @@ impl Place {
             return Ok(Self::Nowhere {
                 reason: format!("gitolite keeps the hooks of this repository, so its {} is left alone", hook.name),
                 advice: format!(
-                    "in ~/.gitolite.rc set LOCAL_CODE to a directory and enable 'repo-specific-hooks'; then {print}>\
+                    "in ~/.gitolite.rc set LOCAL_CODE to a directory and enable 'repo-specific-hooks'; then \
+                     mkdir -p LOCAL_CODE/hooks/repo-specific, {print}>\
                      LOCAL_CODE/hooks/repo-specific/hydrate-{0}, chmod +x it, add `option hook.{0} = hydrate-{0}` to the \
                      repository in gitolite.conf and push gitolite-admin, or run: gitolite setup",
                     hook.name

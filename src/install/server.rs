@@ -79,7 +79,10 @@ impl Installer<'_> {
                         let shown = self.shown(&file);
                         self.step(State::Already, format!("{shown} calls git-hydrate"));
                     }
-                    None => self.advise(State::Refused, reason, advice),
+                    None => {
+                        self.refused.push(hook.name);
+                        self.advise(State::Refused, format!("{reason}: pushes are not {}", hook.work()), advice);
+                    }
                 }
                 Ok(())
             }

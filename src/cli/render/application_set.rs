@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use clap::Parser;
 
 use super::super::{Outcome, WrongUse, output};
-use super::below_root;
+use super::{below_root, tell};
 use crate::application::set::{self, Home, Limits, Recorded, Sources};
 use crate::diag::{Diagnostic, Span};
 use crate::git::{Location, Repository};
@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
 /// Says what is wrong, at a place as it is named from here.
 fn failed(mut diagnostic: Diagnostic, place: &impl Fn(Span) -> Span) -> Outcome {
     diagnostic.span = diagnostic.span.map(place);
-    output::warn(&diagnostic);
+    tell(&diagnostic);
     Outcome::Found
 }
 

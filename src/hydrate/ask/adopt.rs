@@ -99,9 +99,19 @@ pub fn adopt(
 ) -> Result<Adoption, HydrateError> {
     let mut draft = Draft::of(tree, asked.rule.as_ref())?;
     repository::propose(&mut draft, asked, tree, renderers)?;
-    let judged = judged_by(draft.rules()?, tree, renderers)?;
+    let mut judged = judged_by(draft.rules()?, tree, renderers)?;
+    let is_dry_known = !draft.settings()?.dry_branches.is_empty();
+    if !is_dry_known {
+        dry_branches(&mut draft, &judged)?;
+        // A generator of an ApplicationSet may read the dry branch by its name.
+        if !judged.discovered.unanswered.is_empty() {
+            judged = judged_by(draft.rules()?, tree, renderers)?;
+        }
+    }
     let (judged, notes) = roots::propose(&mut draft, judged, asked, tree, renderers)?;
-    dry_branches(&mut draft, &judged)?;
+    if !is_dry_known {
+        dry_branches(&mut draft, &judged)?;
+    }
     draft.made_applications(&judged)?;
     let needs = inputs::needed(&judged, tree)?;
     let mut found = Findings::of(&judged);
@@ -151,9 +161,6 @@ fn hydrated(judged: &Judged) -> Vec<(usize, &Application)> {
 
 /// The branches that Applications name, with the one that is looked at first.
 fn dry_branches(draft: &mut Draft, judged: &Judged) -> Result<(), HydrateError> {
-    if !draft.settings()?.dry_branches.is_empty() {
-        return Ok(());
-    }
     let standings = judged.verdict.standings.iter().zip(&judged.discovered.applications);
     let others = standings.filter(|(standing, _)| **standing == Standing::OtherBranch);
     let named: BTreeSet<BranchName> =

@@ -165,14 +165,20 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Adds why an environment branch stays as it is, unless that was found without looking at it.
+    /// Adds why an environment branch stays as it is. What was found without looking at the branch is there once, and an
+    /// error, as for the branch.
     pub fn add_of_branch(&mut self, mistake: Diagnostic) {
-        let is_same = |found: &CheckFinding| {
-            (&found.diagnostic.message, &found.diagnostic.span) == (&mistake.message, &mistake.span)
+        let is_same = |found: &&mut CheckFinding| {
+            let place = |span: &Span| (span.path.clone(), span.line, span.column);
+            let (one, other) = (&found.diagnostic, &mistake);
+            one.message == other.message && one.span.as_ref().map(place) == other.span.as_ref().map(place)
         };
-        if !self.findings.iter().any(is_same) {
-            let finding = CheckFinding { rule: Rule::EnvironmentBranch, diagnostic: mistake, found_in: Vec::new() };
-            self.findings.push(finding);
+        match self.findings.iter_mut().find(is_same) {
+            Some(found) => found.diagnostic.severity = found.diagnostic.severity.max(mistake.severity),
+            None => {
+                let finding = CheckFinding { rule: Rule::EnvironmentBranch, diagnostic: mistake, found_in: Vec::new() };
+                self.findings.push(finding);
+            }
         }
     }
 

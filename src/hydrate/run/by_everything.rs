@@ -276,7 +276,11 @@ fn removals(
     before.retain(|destination| !promoted.contains(&destination.path));
     plan::removals(name, &before, &now, 0, (limit.share, limit.at_least), allowed).map_err(|(mistake, removals)| {
         let paths: Vec<&RepoPath> = removals.iter().map(|removal| &removal.path).collect();
-        mistake.diagnostic(&paths, settings != tree.settings)
+        let diagnostic = mistake.diagnostic(&paths, settings != tree.settings);
+        match (&tree.allowed_removals[..], diagnostic.hint.clone()) {
+            ([], _) | (_, None) => diagnostic,
+            (others, Some(hint)) => diagnostic.hint(format!("its trailer allows {}; {hint}", others.join(", "))),
+        }
     })
 }
 

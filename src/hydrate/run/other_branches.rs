@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::state::Run;
 use super::stopped::Stopped;
-use crate::application::{Application, BranchName};
+use crate::application::{Application, BranchName, near};
 use crate::diag::{Diagnostic, shell_word};
 use crate::hydrate::dry_tree::DryTrees;
 use crate::hydrate::heads::DryHead;
@@ -42,6 +42,33 @@ pub fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Result<()
     }
     report.warnings.extend(warnings);
     Ok(())
+}
+
+/// Warns of branches that the setting `dryBranches` names and that do not exist, where others do. A push to a branch has
+/// warnings of its own.
+pub fn warn_of_missing_dry_branches(run: &mut Run<'_>) {
+    let Run { found, report, .. } = run;
+    let is_of_branches = matches!(&found.setup.wake, Wake::Pushed(pushed) if !pushed.is_empty());
+    if is_of_branches || matches!(found.setup.wake, Wake::Commit { .. }) {
+        return;
+    }
+    let names: Vec<&str> = found.refs.below(&found.setup.refs.read).map(|(name, _)| name).collect();
+    if names.is_empty() {
+        return;
+    }
+    for missing in found.rules.settings.dry_branches.iter().filter(|branch| found.tip(branch).is_none()) {
+        let text = format!("the setting `dryBranches` names `{missing}`, which does not exist");
+        let hint = match near(missing.as_str(), &names) {
+            Some(near) => {
+                format!("did you mean `{near}`? on the server: git hydrate config set dryBranches {}", shell_word(near))
+            }
+            None => format!(
+                "push it, or take it away on the server: git hydrate config unset dryBranches {}",
+                shell_word(missing.as_str())
+            ),
+        };
+        report.warnings.push(Diagnostic::warning(text).hint(hint));
+    }
 }
 
 /// How many Applications of a branch name that branch and are not on the dry branch; all of them where there is none.

@@ -9,7 +9,7 @@ use super::commits::{Becomes, Commits};
 use super::failed_render::{FailedBranch, FailedRender};
 use super::learn::learn;
 use super::moves::{Moves, Start};
-use super::other_branches::warn_of_other_branches;
+use super::other_branches::{warn_of_missing_dry_branches, warn_of_other_branches};
 use super::plan::{Failing, Hydration, Plan, Rendered, Step, Task, Work};
 use super::rendered::render;
 use super::state::Run;
@@ -152,6 +152,7 @@ impl Run<'_> {
         let heads = self.readable_heads();
         learn(self, &heads)?;
         warn_of_other_branches(self, &heads)?;
+        warn_of_missing_dry_branches(self);
         Ok(heads)
     }
 
