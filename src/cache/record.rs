@@ -5,7 +5,7 @@ use crate::application::{AppName, Application, BranchName, Keeps};
 use crate::diag::Diagnostic;
 use crate::manifest::Key;
 use crate::path::RepoPath;
-use crate::view::{ContentId, Reads};
+use crate::view::{ContentId, Reads, Seen};
 
 /// Why an Application has no manifests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,6 +121,8 @@ pub(super) enum Way<'a> {
     Read(&'a RepoPath),
     /// One of its objects.
     Object(&'a BranchName, Option<&'a str>, &'a Key),
+    /// A directory of which only the directories were listed.
+    Directories(&'a RepoPath),
     /// Its result names the dry commit.
     NamesTheCommit,
     /// No record: a kustomization names the file as a patch.
@@ -143,6 +145,7 @@ impl Way<'_> {
             }
             Way::Name(name) => ["name", name.as_str()].iter().for_each(|text| add(text)),
             Way::Read(path) => ["read", path.as_str()].iter().for_each(|text| add(text)),
+            Way::Directories(path) => ["directories", path.as_str()].iter().for_each(|text| add(text)),
             Way::Patch(path) => ["patch", path.as_str()].iter().for_each(|text| add(text)),
             Way::NamesTheCommit => add("commit"),
             Way::Object(branch, cluster, key) => {
@@ -291,7 +294,10 @@ impl Record {
 
     /// What leads to the record.
     pub(super) fn ways(&self) -> impl Iterator<Item = Way<'_>> {
-        let reads = self.reads.keys().map(|(path, _)| Way::Read(path));
+        let reads = self.reads.iter().map(|((path, _), seen)| match seen {
+            Seen::Directories(_) => Way::Directories(path),
+            Seen::Absent | Seen::Present(_) | Seen::Content(_) | Seen::Listed(_) | Seen::Link(_) => Way::Read(path),
+        });
         let objects = self.objects.iter().map(|key| Way::Object(&self.branch, self.cluster.as_deref(), key));
         let commit = self.names_the_commit.then_some(Way::NamesTheCommit);
         let own = [Way::File(&self.file), Way::One(&self.file, self.index), Way::Read(&self.dry_path)];

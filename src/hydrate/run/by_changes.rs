@@ -267,7 +267,7 @@ impl ByChanges {
         }
         let mut differing = Vec::new();
         let mut documents = Documents::of(&view, &found.rules.plain);
-        for record in state.readers(&changes.paths)? {
+        for record in state.readers(&changes.paths, &changes.directories)? {
             if touched.has(&(record.file.clone(), record.index)) {
                 continue;
             }
