@@ -17,7 +17,7 @@ enum Place {
 use Place::{Here, Server};
 
 /// Every command, done or the same (0), with findings (1), and after an error (2).
-const ROWS: [Row; 71] = [
+const ROWS: [Row; 74] = [
     (&["HEAD"], Here, 0),
     (&["no-such-commit"], Here, 2),
     (&["--no-such-option"], Here, 2),

@@ -11,8 +11,8 @@ use super::{Outcome, WrongUse, config, output};
 use crate::diag::shell_path;
 use crate::git::{Location, Repository};
 use crate::hook;
-use crate::install::{CLIENT_HOOKS, Installer, Owned, SERVER_HOOKS, State, Step, repositories};
 use crate::hydrate::{self, BranchState, HydrateError, RefNames, Setup, Wake};
+use crate::install::{CLIENT_HOOKS, Installer, Owned, SERVER_HOOKS, State, Step, repositories};
 use crate::render::Renderers;
 use crate::wall;
 
