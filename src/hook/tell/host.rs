@@ -128,7 +128,7 @@ impl fmt::Display for Host {
 fn gitea_environment(repository: &Repository) -> Option<Vec<(&'static str, String)>> {
     let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let caller = (!is_set(&GITEA_CALLER)).then(|| (GITEA_CALLER, "git-hydrate".to_owned()));
-    if GITEA_REPOSITORY.iter().chain(&GITEA_USER).all(|name| is_set(&name)) {
+    if GITEA_REPOSITORY.iter().chain(&GITEA_USER).all(is_set) {
         return Some(caller.into_iter().collect());
     }
     let pusher = repository.config(FORGE_PUSHER)?;
