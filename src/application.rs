@@ -55,7 +55,7 @@ use set::Cluster;
 pub use conflict::destination_is_dry;
 pub use document::Document;
 pub use environment::{Environment, Substituted, Variable};
-pub use made::{By, Keeps, Maker};
+pub use made::{By, Keeps, Maker, makers_of};
 pub use name::{AppName, BranchName, NameError};
 pub(crate) use near::near;
 pub use options::{
@@ -289,6 +289,13 @@ impl Application {
         }
         hash.update([u8::from(self.paused)]);
         ContentId::new(&hash.finalize())
+    }
+
+    /// The order among the Applications of a branch: those that stand in files as they do there, and behind those of its file
+    /// what it makes, by names.
+    pub fn rank(&self) -> impl Ord + '_ {
+        let index = if self.maker.is_some() { usize::MAX } else { self.index };
+        (&self.file, index, &self.name, self.namespace.as_ref(), self.index)
     }
 
     /// Its `targetRevision` as the name of a branch, which it need not be.

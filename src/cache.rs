@@ -26,7 +26,7 @@ mod table;
 mod unsearched;
 
 pub use codec::{Decoder, Encoder};
-pub use record::{About, Encoded, Failure, FailureKind, Record};
+pub use record::{About, Encoded, Failure, FailureKind, Record, Used};
 pub use state::{Branch, Frozen, Head, State, Stuck, Unusable};
 pub use store::Cache;
 pub use unsearched::Unsearched;

@@ -18,6 +18,8 @@ use git_hydrate::render::{Isolation, Machine, Renderers};
 
 use super::support::{BINARY, Lab, Repo};
 
+mod joining;
+
 /// Counts what is rendered.
 #[derive(Default)]
 struct Counter(AtomicUsize);
@@ -595,9 +597,14 @@ impl Twins {
         if random.below(8) == 0 {
             damage(&self.warm.path.join("hydrate/cache"), random);
         }
+        self.compare(&format!("round {round}"))
+    }
+
+    /// Hydrates both: the reports and all refs must be the same.
+    fn compare(&mut self, name: &str) -> Report {
         let [with, without] = [&self.warm, &self.cold].map(|server| server.hydrate("main"));
-        assert_eq!(with, without, "round {round}");
-        assert_eq!(self.warm.refs(), self.cold.refs(), "round {round}");
+        assert_eq!(with, without, "{name}");
+        assert_eq!(self.warm.refs(), self.cold.refs(), "{name}");
         self.moved += moved(&with);
         self.failed += with.branches.iter().filter(|branch| matches!(branch.outcome, Outcome::Failed { .. })).count();
         with

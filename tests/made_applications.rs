@@ -502,16 +502,23 @@ fn the_list_of_clusters_holds_what_a_set_needs_and_nothing_of_the_credentials() 
     let set = set.replace("{{environment}}", "{{metadata.annotations.environment}}").replace("{{app}}", "{{name}}");
     let clone = with_apps(&server, &[("set.yaml", &set)], &[("eu", "dev"), ("us", "dev"), ("in-cluster", "dev")]);
     let secret = |name: &str| {
+        // The marker is in every field but those that a list is to have, also as base64.
         format!(
-            "- apiVersion: v1\n  kind: Secret\n  metadata:\n    name: c-{name}\n    labels: {{argocd.argoproj.io/secret-type: \
-             cluster}}\n    annotations: {{environment: dev, token: MARKER}}\n  stringData: {{name: {name}, server: \
-             'https://{name}.example.com', config: MARKER}}\n"
+            "- apiVersion: v1\n  kind: Secret\n  type: MARKER\n  MARKER: MARKER # MARKER\n  metadata:\n    name: \
+             c-{name}\n    generateName: MARKER\n    uid: MARKER\n    resourceVersion: MARKER\n    selfLink: MARKER\n    \
+             finalizers: [MARKER]\n    ownerReferences: [{{kind: MARKER, name: MARKER}}]\n    managedFields: [{{manager: \
+             MARKER}}]\n    labels: {{argocd.argoproj.io/secret-type: cluster}}\n    annotations: {{environment: dev, token: \
+             MARKER, MARKER: MARKER, kubectl.kubernetes.io/last-applied-configuration: '{{\"MARKER\": \"TUFSS0VS\"}}'}}\n  \
+             data: {{config: TUFSS0VS, shard: TUFSS0VS, namespaces: TUFSS0VS, MARKER: TUFSS0VS}}\n  stringData: {{name: \
+             {name}, server: 'https://{name}.example.com', config: '{{\"bearerToken\": \"MARKER\"}}', shard: MARKER, \
+             namespaces: MARKER, clusterResources: MARKER, MARKER: MARKER}}\n  status: MARKER\n"
         )
     };
     let secrets = format!("apiVersion: v1\nkind: List\nitems:\n{}{}", secret("us"), secret("eu"));
     std::fs::write(clone.path.join("eu.txt"), "Server Version: v1.33.4\nv1\napps/v1\n").expect("written");
     let list = clone.hydrate_with(&["clusters", "import", "--versions", "eu=eu.txt"], &secrets).success().stdout;
-    assert!(!list.contains("MARKER") && list.contains("kubeVersion: v1.33.4"), "{list}");
+    let is_clean = |text: &str| !text.contains("MARKER") && !text.contains("TUFSS0VS");
+    assert!(is_clean(&list) && list.contains("kubeVersion: v1.33.4"), "{list}");
     std::fs::remove_file(clone.path.join("eu.txt")).expect("removed");
     server.git(&["hydrate", "config", "set", "clusters", "clusters.yaml"]);
     clone.commit("clusters", &[("clusters.yaml", &format!("{list}- {{name: in-cluster, server: 'https://kubernetes.default.svc', annotations: {{environment: dev}}}}\n"))]);
@@ -519,10 +526,7 @@ fn the_list_of_clusters_holds_what_a_set_needs_and_nothing_of_the_credentials() 
     assert!(files(&server, "environments/dev").contains("eu/manifest.yaml"), "{told}");
     let user = secrets.replace("https://eu", "https://admin:MARKER@eu");
     let refused = clone.hydrate_with(&["clusters", "import"], &user).exits(2);
-    assert!(
-        refused.stderr.contains("`c-eu` contains a user name") && !refused.stderr.contains("MARKER"),
-        "{refused:?}"
-    );
+    assert!(refused.stderr.contains("`c-eu` contains a user name") && is_clean(&refused.stderr), "{refused:?}");
 }
 
 /// What a set reads is all that it is made again for.

@@ -303,6 +303,17 @@ impl Application {
     }
 }
 
+/// What made that of which [`Application::made`] is the text, and what makes that, from the inside out; none for another
+/// text.
+pub fn makers_of(text: &str) -> Option<Vec<By>> {
+    let (by, parent) = match serde_json::from_str(text).ok()? {
+        Kept::OfSet(of_set) => (Some(of_set.by), of_set.set.map(|set| set.parent)),
+        Kept::Rendered(rendered) => (None, Some(rendered.parent)),
+    };
+    let of_parent = parent.into_iter().flat_map(|parent| [parent.by].into_iter().chain(parent.above));
+    Some(by.into_iter().chain(of_parent).collect())
+}
+
 pub(super) fn to_json(value: &Value) -> serde_json::Value {
     match value {
         Value::Null => serde_json::Value::Null,

@@ -31,6 +31,7 @@ mod list;
 mod matrix;
 mod merge;
 mod misspelt;
+mod only;
 mod origin;
 mod params;
 mod patch;
@@ -72,15 +73,17 @@ use types::{APPLICATION, APPLICATION_SET};
 
 pub use cluster::{Cluster, Clusters, has_userinfo};
 pub use import::{Versions, import};
+pub use only::Only;
 pub use question::{Answer, Question};
 pub use recorded::{Recorded, read_recorded};
 pub(crate) use secrets::may_hold_clusters;
 
 const API_VERSION: &str = "argoproj.io/v1alpha1";
 const KIND: &str = "ApplicationSet";
-/// How deep lists may stand in lists, and how many sets in a file.
+/// How deep lists may stand in lists.
 const LIST_DEPTH_MAX: u32 = 8;
-pub(super) const SETS_MAX: usize = 1000;
+/// How many sets a file may have.
+pub const SETS_MAX: usize = 1000;
 
 /// How much one set may make.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -164,6 +167,7 @@ pub struct Sources<'a> {
     recorded_files: BTreeMap<String, RepoPath>,
     clusters: OnceLock<Arc<Clusters>>,
     clusters_are_used: AtomicBool,
+    only: Option<&'a Only>,
 }
 
 /// The namespace of Argo CD, as its own manifests have it.
@@ -180,7 +184,18 @@ impl<'a> Sources<'a> {
             recorded_files: BTreeMap::new(),
             clusters: OnceLock::new(),
             clusters_are_used: AtomicBool::new(false),
+            only: None,
         }
+    }
+
+    /// The same where `git` generators look at a part of the tree; all of it without one.
+    pub fn of_part(self, only: Option<&'a Only>) -> Self {
+        Self { only, ..self }
+    }
+
+    /// Whether `git` generators look at a path.
+    fn has(&self, path: &RepoPath) -> bool {
+        self.only.is_none_or(|only| only.has(path))
     }
 
     /// The same with Argo CD in another namespace: that of the Secrets of its clusters.

@@ -47,12 +47,11 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     }
     let mut listed = site.with_tree(branch, hydrate::list)?;
     if let Some(name) = &arguments.made_by {
+        if !listed.makers.contains(name) {
+            bail!("there is no ApplicationSet or Application `{name}`; to see all Applications: git hydrate apps");
+        }
         let is_its = |one: &ListedApplication| one.made_by.as_ref().is_some_and(|maker| maker.is_below(name));
         listed.applications.retain(is_its);
-        if listed.applications.is_empty() && listed.problems.is_empty() {
-            let hint = "to see all Applications, and what makes them: git hydrate apps";
-            bail!(WrongUse(format!("nothing of the name `{name}` makes an Application\nhint: {hint}")));
-        }
     }
     if json {
         output::print_json(&listed)?;
@@ -69,7 +68,7 @@ fn show(name: &str, found: &[Manifest], json: bool) -> anyhow::Result<Outcome> {
             let options = yaml::json::Options { escape_html: false, indent: None };
             let object = |object: &Manifest| serde_json::from_str(&yaml::json::encode(object.object(), options));
             let objects = found.iter().map(object).collect::<Result<Vec<serde_json::Value>, _>>()?;
-            output::print_json_list("applications", &objects)?;
+            output::print_json(&serde_json::json!({ "applications": objects }))?;
         }
         false if found.is_empty() => bail!("there is no Application `{name}`; to see all: git hydrate apps"),
         false => output::print_content(manifest::encode(found))?,

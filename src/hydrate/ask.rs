@@ -24,7 +24,7 @@ mod verify;
 pub use adopt::{
     AdoptedApplication, Adoption, Asked, BranchPattern, Cause, NeededInput, ProposedSetting, Seen, Unnamed, adopt,
 };
-pub use apps::{AboveMaker, Listed, ListedApplication, MadeBy, application_sets, list, show};
+pub use apps::{AboveMaker, Listed, ListedApplication, MadeBy, application_sets, list, repo_urls, show};
 pub use check::{CheckFinding, Checked, Rule, Tree, check};
 pub use explain::{
     Candidate, Changed, ChangedLine, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects,

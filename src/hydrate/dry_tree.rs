@@ -83,6 +83,16 @@ impl DryTree {
         (owned(revisions), owned(destinations))
     }
 
+    /// How many Applications it has, those that are not hydrated and those that others make among them.
+    pub fn count(&self) -> usize {
+        self.discovered.applications.len()
+    }
+
+    /// How many documents of its files are Applications, whether or not they count.
+    pub fn documents(&self) -> usize {
+        self.discovered.documents
+    }
+
     /// The files that kustomizations name as patches.
     pub fn patches(&self) -> &BTreeSet<RepoPath> {
         &self.discovered.patches

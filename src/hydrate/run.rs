@@ -13,6 +13,7 @@ mod by_everything;
 mod commits;
 mod documents;
 mod failed_render;
+mod joining;
 mod known;
 mod learn;
 mod leaving;
@@ -31,6 +32,7 @@ mod request;
 mod state;
 mod stopped;
 mod takeover;
+mod touched;
 mod unproven;
 mod untouched;
 

@@ -224,9 +224,19 @@ pub(super) fn judged_by(rules: Rules, tree: &Tree<'_>, renderers: &Renderers) ->
     let head = tree.repository.and_then(|(_, names)| names.head(&refs));
     let mut discovery = Discovery::default();
     let with = (renderers, tree.dry_commit.as_str());
-    let discovered = rules.discover(&mut discovery, tree.files, tree.dry_branch.as_ref(), head.as_ref(), with);
-    let discovered = discovered.map_err(HydrateError::tree(&tree.dry_commit))?;
-    let dry_branch = tree.dry_branch.clone().unwrap_or_else(|| usual_branch(&discovered, head.as_ref()));
+    let unreadable = |reason| HydrateError::tree(&tree.dry_commit)(reason);
+    let named = match &tree.dry_branch {
+        None if rules.settings.dry_branches.is_empty() => {
+            let limit = rules.settings.limits.applications;
+            let written =
+                discovery.discover(tree.files, &rules.applications, &rules.plain, limit).map_err(&unreadable)?;
+            Some(usual_branch(&written, head.as_ref()))
+        }
+        named => named.clone(),
+    };
+    let discovered = rules.discover(&mut discovery, tree.files, named.as_ref(), head.as_ref(), with);
+    let discovered = discovered.map_err(&unreadable)?;
+    let dry_branch = named.unwrap_or_else(|| usual_branch(&discovered, head.as_ref()));
     let view = View::new(tree.files);
     let branches = refs.below(below).filter_map(|(name, _)| BranchName::new(name).ok());
     let context = Context {

@@ -52,9 +52,9 @@ impl ByEverything {
     pub fn open(earlier: Option<State>, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) -> Result<Self, Stopped> {
         let tree = run.tree(head.tip, head, heads)?;
         let named = tree.hydrated().map(|application| application.environment_branch());
+        let names: BTreeSet<&BranchName> = named.chain(run.found.hydrated_from(&head.branch)).collect();
         // What was an environment branch and is an active one now stays as it is.
-        let names = named.chain(run.found.hydrated_from(&head.branch)).filter(|name| !tree.is_active(name));
-        let names: BTreeSet<BranchName> = names.cloned().collect();
+        let names: Vec<BranchName> = names.into_iter().filter(|name| !tree.is_active(name)).cloned().collect();
         let (mut backlog, mut passed_over) = (BTreeMap::new(), BTreeMap::new());
         for name in names {
             if let Some(mistake) = of_another_dry_branch(&name, run, head, heads, &tree) {
@@ -177,6 +177,9 @@ pub fn plan(
             hydration.work.push(work);
         }
     }
+    for hydration in hydrations.values_mut() {
+        hydration.work.sort_by(|one, other| one.application.rank().cmp(&other.application.rank()));
+    }
     let hydrations = hydrations.into_iter().map(|(name, hydration)| (name, Step::Hydrate(hydration)));
     let failing = failing.into_iter().map(|(name, why)| (name, Step::Fail(why)));
     let branches = hydrations.chain(failing).collect();
@@ -262,7 +265,7 @@ fn removals(
     now.extend(mistaken.unread.iter().map(|application| destination(application)));
     let promoted: BTreeSet<&RepoPath> = tree.promoted(name).collect();
     before.retain(|destination| !promoted.contains(&destination.path));
-    plan::removals(name, &before, &now, (limit.share, limit.at_least), allowed).map_err(|(mistake, removals)| {
+    plan::removals(name, &before, &now, 0, (limit.share, limit.at_least), allowed).map_err(|(mistake, removals)| {
         let paths: Vec<&RepoPath> = removals.iter().map(|removal| &removal.path).collect();
         let diagnostic = mistake.diagnostic(&paths, settings != tree.settings);
         match (&tree.allowed_removals[..], diagnostic.hint.clone()) {

@@ -61,7 +61,7 @@ impl Planner {
         heads: &[DryHead],
     ) -> Result<Option<Plan>, Stopped> {
         match self {
-            Self::Changes(planner) => planner.plan(dry, run, head).map(Some),
+            Self::Changes(planner) => planner.plan(dry, run, head, heads).map(Some),
             Self::Everything(planner) => planner.plan(dry, left, run, head, heads),
         }
     }
@@ -88,7 +88,7 @@ impl Planner {
     /// The same where nothing is rendered.
     fn presume(&mut self, dry: ObjectId, run: &Run<'_>) {
         match self {
-            Self::Changes(planner) => planner.sort_out(&run.branches, dry),
+            Self::Changes(planner) => planner.presume(&run.branches, dry),
             Self::Everything(_) => {}
         }
     }
