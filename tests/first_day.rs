@@ -130,7 +130,7 @@ fn check_fails_where_the_push_would_fail() {
         let told = clone.hydrate(&["check"]).exits(1).stdout;
         assert!(told.contains(": error: ") && told.contains(expected), "{name}: {told}");
         let told = clone.push().success().remote().join("\n");
-        assert!(told.contains("environments/dev   stays at") && told.contains(expected), "{name}: {told}");
+        assert!(told.contains("environments/dev  stays at") && told.contains(expected), "{name}: {told}");
     }
 }
 
