@@ -52,10 +52,6 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         }
         let is_its = |one: &ListedApplication| one.made_by.as_ref().is_some_and(|maker| maker.is_below(name));
         listed.applications.retain(is_its);
-        if listed.applications.is_empty() && listed.problems.is_empty() {
-            let hint = "to see all Applications, and what makes them: git hydrate apps";
-            bail!(WrongUse(format!("nothing of the name `{name}` makes an Application\nhint: {hint}")));
-        }
     }
     if json {
         output::print_json(&listed)?;

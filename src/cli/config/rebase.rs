@@ -41,7 +41,8 @@ pub(super) fn rebase(repository: &Repository, mine: bool, json: bool) -> anyhow:
     };
     // Whatever came of it, the settings of this clone are where they were.
     let new = *made.as_ref().unwrap_or(&ours);
-    let edits = [to(SETTINGS_REF, there, Some(new)), to(UNPUSHED_REF, ours, (new != there).then_some(new))];
+    let edits =
+        [to(SETTINGS_REF, there, Some(new)), to(UNPUSHED_REF, ours, (new != there || new == ours).then_some(new))];
     update_refs(repository, &edits, "hydrate: rebase the settings")?;
     made?;
     match (new == ours, new == there) {
