@@ -379,3 +379,43 @@ fn up_to(from: &mut dyn Read, bytes_max: u64) -> Vec<u8> {
     drop(from.take(bytes_max).read_to_end(&mut data));
     data
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::sync::Arc;
+
+    use git_hydrate::inputs::wire::Rules;
+
+    use super::super::{chart, talk::Talk, web::Web};
+    use super::*;
+
+    /// A name is looked up once: git asks the address that was judged, whatever the name means by then.
+    #[test]
+    fn git_asks_the_address_that_was_judged() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("a port").port();
+        std::thread::spawn(move || {
+            let mut stream = listener.accept().expect("a connection").0;
+            drop(stream.read(&mut [0; 1000]));
+            drop(stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"));
+        });
+        let scratch = tempfile::tempdir().expect("a directory");
+        let fetcher = Fetcher {
+            web: Web::new(&Rules::default(), Arc::new(Talk::default())),
+            indexes: chart::Indexes::default(),
+            accept: Vec::new(),
+            scratch: scratch.path().to_owned(),
+            timeout: Duration::from_secs(60),
+            certificates: None,
+        };
+        let site = Site { is_tls: false, host: "moving.invalid".to_owned(), port };
+        let way = Way::Web(site, format!("moving.invalid:{port}:127.0.0.1"));
+        let git = Git { fetcher: &fetcher, dir: scratch.path().to_owned(), way };
+        git.run(&["init", "-q", "--bare", "."], None).expect("git");
+        // Nobody else has an address for this name.
+        let url = format!("http://moving.invalid:{port}/a.git");
+        let complaint = git.run(&["ls-remote", &url], None).expect_err("not found").reason;
+        assert!(complaint.contains("not found"), "{complaint}");
+    }
+}
