@@ -44,7 +44,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         // What keeps it from being read is in the survey too.
         let statuses = hydrate::status(&setup).unwrap_or_default();
         let problems = hydrate::problems(&setup).unwrap_or_default();
-        doctor.server(hydrate::survey(&setup), (&statuses, &problems), &hook::access(&repository)?, &renderers)?
+        let survey = hydrate::check_settings_ref(&setup).and_then(|()| hydrate::survey(&setup));
+        doctor.server(survey, (&statuses, &problems), &hook::access(&repository)?, &renderers)?
     } else {
         doctor.client(&arguments.remote)?
     };

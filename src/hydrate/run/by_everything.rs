@@ -220,6 +220,11 @@ fn asked(
         return Ok(Err(Failing::Renders(unknown)));
     }
     let removals = removals(name, tree, &former, &mistaken, &run.found);
+    for emptied in tree.emptied_sets(name, &former) {
+        if !run.report.warnings.contains(&emptied) {
+            run.report.warnings.push(emptied);
+        }
+    }
     let is_nothing = removals.as_ref().is_ok_and(Vec::is_empty);
     let unread = if is_nothing { Vec::new() } else { tree.unread(name, &former, &mistaken.files) };
     let removals = match removals {
@@ -375,7 +380,8 @@ fn report_problems(
     let (mut problems, warnings) = tree.problems(|name| backlog.contains_key(name), fed);
     run.report.problems.append(&mut problems);
     run.report.warnings.extend(warnings.iter().cloned());
-    warnings
+    // Once this run has made it, a branch is not new any more.
+    warnings.into_iter().filter(|warning| warning.near.is_none()).collect()
 }
 
 /// Warnings of keys of the setting `activePaths` that no Application writes to.
@@ -392,18 +398,35 @@ fn unused_active_paths(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagn
     Ok(unused.iter().map(unused_active_path).collect())
 }
 
-/// Warnings of globs of the setting `frozen` that match no branch: such a branch is not frozen.
+/// Warnings of globs of the setting `frozen` that match no branch, or branches that promoters write and not the ones that
+/// are promoted to them: such a branch is not frozen.
 fn unused_freezes(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
     if run.found.rules.settings.frozen.is_empty() {
         return Ok(Vec::new());
     }
     let mut branches: BTreeSet<BranchName> = run.found.environments.keys().cloned().collect();
+    let mut promoted: BTreeMap<BranchName, BranchName> = BTreeMap::new();
     for head in heads {
         let tree = run.tree(head.tip, head, heads)?;
-        let named = tree.hydrated().flat_map(|app| [app.environment_branch(), &app.sync_branch]);
-        branches.extend(named.cloned());
+        for application in tree.hydrated() {
+            let (sync, environment) = (&application.sync_branch, application.environment_branch());
+            branches.extend([sync.clone(), environment.clone()]);
+            if sync != environment {
+                promoted.insert(sync.clone(), environment.clone());
+            }
+        }
     }
-    Ok(run.found.rules.settings.frozen.unused(branches.iter()).map(unused_freeze).collect())
+    let frozen = &run.found.rules.settings.frozen;
+    let unused = frozen.unused(branches.iter()).map(unused_freeze);
+    let useless = promoted.iter().filter(|(sync, staging)| frozen.names(sync) && !frozen.names(staging));
+    Ok(unused.chain(useless.map(|(sync, staging)| freeze_of_promoted(sync, staging))).collect())
+}
+
+fn freeze_of_promoted(sync: &BranchName, staging: &BranchName) -> Diagnostic {
+    let text = format!("the setting `frozen` names `{sync}`, which is promoted from `{staging}` and goes on with it");
+    let key = shell_word(&format!("frozen.{staging}"));
+    Diagnostic::warning(text)
+        .hint(format!("to keep it from new commits, on the server: git hydrate config set {key} '{{reason: …}}'"))
 }
 
 fn unused_freeze(glob: &str) -> Diagnostic {
