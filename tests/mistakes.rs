@@ -350,7 +350,9 @@ fn a_destination_that_is_refused_leaves_the_application_where_it_runs() {
     both(|server| {
         let told = mistaken(server, "targetBranch: environments/dev", "targetBranch: main");
         assert!(
-            told.contains("error: `main` is a dry branch") && told.contains("environments/dev  stays at"),
+            told.contains("error: `main` is a dry branch")
+                && told.contains("environments/dev  stays at")
+                && !told.contains("\nmain "),
             "{told}"
         );
     });

@@ -402,9 +402,9 @@ impl ApplicationSet {
         }
         match &patterns[..] {
             [] => Diagnostic::warning(text).at(self.span()),
-            [(pattern, place)] => {
-                Diagnostic::warning(text).at(place.clone()).hint(format!("`{pattern}` matches nothing; is it right?"))
-            }
+            [(pattern, place)] => Diagnostic::warning(text)
+                .at(place.clone())
+                .hint(format!("if it should make some: `{pattern}` matches nothing")),
             [(_, place), ..] => {
                 let listed: Vec<String> = patterns.iter().map(|(pattern, _)| format!("`{pattern}`")).collect();
                 let hint = format!("one of its patterns matches nothing: {}", listed.join(", "));

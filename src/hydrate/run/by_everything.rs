@@ -54,6 +54,8 @@ impl ByEverything {
         let named = tree.hydrated().map(|application| application.environment_branch());
         // What was an environment branch and is an active one now stays as it is.
         let names = named.chain(run.found.hydrated_from(&head.branch)).filter(|name| !tree.is_active(name));
+        // A dry branch is a mistake of the Applications that name it, and no branch that stays behind.
+        let names = names.filter(|name| !heads.iter().any(|head| head.branch == **name));
         let names: BTreeSet<BranchName> = names.cloned().collect();
         let (mut backlog, mut passed_over) = (BTreeMap::new(), BTreeMap::new());
         for name in names {
