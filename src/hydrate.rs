@@ -52,4 +52,4 @@ pub use run::{
 };
 pub use setup::{Observer, RefNames, Setup, Silent, Wake};
 pub use standing::{Origin, Standing, hydrated_commit};
-pub use survey::{Survey, survey};
+pub use survey::{Survey, check_settings_ref, survey};

@@ -108,5 +108,6 @@ fn findings(repository: &Repository, remote: Option<&String>) -> anyhow::Result<
     let statuses = hydrate::status(&setup).unwrap_or_default();
     let problems = hydrate::problems(&setup).unwrap_or_default();
     let access = hook::access(repository)?;
-    Ok(doctor.server(hydrate::survey(&setup), (&statuses, &problems), &access, &renderers)?)
+    let survey = hydrate::check_settings_ref(&setup).and_then(|()| hydrate::survey(&setup));
+    Ok(doctor.server(survey, (&statuses, &problems), &access, &renderers)?)
 }

@@ -103,6 +103,13 @@ impl DryTree {
         hydrated(&self.verdict, &self.discovered)
     }
 
+    /// The Applications that name another branch, which exists.
+    pub fn not_hydrated(&self) -> impl Iterator<Item = &Arc<Application>> {
+        let standings = self.verdict.standings.iter().zip(&self.discovered.applications);
+        let others = standings.filter(|(standing, _)| **standing == application::Standing::OtherBranch);
+        others.map(|(_, application)| application)
+    }
+
     /// What this dry branch writes to `branch`.
     pub fn destinations(&self, branch: &BranchName) -> BTreeSet<Destination> {
         self.applications(branch).map(|application| destination(application)).collect()
@@ -138,6 +145,20 @@ impl DryTree {
     pub fn unanswered_as_in<'t>(&'t self, before: &'t DryTree) -> impl Iterator<Item = &'t Unanswered> {
         let at = |by: &By| before.discovered.unanswered.iter().any(|unanswered| unanswered.by == *by);
         self.discovered.unanswered.iter().filter(move |unanswered| at(&unanswered.by))
+    }
+
+    /// Warnings of the sets that made Applications of a branch before, and make none at all now.
+    pub fn emptied_sets(&self, branch: &BranchName, former: &Former) -> Vec<Diagnostic> {
+        let is_by =
+            |application: &Application, by: &By| application.maker.as_ref().is_some_and(|maker| maker.by == *by);
+        let emptied = self.discovered.sets.iter().filter_map(|found| {
+            let by = found.set.by();
+            let before = former.applications.iter().filter(|application| is_by(application, &by)).count();
+            let is_known = !self.discovered.unanswered.iter().any(|unanswered| unanswered.by == by);
+            let is_empty = is_known && !self.discovered.applications.iter().any(|application| is_by(application, &by));
+            (before > 0 && is_empty).then(|| found.set.emptied(branch, before))
+        });
+        emptied.collect()
     }
 
     /// The Applications that made others of a branch before and were not looked into here.
@@ -212,9 +233,10 @@ impl DryTree {
         self.discovered.unanswered.iter().filter(fed)
     }
 
-    /// Mistakes in documents of which no one can tell the branch, in files that held Applications of this one; and the
-    /// near misses of `sourceHydrator`, and the URLs of other repositories, by which an Application of this branch seems to
-    /// have left. What is wrong in `explained` files is known to be about others.
+    /// Mistakes in documents of which no one can tell the branch, in files that held Applications of this one; and those by
+    /// which an Application of this branch seems to have left: near misses of `sourceHydrator`, URLs of other repositories,
+    /// revisions that do not exist, destinations that are refused. What is wrong in `explained` files is known to be about
+    /// others.
     pub fn unread(&self, branch: &BranchName, former: &Former, explained: &BTreeSet<RepoPath>) -> Vec<Diagnostic> {
         let fed = |mistake: &&Diagnostic| {
             let file = mistake.span.as_ref().map(|span| &span.path);
@@ -232,13 +254,15 @@ impl DryTree {
             None => files.contains(&misspelt.file),
         };
         unread.extend(self.discovered.misspelt.iter().filter(is_gone).map(|misspelt| misspelt.diagnostic.as_error()));
+        let explains = |application: &Application| {
+            let identity = (application.namespace.as_ref(), &application.name);
+            names.contains(&identity) && !former.is_elsewhere(application, branch)
+        };
         let elsewhere = self.verdict.findings.iter().filter(|found| {
-            found.applications.iter().any(|index| {
-                let now = self.discovered.applications.get(*index).zip(self.verdict.standings.get(*index));
-                now.is_some_and(|(application, standing)| {
-                    *standing == application::Standing::OtherRepository
-                        && names.contains(&(application.namespace.as_ref(), &application.name))
-                })
+            let mut about = found.applications.iter().filter_map(|index| self.judged(*index));
+            about.any(|(application, standing)| {
+                let is_here = standing == application::Standing::Hydrated && application.environment_branch() == branch;
+                found.is_kept_off && !is_here && explains(application)
             })
         });
         unread.extend(elsewhere.map(|found| found.diagnostic.as_error()));
@@ -373,7 +397,7 @@ impl<'a> DryTrees<'a> {
         let commit = repository.commit(dry)?;
         let files = self.files(commit.tree, repository);
         let id = dry.to_string();
-        let (branch, default) = (Some(&head.branch), found.default_branch());
+        let (branch, default) = (Some(&head.branch), found.default_branch_for(&head.branch));
         let with = (found.setup.renderers, id.as_str());
         let discovered = match self.unsearched.why(commit.tree, rules, repository) {
             Some(why) => Discovered::unsearched_by(why.clone()),

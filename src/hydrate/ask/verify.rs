@@ -63,15 +63,19 @@ pub fn strayed(setup: &Setup<'_>) -> Result<Vec<Verified>, HydrateError> {
         verified.find(at, dry, [fault]);
         strayed.push(verified);
     };
-    let is_recorded = found.has_records();
+    let (is_recorded, named) = (found.has_records(), named(&found)?);
     for (branch, record) in found.records.iter().filter(|_| is_recorded) {
         let tip = found.tip(branch);
+        // One that was deleted and that no Application names is not missed.
+        if tip.is_none() && !named.contains_key(branch) {
+            continue;
+        }
         if !tip.is_some_and(|tip| tip == record.tip || repository.is_ancestor(record.tip, tip)) {
             let fault = Fault::Strayed { recorded: record.tip.to_string() };
             add(branch, tip, (tip.unwrap_or(record.tip), Some(record.dry_commit), fault));
         }
     }
-    for (branch, named) in &named(&found)? {
+    for (branch, named) in &named {
         let Some(tip) = found.tip(branch).filter(|_| found.records.get(branch).is_none()) else { continue };
         let is_foreign = match named.is_environment {
             true => {
@@ -100,10 +104,11 @@ pub fn verify(
         let engines = run.found.engines()?;
         let settings_now = run.found.rules.id;
         let promotions = Promotions::new(self::lines(setup.repository, &setup.refs)?, engines.made().collect());
+        let unpromoted = unpromoted(&run.found)?;
         let ancestry = Ancestry::default();
         let (seen, repaired) = (HashSet::new(), HashMap::new());
         let mut verifier =
-            Verifier { run, renderer, notes, engines, settings_now, seen, repaired, promotions, ancestry };
+            Verifier { run, renderer, notes, engines, settings_now, seen, repaired, promotions, unpromoted, ancestry };
         let mut lines = VecDeque::from(lines);
         let mut verified: Vec<Verified> = Vec::new();
         while let Some(line) = lines.pop_front() {
@@ -126,6 +131,17 @@ pub fn verify(
     result.map_err(Stopped::into_error)
 }
 
+/// The branches that hydration alone writes, as Applications and records name them.
+fn unpromoted(found: &Snapshot<'_>) -> Result<BTreeSet<String>, HydrateError> {
+    let named = named(found)?;
+    let recorded = found.records.iter().filter(|(_, record)| !record.initial).map(|(branch, _)| branch);
+    let alone = |branch: &&BranchName| {
+        let is_promoted = named.get(*branch).is_some_and(|named| !named.is_environment || !named.staging.is_empty());
+        !is_promoted && found.rules.settings.active_paths(branch).is_empty()
+    };
+    Ok(named.keys().chain(recorded).filter(alone).map(ToString::to_string).collect())
+}
+
 struct Verifier<'a> {
     run: Run<'a>,
     renderer: Option<RendererName>,
@@ -138,6 +154,8 @@ struct Verifier<'a> {
     /// What commits that differ should have been.
     repaired: HashMap<ObjectId, Commit>,
     promotions: Promotions,
+    /// The branches that nobody promotes to: what others commit there is hydration's by no means.
+    unpromoted: BTreeSet<String>,
     ancestry: Ancestry,
 }
 
@@ -232,6 +250,10 @@ impl<'a> Verifier<'a> {
         let buffer = &self.run.found.buffer;
         let ours = self.ancestry.our_parents(commit, &self.engines, buffer)?;
         let Some((main, others)) = ours.split_first() else { return Ok(Vec::new()) };
+        if self.unpromoted.contains(&line.name) {
+            let before = buffer.commit(*main)?.tree;
+            return Ok(our_changes(before, commit.tree, &[before, commit.tree], buffer)?);
+        }
         merged.extend(others.iter().map(|other| Line { name: line.name.clone(), tip: *other, after: Some(*main) }));
         let parents = ours.iter().map(|parent| buffer.commit(*parent)).collect::<Result<Vec<_>, _>>()?;
         let owners: Vec<ObjectId> = parents.iter().chain([commit]).map(|commit| commit.tree).collect();
@@ -344,10 +366,16 @@ impl<'a> Verifier<'a> {
         let settings = before.as_ref().map_or(trailers.settings_commit, |before| before.settings_commit);
         // Settings that are gone can only be taken for the same.
         let settings = settings.filter(|id| self.repository().has(*id));
+        let dry_branch_before = before.as_ref().map(|before| before.dry_branch.clone());
+        let renamed_from = dry_branch_before.filter(|before| !shared && *before != trailers.dry_branch);
         let begin = || match is_first {
             // Cut from its active branch, it gets a commit whatever is there already.
             true => Branch::before_first(&trailers.branch, &head, parent.clone(), settings),
-            false => Branch::resume(&trailers.branch, &head, parent.clone(), dry, settings),
+            false => {
+                let mut branch = Branch::resume(&trailers.branch, &head, parent.clone(), dry, settings);
+                branch.renamed_from.clone_from(&renamed_from);
+                branch
+            }
         };
         let mut between = self.between(before.as_ref(), trailers)?;
         let (mut branch, mut skipped) = self.replay_all(begin(), parent, &between)?;

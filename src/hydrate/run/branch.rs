@@ -39,6 +39,8 @@ pub struct Branch {
     standing: Option<Standing>,
     /// Whether the dry branch that it was hydrated from last is gone for good.
     dry_branch_is_gone: bool,
+    /// That dry branch, as long as `dry` is a commit of it and not of the one that takes its place.
+    pub renamed_from: Option<BranchName>,
     /// Why nobody can tell how it stands.
     unreadable: Option<String>,
     /// The tip of the sync branch, when the branch is a staging branch of it.
@@ -146,6 +148,9 @@ impl Branch {
             unreadable.get_or_insert_with(|| cannot(sync, &error));
             Active::Foreign
         });
+        let dry_branch_before = standing.as_ref().and_then(Standing::dry_branch);
+        let renamed_from =
+            dry_branch_before.filter(|before| **before != head.branch && found.has_left(before)).cloned();
         Self {
             name: name.clone(),
             sync: sync.clone(),
@@ -158,10 +163,8 @@ impl Branch {
             tip: standing.as_ref().map(|standing| standing.tip.clone()),
             dry: standing.as_ref().and_then(|standing| standing.dry),
             settings: standing.as_ref().and_then(|standing| standing.settings),
-            dry_branch_is_gone: standing
-                .as_ref()
-                .and_then(Standing::dry_branch)
-                .is_some_and(|dry_branch| found.has_left(dry_branch)),
+            dry_branch_is_gone: renamed_from.is_some(),
+            renamed_from,
             standing,
             unreadable,
             applications: 0,
@@ -299,6 +302,7 @@ impl Branch {
             old: Some(tip.id),
             standing: None,
             dry_branch_is_gone: false,
+            renamed_from: None,
             unreadable: None,
             sync_tip: None,
             active: Active::Missing,
@@ -380,6 +384,7 @@ impl Branch {
         self.failure = None;
         self.reached = true;
         self.failed = None;
+        self.renamed_from = None;
         self.dry = Some(dry_commit);
         self.settings = settings;
     }

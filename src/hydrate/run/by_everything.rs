@@ -55,7 +55,10 @@ impl ByEverything {
         let named = tree.hydrated().map(|application| application.environment_branch());
         let names: BTreeSet<&BranchName> = named.chain(run.found.hydrated_from(&head.branch)).collect();
         // What was an environment branch and is an active one now stays as it is.
-        let names: Vec<BranchName> = names.into_iter().filter(|name| !tree.is_active(name)).cloned().collect();
+        let names = names.into_iter().filter(|name| !tree.is_active(name));
+        // A dry branch is a mistake of the Applications that name it, and no branch that stays behind.
+        let names = names.filter(|name| !heads.iter().any(|head| head.branch == **name));
+        let names: Vec<BranchName> = names.cloned().collect();
         let (mut backlog, mut passed_over) = (BTreeMap::new(), BTreeMap::new());
         for name in names {
             if let Some(mistake) = of_another_dry_branch(&name, run, head, heads, &tree) {
@@ -232,6 +235,11 @@ fn asked(
         return Ok(Err(Failing::Renders(unknown)));
     }
     let removals = removals(name, tree, &former, &mistaken, &run.found);
+    for emptied in tree.emptied_sets(name, &former) {
+        if !run.report.warnings.contains(&emptied) {
+            run.report.warnings.push(emptied);
+        }
+    }
     let is_nothing = removals.as_ref().is_ok_and(Vec::is_empty);
     let unread = if is_nothing { Vec::new() } else { tree.unread(name, &former, &mistaken.files) };
     let removals = match removals {
@@ -435,7 +443,8 @@ fn report_problems(
     let (mut problems, warnings) = tree.problems(|name| backlog.contains_key(name), fed);
     run.report.problems.append(&mut problems);
     run.report.warnings.extend(warnings.iter().cloned());
-    warnings
+    // Once this run has made it, a branch is not new any more.
+    warnings.into_iter().filter(|warning| warning.near.is_none()).collect()
 }
 
 /// Warnings of keys of the setting `activePaths` that no Application writes to.
@@ -452,19 +461,36 @@ fn unused_active_paths(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagn
     Ok(unused.iter().map(unused_active_path).collect())
 }
 
-/// Warnings of globs of the setting `frozen` that match no branch: such a branch is not frozen.
+/// Warnings of globs of the setting `frozen` that match no branch, or branches that promoters write and not the ones that
+/// are promoted to them: such a branch is not frozen.
 fn unused_freezes(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
     if run.found.rules.settings.frozen.is_empty() {
         return Ok(Vec::new());
     }
     let recorded = run.found.records.iter().map(|(branch, _)| branch);
     let mut branches: BTreeSet<BranchName> = recorded.cloned().collect();
+    let mut promoted: BTreeMap<BranchName, BranchName> = BTreeMap::new();
     for head in heads {
         let tree = run.tree(head.tip, head, heads)?;
-        let named = tree.hydrated().flat_map(|app| [app.environment_branch(), &app.sync_branch]);
-        branches.extend(named.cloned());
+        for application in tree.hydrated() {
+            let (sync, environment) = (&application.sync_branch, application.environment_branch());
+            branches.extend([sync.clone(), environment.clone()]);
+            if sync != environment {
+                promoted.insert(sync.clone(), environment.clone());
+            }
+        }
     }
-    Ok(run.found.rules.settings.frozen.unused(branches.iter()).map(unused_freeze).collect())
+    let frozen = &run.found.rules.settings.frozen;
+    let unused = frozen.unused(branches.iter()).map(unused_freeze);
+    let useless = promoted.iter().filter(|(sync, staging)| frozen.names(sync) && !frozen.names(staging));
+    Ok(unused.chain(useless.map(|(sync, staging)| freeze_of_promoted(sync, staging))).collect())
+}
+
+fn freeze_of_promoted(sync: &BranchName, staging: &BranchName) -> Diagnostic {
+    let text = format!("the setting `frozen` names `{sync}`, which is promoted from `{staging}` and goes on with it");
+    let key = shell_word(&format!("frozen.{staging}"));
+    Diagnostic::warning(text)
+        .hint(format!("to keep it from new commits, on the server: git hydrate config set {key} '{{reason: …}}'"))
 }
 
 fn unused_freeze(glob: &str) -> Diagnostic {

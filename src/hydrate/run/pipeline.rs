@@ -149,6 +149,7 @@ impl Run<'_> {
 
     /// The dry branches to hydrate, with what has to be found out before.
     fn prepare(&mut self) -> Result<Vec<DryHead>, Stopped> {
+        self.found.check_settings_ref()?;
         let heads = self.readable_heads();
         learn(self, &heads)?;
         warn_of_other_branches(self, &heads)?;

@@ -110,7 +110,9 @@ impl<'a> Run<'a> {
         let settings = branch.and_then(|branch| branch.settings);
         let told = branch.map(|branch| branch.told(&self.found.buffer)).transpose()?;
         let behind = told.map(|told| told.behind.clone()).unwrap_or_default();
-        self.fed_by((name, settings, &behind), dry, (head, heads))
+        let renamed = branch.and_then(|branch| branch.renamed_from.clone());
+        let former = renamed.map(|branch| DryHead { branch, tip: head.tip });
+        self.fed_by((name, settings, &behind), dry, (former.as_ref().unwrap_or(head), heads))
     }
 
     /// The same of a branch that was hydrated with `settings`, and on which `behind` had stayed.
@@ -144,6 +146,10 @@ impl<'a> Run<'a> {
     ) -> Result<Rc<DryTree>, HydrateError> {
         match self.former_rules(settings) {
             Some(former) => self.trees.read_by(&former, dry, head, heads, &self.found),
+            // The same commit is read for the dry branch of now too.
+            None if self.found.has_left(&head.branch) => {
+                self.trees.read_by(&self.found.rules, dry, head, heads, &self.found)
+            }
             None => self.tree(dry, head, heads),
         }
     }
