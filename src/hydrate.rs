@@ -15,6 +15,7 @@
 mod active;
 mod ask;
 mod branch_records;
+mod copier;
 mod dry_branches;
 mod dry_tree;
 mod error;

@@ -59,7 +59,7 @@ impl<'a> Snapshot<'a> {
         if let Some(fault) = fault {
             faults.give_up(RECORDS_REF, &fault);
         }
-        let environments = heads::environments(&setup.refs, &refs, &records);
+        let environments = heads::environments(&setup.refs, &refs, &records, rules.settings.applications_to.as_ref());
         let is_new = records.is_empty() || (!setup.refs.is_in_place() && began_here(&records, &buffer));
         let rules = rules.in_repository(is_new);
         let (dry_branches, has_dry_branches) =

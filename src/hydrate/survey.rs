@@ -36,6 +36,7 @@ pub fn survey(setup: &Setup<'_>) -> Result<Survey, HydrateError> {
             applications.push((head.branch.clone(), (**application).clone()));
         }
     }
+    branches.extend(found.rules.settings.applications_to.clone());
     Ok(Survey { branches, applications, settings: found.rules.settings })
 }
 

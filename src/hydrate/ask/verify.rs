@@ -278,6 +278,9 @@ impl<'a> Verifier<'a> {
             return Ok(vec![Fault::Gone { what: "its parent", id: parent.to_string() }]);
         }
         let parent = self.repository().commit(*parent)?;
+        if self.run.found.rules.settings.applications_to.as_ref() == Some(&trailers.branch) {
+            return self.copies(this, &parent);
+        }
         let (made, skipped) = self.remake(&parent, trailers)?;
         if let Made::Commit(made) = &made
             && made.id == commit.id
@@ -307,6 +310,23 @@ impl<'a> Verifier<'a> {
             Made::Fault(fault) => faults.push(fault),
         }
         Ok(faults)
+    }
+
+    /// What is wrong with one commit of copies.
+    fn copies(&mut self, this: &Hydrated, parent: &Commit) -> Result<Vec<Fault>, Stopped> {
+        let Hydrated { commit, trailers } = this;
+        let base = match self.repaired.get(&parent.id) {
+            Some(repaired) => Commit { tree: repaired.tree, committer: repaired.committer.clone(), ..parent.clone() },
+            None => parent.clone(),
+        };
+        match self.run.copy_again(commit, &base, trailers)? {
+            Ok(Some(made)) => {
+                let made = self.of_revision(made, trailers)?;
+                Ok(self.faults(this, &made, Some(parent))?)
+            }
+            Ok(None) => Ok(vec![Fault::Needless]),
+            Err(id) => Ok(vec![Fault::Gone { what: "a commit that its copies follow", id: id.to_string() }]),
+        }
     }
 
     fn gone(&self, trailers: &Trailers) -> Option<Fault> {

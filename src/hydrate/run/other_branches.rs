@@ -22,7 +22,9 @@ pub fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Result<()
     let names: BTreeSet<BranchName> = pushed.iter().filter_map(|name| BranchName::new(name).ok()).collect();
     let is_other =
         |branch: &&BranchName| !found.dry_branches.contains(branch) && !found.environments.contains_key(*branch);
-    let others: Vec<BranchName> = names.iter().filter(is_other).cloned().collect();
+    let copies = found.rules.settings.applications_to.as_ref();
+    let others = names.iter().filter(is_other).filter(|branch| copies != Some(*branch));
+    let others: Vec<BranchName> = others.cloned().collect();
     let mut warnings = Vec::new();
     for branch in &others {
         let count = asking(branch, heads, found, trees)?;
