@@ -66,7 +66,9 @@ fn copies_lead_to_what_is_hydrated_and_follow_the_documents() {
         assert!(told.contains(TO) && !told.contains("warning") && !told.contains("error"), "{told}");
         assert_eq!(copy(server, "web-dev"), expected("web-dev", "dev", "web-dev"));
         assert_eq!(copy(server, "web-prod"), expected("web-prod", "prod", "web-prod"));
-        let web = |env: &str| format!("applications/argocd/web-{env}/hydrator.metadata applications/argocd/web-{env}/manifest.yaml");
+        let web = |env: &str| {
+            format!("applications/argocd/web-{env}/hydrator.metadata applications/argocd/web-{env}/manifest.yaml")
+        };
         let all = format!(".gitattributes README.md {} {} hydrator.metadata", web("dev"), web("prod"));
         assert_eq!(files(server, TO), all);
         let readme = server.git(&["show", &format!("{TO}:README.md")]);
@@ -147,9 +149,15 @@ fn copies_of_what_fails_or_is_frozen_stay_as_they_are() {
         verified(server);
 
         server.hydrate(&["config", "set", "frozen.environments/dev", "{reason: release}"]).success();
-        clone.commit("back", &[("applications/dev.yaml", &directory("web", "dev")), ("applications/prod.yaml", &changed("web", "prod"))]);
+        clone.commit(
+            "back",
+            &[("applications/dev.yaml", &directory("web", "dev")), ("applications/prod.yaml", &changed("web", "prod"))],
+        );
         push(&clone);
-        assert!(copy(server, "web-dev").contains("revisionHistoryLimit: 3") && copy(server, "web-prod").contains("revisionHistoryLimit: 3"));
+        assert!(
+            copy(server, "web-dev").contains("revisionHistoryLimit: 3")
+                && copy(server, "web-prod").contains("revisionHistoryLimit: 3")
+        );
         server.hydrate(&["config", "unset", "frozen"]).success();
         assert_eq!(copy(server, "web-dev"), expected("web-dev", "dev", "web-dev"));
         verified(server);
@@ -208,7 +216,10 @@ fn a_root_under_its_own_rule_holds_the_copies_of_what_it_renders() {
         assert_eq!(names(server), ["applications/argocd/root"]);
         assert_eq!(copy(server, "root"), expected("root", "root", "root"));
         let rendered = manifest(server, "environments/root", "root");
-        assert_eq!(rendered, [expected("web-dev", "dev", "web-dev"), expected("web-prod", "prod", "web-prod")].join("\n---\n"));
+        assert_eq!(
+            rendered,
+            [expected("web-dev", "dev", "web-dev"), expected("web-prod", "prod", "web-prod")].join("\n---\n")
+        );
         verified(server);
         clone.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*"]);
         assert_eq!(clone.hydrate(&["render", "root"]).success().stdout.trim_end(), rendered);
@@ -273,7 +284,9 @@ fn plain_set(more: &str) -> String {
     let metadata = "metadata: {name: '{{app}}-{{environment}}', labels: {env: '{{environment}}'}}";
     let before = before.replace("metadata: {name: '{{app}}-{{environment}}'}", metadata);
     before.replace("metadata: {name: shop}", "metadata: {name: shop, namespace: argocd}")
-        + &format!("      source: {{repoURL: {URL}, targetRevision: HEAD, path: 'apps/{{{{app}}}}/{{{{environment}}}}'}}\n")
+        + &format!(
+            "      source: {{repoURL: {URL}, targetRevision: HEAD, path: 'apps/{{{{app}}}}/{{{{environment}}}}'}}\n"
+        )
 }
 
 fn with_set(server: &Repo, set: &str) -> Repo {
@@ -290,7 +303,9 @@ fn a_set_is_copied_with_a_template_that_leads_to_what_is_hydrated() {
         assert!(!told.contains("warning") && !told.contains("error"), "{told}");
         assert_eq!(names(server), ["applicationsets/argocd/shop"]);
         let set = manifest(server, TO, "applicationsets/argocd/shop");
-        for line in ["path: '{{app}}-{{environment}}'", "targetRevision: environments/{{environment}}", "recurse: false"] {
+        for line in
+            ["path: '{{app}}-{{environment}}'", "targetRevision: environments/{{environment}}", "recurse: false"]
+        {
             assert!(set.contains(line), "{line}: {set}");
         }
         assert!(!set.contains("targetRevision: HEAD") && set.contains("- app: web\n"), "{set}");
@@ -298,7 +313,10 @@ fn a_set_is_copied_with_a_template_that_leads_to_what_is_hydrated() {
 
         // It moves when all that it makes is hydrated.
         let before = tip(server, TO);
-        let set = plain_set("").replace("- {app: web, environment: prod}", "- {app: web, environment: prod}\n      - {app: api, environment: dev}");
+        let set = plain_set("").replace(
+            "- {app: web, environment: prod}",
+            "- {app: web, environment: prod}\n      - {app: api, environment: dev}",
+        );
         clone.commit("one more", &[("sets/shop.yaml", &set)]);
         push(&clone);
         assert_eq!(tip(server, TO), before);
@@ -327,12 +345,21 @@ fn a_set_that_a_rule_expands_is_copied_as_what_it_makes() {
 fn a_set_whose_template_cannot_lead_there_is_told() {
     let patch = "  templatePatch: '{}'\n";
     let upper = BY_LABEL.replace("{{ name }}", "{{ name | lower }}");
-    let rows = [(patch, BY_LABEL, "it has a `templatePatch`"), ("", &upper, "rule 1 of the settings does more with values than to insert them")];
+    let rows = [
+        (patch, BY_LABEL, "it has a `templatePatch`"),
+        ("", &upper, "rule 1 of the settings does more with values than to insert them"),
+    ];
     for (more, rules, reason) in rows {
         let lab = Lab::new();
         let server = lab.server();
         copied(&server, rules);
-        let clone = with_set(&server, &plain_set(more).replacen("spec:\n", "spec:\n  goTemplate: true\n", 1).replace("{{app}}", "{{.app}}").replace("{{environment}}", "{{.environment}}"));
+        let clone = with_set(
+            &server,
+            &plain_set(more)
+                .replacen("spec:\n", "spec:\n  goTemplate: true\n", 1)
+                .replace("{{app}}", "{{.app}}")
+                .replace("{{environment}}", "{{.environment}}"),
+        );
         let told = push(&clone);
         let text = format!("warning: ApplicationSet `shop` has no copy that leads to what is hydrated: {reason}");
         assert!(told.contains(&text) && told.contains("sets/shop.yaml:3") && told.contains("`expand`"), "{told}");
@@ -347,7 +374,10 @@ fn what_a_set_in_a_root_makes_is_led_by_its_template() {
     copied(&server, BY_LABEL);
     let [dev, prod] = ["dev", "prod"].map(|environment| config("web", environment, "one"));
     let (root, set) = (root(), plain_set(""));
-    let clone = dry(&server, &[("bootstrap/root.yaml", &root), ("applications/shop.yaml", &set), (&dev.0, &dev.1), (&prod.0, &prod.1)]);
+    let clone = dry(
+        &server,
+        &[("bootstrap/root.yaml", &root), ("applications/shop.yaml", &set), (&dev.0, &dev.1), (&prod.0, &prod.1)],
+    );
     let told = push(&clone);
     assert!(!told.contains("warning") && !told.contains("error"), "{told}");
     assert_eq!(names(&server), ["applications/argocd/root"]);
@@ -400,6 +430,9 @@ fn whoever_asks_reads_of_copies() {
     clone.commit("another project", &[("applications/dev.yaml", &changed("web", "dev"))]);
     let diff = clone.hydrate(&["diff"]).stdout;
     assert!(diff.contains(TO) && diff.contains("revisionHistoryLimit: 3"), "{diff}");
+    let planned = clone.hydrate(&["plan"]).success().stdout;
+    assert!(planned.contains("applications  copies of what the others become\n"), "{planned}");
+    assert!(clone.hydrate(&["plan", "--json"]).success().stdout.contains("\"copies\": \"applications\""));
     clone.hydrate(&[]).success();
     let made = clone.git(&["rev-parse", "refs/remotes/hydrate/applications"]);
     push(&clone);

@@ -27,7 +27,8 @@ pub fn directory(name: &str, environment: &str) -> String {
     plain(&format!("{name}-{environment}"), environment, &source)
 }
 
-pub const BY_LABEL: &str = "- {match: {labels: {env: '*'}}, branch: 'environments/{{ labels.env }}', path: '{{ name }}'}\n";
+pub const BY_LABEL: &str =
+    "- {match: {labels: {env: '*'}}, branch: 'environments/{{ labels.env }}', path: '{{ name }}'}\n";
 
 /// The manifest of a [`config`].
 fn rendered(name: &str, value: &str) -> String {

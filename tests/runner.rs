@@ -75,4 +75,6 @@ mod vendor_cases;
 mod verify;
 mod wall;
 mod wall_makers;
+mod worker;
+mod worker_races;
 mod yaml;

@@ -17,11 +17,8 @@ impl<'r> Copies<'r> {
     /// Those of a dry branch, beside the branch that counts as the default one; without a dry branch it may be any.
     pub fn new(rules: &'r Rules, dry_branch: Option<&BranchName>, default: Option<&BranchName>) -> Self {
         let makers = rules.makers(dry_branch, default);
-        let home = Home {
-            repo_urls: makers.repo_urls,
-            revisions: makers.revisions,
-            is_beside_head: makers.is_beside_head,
-        };
+        let home =
+            Home { repo_urls: makers.repo_urls, revisions: makers.revisions, is_beside_head: makers.is_beside_head };
         Self { rules, home }
     }
 

@@ -80,10 +80,11 @@ pub fn read_copy_metadata(text: &[u8]) -> Vec<Hydrated> {
 
 /// The `README.md` of a branch of copies, by their directories.
 pub(super) fn readme(copies: &BTreeMap<RepoPath, Vec<Hydrated>>) -> Vec<u8> {
-    let mut text = "# Applications\n\nCopies of Applications that lead to what is hydrated of them. git-hydrate writes \
+    let mut text =
+        "# Applications\n\nCopies of Applications that lead to what is hydrated of them. git-hydrate writes \
                     this branch: change the\nApplications on the dry branch.\n\n\
                     | Copy | Branch | Path |\n|---|---|---|\n"
-        .to_owned();
+            .to_owned();
     for (dir, leads_to) in copies {
         for (branch, path) in leads_to {
             let row = [dir.as_str(), branch.as_str(), path.as_str()].map(|cell| markdown(cell).replace('|', "\\|"));

@@ -255,7 +255,8 @@ impl Search<'_, '_> {
         tree: &DryTree,
         leads_to: Hydrated,
     ) -> Result<(), Stopped> {
-        let is_followed = |branch: &BranchName| self.followed.iter().any(|one| one.branch == *branch && one.dry.is_some());
+        let is_followed =
+            |branch: &BranchName| self.followed.iter().any(|one| one.branch == *branch && one.dry.is_some());
         if !self.sets.contains_key(&dir) {
             let same = |other: &&Arc<Application>| other.maker.as_ref().is_some_and(|other| other.by == maker.by);
             if !tree.hydrated().filter(same).all(|other| is_followed(other.environment_branch())) {
