@@ -342,6 +342,31 @@ fn a_set_that_a_rule_expands_is_copied_as_what_it_makes() {
 }
 
 #[test]
+fn a_copy_goes_at_once_where_another_takes_its_place() {
+    both(|server| {
+        copied(server, &BY_LABEL.replace("'{{ name }}'", "web"));
+        let clone = two(server);
+        push(&clone);
+        clone.commit("another name", &[("applications/dev.yaml", &directory("web", "dev").replace("web-dev", "shop"))]);
+        push(&clone);
+        assert_eq!(names(server), ["applications/argocd/shop", "applications/argocd/web-prod"]);
+        verified(server);
+    });
+    both(|server| {
+        copied(server, BY_LABEL);
+        let clone = with_set(server, &plain_set(""));
+        push(&clone);
+        rule(server, &BY_LABEL.replace("branch:", "expand: shop, branch:")).success();
+        assert_eq!(names(server), ["applications/argocd/web-dev", "applications/argocd/web-prod"]);
+        rule(server, BY_LABEL).success();
+        assert_eq!(names(server), ["applicationsets/argocd/shop"]);
+        verified(server);
+        clone.commit("notes", &[("NOTES", "x")]);
+        push(&clone);
+    });
+}
+
+#[test]
 fn a_set_whose_template_cannot_lead_there_is_told() {
     let patch = "  templatePatch: '{}'\n";
     let upper = BY_LABEL.replace("{{ name }}", "{{ name | lower }}");

@@ -95,7 +95,8 @@ pub fn verify(
     lines: Vec<Line>,
     renderer: Option<RendererName>,
 ) -> Result<Vec<Verified>, HydrateError> {
-    let result = Run::new(setup).map_err(Stopped::from).and_then(|run| {
+    let result = Run::new(setup).map_err(Stopped::from).and_then(|mut run| {
+        run.found.trusts_programs = renderer.is_some();
         let notes = run.found.recorded_notes()?;
         let engines = run.found.engines()?;
         let settings_now = run.found.rules.id;

@@ -121,8 +121,8 @@ impl Run<'_> {
         made.or_else(|| self.found.tip(name)).or_else(started)
     }
 
-    /// The copies that go: their paths are gone, and were so before this run, and no Application of theirs is to be hydrated
-    /// elsewhere.
+    /// The copies that go: others took their place; or their paths are gone, and were so before this run, and no Application of
+    /// theirs is to be hydrated elsewhere.
     fn removed(
         &mut self,
         there: &BTreeMap<RepoPath, Vec<Hydrated>>,
@@ -130,7 +130,7 @@ impl Run<'_> {
         heads: &[DryHead],
     ) -> Result<BTreeSet<RepoPath>, Stopped> {
         let frozen = self.frozen_branches();
-        let mut gone = BTreeSet::new();
+        let (mut gone, mut replaced) = (BTreeSet::new(), BTreeSet::new());
         for (dir, leads_to) in there {
             if wanted.copies.contains_key(dir) || wanted.unsettled.contains(dir) {
                 continue;
@@ -141,14 +141,17 @@ impl Run<'_> {
                 let tips: Vec<ObjectId> = tips.into_iter().flatten().collect();
                 is_kept |= frozen.contains(branch) || self.is_at(&tips, path)?;
             }
-            if !is_kept || wanted.rendered.contains(dir) {
+            if wanted.replaces(dir, leads_to) {
+                replaced.insert(dir.clone());
+            } else if !is_kept {
                 gone.insert(dir.clone());
             }
         }
-        if gone.iter().any(|dir| !wanted.rendered.contains(dir)) {
+        if !gone.is_empty() {
             let asked = self.asked(heads)?;
-            gone.retain(|dir| wanted.rendered.contains(dir) || !asked.contains(dir));
+            gone.retain(|dir| !asked.contains(dir));
         }
+        gone.extend(replaced);
         Ok(gone)
     }
 
@@ -287,7 +290,7 @@ impl Run<'_> {
             for (branch, path) in leads_to {
                 is_there |= self.is_at(tips.get(branch).map_or(&[][..], std::slice::from_ref), path)?;
             }
-            if !is_there || wanted.rendered.contains(dir) {
+            if !is_there || wanted.replaces(dir, leads_to) {
                 removed.insert(dir);
             }
         }

@@ -48,6 +48,7 @@ pub fn render(
             Ok(output) => Ok(output),
             Err(failed) => {
                 let failed = FailedRender::new(application, failed, &view)?;
+                let failed = FailedRender { follows: failed.follows || found.trusts_programs, ..failed };
                 memory.failed.add(application, &failed);
                 Err(failed)
             }

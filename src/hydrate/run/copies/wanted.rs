@@ -43,6 +43,13 @@ pub struct Wanted {
 }
 
 impl Wanted {
+    /// Whether others hold or lead to all that a copy leads to: it has another name now, or it was that of a set, or of what a
+    /// set makes.
+    pub fn replaces(&self, dir: &RepoPath, leads_to: &[Hydrated]) -> bool {
+        let is_elsewhere = |hydrated: &Hydrated| self.copies.values().any(|copy| copy.leads_to.contains(hydrated));
+        self.rendered.contains(dir) || (!leads_to.is_empty() && leads_to.iter().all(is_elsewhere))
+    }
+
     /// Leaves as they are those among `there` of which an earlier dry commit is deployed: which one their document is of is not
     /// told to the commit.
     pub fn keep(&mut self, there: &BTreeMap<RepoPath, Vec<Hydrated>>) {
