@@ -125,7 +125,7 @@ fn a_pusher_is_told_what_is_wrong_with_the_documents_of_a_frozen_branch() {
         freeze(server);
         let before = state(server);
         let (file, text) = application("web", "prod");
-        clone.commit("slip", &[(&file, &text.replace("syncSource", "syncSoruce"))]);
+        clone.commit("slip", &[(&file, &text.replace("path: apps/web/prod", "path: ../x"))]);
         let told = clone.push().success().remote().join("\n");
         assert!(told.contains("warning: ") && told.contains(&format!("{file}:")) && !told.contains("error"), "{told}");
         assert_eq!(state(server), before);
