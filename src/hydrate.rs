@@ -16,6 +16,7 @@ mod active;
 mod ask;
 mod branch_records;
 mod claims;
+mod copier;
 mod dry_branches;
 mod dry_tree;
 mod error;

@@ -119,6 +119,52 @@ fn whoever_asks_reads_that_a_branch_is_frozen_and_why() {
 }
 
 #[test]
+fn a_pusher_is_told_what_is_wrong_with_the_documents_of_a_frozen_branch() {
+    both(|server| {
+        let clone = hydrated(server);
+        freeze(server);
+        let before = state(server);
+        let (file, text) = application("web", "prod");
+        clone.commit("slip", &[(&file, &text.replace("path: apps/web/prod", "path: ../x"))]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("warning: ") && told.contains(&format!("{file}:")) && !told.contains("error"), "{told}");
+        assert_eq!(state(server), before);
+        // Again, while nothing else changes; and no more once it is right.
+        clone.commit("notes", &[("NOTES", "x")]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains(&format!("{file}:")), "{told}");
+        clone.commit("mend it", &[(&file, &text)]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(!told.contains(&format!("{file}:")), "{told}");
+        assert_eq!(state(server), before);
+    });
+}
+
+#[test]
+fn a_pusher_reads_before_the_push_that_a_branch_is_frozen() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = hydrated(&server);
+    clone.hydrate(&["install", "--client"]).success();
+    freeze(&server);
+    let before = state(&server);
+    clone.git(&["fetch", "-q"]);
+    change(&clone, "two");
+    let told = clone.push().success().stderr;
+    let ours: Vec<&str> = told.lines().filter(|line| !line.starts_with("remote:")).collect();
+    assert!(
+        ours.iter().any(|line| line.contains("environments/prod") && line.contains("frozen: release week")),
+        "{told}"
+    );
+    assert!(ours.iter().any(|line| line.contains("environments/dev") && line.contains("changed")), "{told}");
+    assert_eq!(state(&server), before);
+    // What would not render there stops no push.
+    clone.commit("slip", &[("apps/web/prod/config.yaml", BROKEN)]);
+    clone.push().success();
+    assert_eq!(state(&server), before);
+}
+
+#[test]
 fn catch_up_makes_every_commit_when_it_is_asked_to() {
     let lab = Lab::new();
     let server = lab.server();

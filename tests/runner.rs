@@ -10,6 +10,7 @@ mod check;
 mod completions;
 mod config;
 mod contract;
+mod copies;
 mod crashes;
 mod dependencies;
 mod diff;

@@ -286,6 +286,14 @@ impl Application {
         })
     }
 
+    /// The set that made it, as it was rendered; none for one that stands in a file.
+    pub(super) fn kept_set(&self) -> Option<RenderedObject> {
+        match serde_json::from_str(self.made()?).ok()? {
+            Kept::OfSet(of_set) => of_set.set,
+            Kept::Rendered(_) => None,
+        }
+    }
+
     /// The Application that a maker of `file` made, when what it was made from is still the same. What was rendered needs
     /// no file.
     ///

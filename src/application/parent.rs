@@ -124,6 +124,11 @@ impl Parent {
         makes
     }
 
+    /// The start of its file, of which nothing is quoted.
+    pub(super) fn start(&self) -> Place {
+        Place::at_start_of(&self.file)
+    }
+
     fn place(&self) -> Place {
         excerpt::place_of(&self.place)
     }

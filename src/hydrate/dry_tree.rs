@@ -13,7 +13,8 @@ use super::rules::Rules;
 use super::snapshot::Snapshot;
 use super::unsearched::UnsearchedTrees;
 use crate::application::parent::Parent;
-use crate::application::{self, Application, BranchName, By, Misspelt, Verdict};
+use crate::application::set::ApplicationSet;
+use crate::application::{self, Application, BranchName, By, Maker, Misspelt, Verdict};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository};
 use crate::metadata::{DryCommit, allowed_removals};
@@ -56,6 +57,11 @@ impl DryTree {
     /// The Applications that are hydrated from this dry branch onto `branch`.
     pub fn applications<'t>(&'t self, branch: &BranchName) -> impl Iterator<Item = &'t Arc<Application>> + use<'t> {
         self.by_branch.get(branch).into_iter().flat_map(|of| &of.applications)
+    }
+
+    /// The dry branch.
+    pub fn branch(&self) -> &BranchName {
+        &self.branch
     }
 
     /// Whether it has no Application that asks to be hydrated, good or bad.
@@ -180,6 +186,19 @@ impl DryTree {
     /// Whether it has an Application that a maker names as its parent.
     pub fn has_parent(&self, parent: &By) -> bool {
         self.discovered.applications.iter().any(|application| Parent::of(application).by == *parent)
+    }
+
+    /// Whether an Application was rendered for what it makes.
+    pub fn is_parent(&self, application: &Application) -> bool {
+        let parent = Parent::of(application);
+        let mut expanded = self.discovered.expanded.iter();
+        expanded.any(|one| one.file == parent.file && one.ordinal == parent.ordinal())
+    }
+
+    /// The ApplicationSet in a file that makes an Application; none for another maker.
+    pub fn written_set(&self, maker: &Maker) -> Option<&ApplicationSet> {
+        let mut sets = self.discovered.sets.iter().filter(|found| found.file.0 == maker.file);
+        sets.find(|found| found.set.by() == maker.by).map(|found| &*found.set)
     }
 
     /// Whether it has something that makes Applications for us, if that is on.

@@ -11,6 +11,7 @@ mod branch;
 mod by_changes;
 mod by_everything;
 mod commits;
+mod copies;
 mod documents;
 mod failed_render;
 mod joining;

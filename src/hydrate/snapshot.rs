@@ -39,6 +39,9 @@ pub(super) struct Snapshot<'a> {
     pub is_new: bool,
     /// Whether a branch that was frozen gets a commit for each dry commit all the same.
     pub wants_every: bool,
+    /// Whether what a program does not render follows from the dry commit, as it does where programs stand in for our engines
+    /// to compare with them.
+    pub trusts_programs: bool,
     freezes: Freezes,
 }
 
@@ -60,7 +63,8 @@ impl<'a> Snapshot<'a> {
         if let Some(fault) = fault {
             faults.give_up(RECORDS_REF, &fault);
         }
-        let environments = heads::environments(&setup.refs, &refs, &records);
+        let copies = rules.settings.applications_to.as_ref();
+        let environments = heads::environments(&setup.refs, &refs, &records, copies);
         // A worker says the same each time, whatever the remote kept of it.
         let is_new = records.is_empty()
             || !setup.refs.believes_records
@@ -82,6 +86,7 @@ impl<'a> Snapshot<'a> {
             records,
             is_new,
             wants_every: false,
+            trusts_programs: false,
             freezes: Freezes::default(),
         };
         let believes_failures = setup.refs.believes_records;

@@ -52,6 +52,7 @@ pub fn survey(setup: &Setup<'_>) -> Result<Survey, HydrateError> {
             }
         }
     }
+    branches.extend(found.rules.settings.applications_to.clone());
     Ok(Survey { branches, applications, other_branches, settings: found.rules.settings })
 }
 

@@ -99,7 +99,8 @@ pub fn verify(
     lines: Vec<Line>,
     renderer: Option<RendererName>,
 ) -> Result<Vec<Verified>, HydrateError> {
-    let result = Run::new(setup).map_err(Stopped::from).and_then(|run| {
+    let result = Run::new(setup).map_err(Stopped::from).and_then(|mut run| {
+        run.found.trusts_programs = renderer.is_some();
         let notes = run.found.recorded_notes()?;
         let engines = run.found.engines()?;
         let settings_now = run.found.rules.id;
@@ -302,6 +303,9 @@ impl<'a> Verifier<'a> {
             return Ok(vec![Fault::Gone { what: "its parent", id: parent.to_string() }]);
         }
         let parent = self.repository().commit(*parent)?;
+        if self.is_of_copies(trailers)? {
+            return self.copies(this, &parent);
+        }
         let (made, skipped) = self.remake(&parent, this)?;
         if let Made::Commit(made) = &made
             && made.id == commit.id
@@ -331,6 +335,32 @@ impl<'a> Verifier<'a> {
             Made::Fault(fault) => faults.push(fault),
         }
         Ok(faults)
+    }
+
+    /// Whether a commit is one of copies, by the settings that it was made with.
+    fn is_of_copies(&mut self, trailers: &Trailers) -> Result<bool, HydrateError> {
+        if self.gone(trailers).is_some() {
+            return Ok(false);
+        }
+        self.use_settings(trailers.settings_commit)?;
+        Ok(self.run.found.rules.settings.applications_to.as_ref() == Some(&trailers.branch))
+    }
+
+    /// What is wrong with one commit of copies.
+    fn copies(&mut self, this: &Hydrated, parent: &Commit) -> Result<Vec<Fault>, Stopped> {
+        let Hydrated { commit, trailers } = this;
+        let base = match self.repaired.get(&parent.id) {
+            Some(repaired) => Commit { tree: repaired.tree, committer: repaired.committer.clone(), ..parent.clone() },
+            None => parent.clone(),
+        };
+        match self.run.copy_again(commit, &base, trailers)? {
+            Ok(Some(made)) => {
+                let made = self.of_revision(made, trailers)?;
+                Ok(self.faults(this, &made, Some(parent))?)
+            }
+            Ok(None) => Ok(vec![Fault::Needless]),
+            Err(id) => Ok(vec![Fault::Gone { what: "a commit that its copies follow", id: id.to_string() }]),
+        }
     }
 
     fn gone(&self, trailers: &Trailers) -> Option<Fault> {
@@ -582,6 +612,12 @@ impl<'a> Verifier<'a> {
             return Ok(wrong);
         }
         let limit = BACKLOG_MAX;
+        if self.is_of_copies(trailers)? {
+            // What they lead to may be promoted while the dry branch stays, so two of them may have one note.
+            let tip = self.run.found.tip(&trailers.dry_branch).filter(|_| next.is_none());
+            let is_there = tip.is_none_or(|tip| self.repository().is_ancestor(dry, tip));
+            return Ok(if is_there { None } else { wrong });
+        }
         let line = match self.repository().first_parents(trailers.dry_commit, dry, limit)? {
             // The dry branch was rewound, and the commit that came in place of this one changed nothing.
             None => vec![dry],

@@ -272,6 +272,13 @@ impl Branch {
         matches!(self.failure, Some(Outcome::Frozen(_)))
     }
 
+    /// The newest commit, and the dry commit that it shows; none where hydration did not make it.
+    pub fn shown(&self) -> Option<(ObjectId, ObjectId)> {
+        let is_ours = self.reached || self.standing.as_ref().is_some_and(|standing| standing.record().is_some());
+        let tip = self.tip.as_ref().filter(|_| is_ours && !self.unreadable())?;
+        Some((tip.id, self.dry?))
+    }
+
     /// Keeps it from getting commits.
     fn freeze(&mut self, freeze: &Freeze) {
         self.closed = true;

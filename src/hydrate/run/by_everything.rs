@@ -85,6 +85,9 @@ impl ByEverything {
         }
         note_silence(run, &tree, head);
         let mut warnings = report_problems(run, &tree, &backlog, &formers);
+        let held = mistakes_of_frozen(run, &tree, backlog.keys(), (head, heads))?;
+        run.report.warnings.extend(held.iter().cloned());
+        warnings.extend(held);
         let unused = unused_active_paths(run, heads)?;
         let unused: Vec<Diagnostic> = unused.into_iter().chain(unused_freezes(run, heads)?).collect();
         run.report.warnings.extend(unused.iter().cloned());
@@ -445,6 +448,23 @@ fn report_problems(
     run.report.warnings.extend(warnings.iter().cloned());
     // Once this run has made it, a branch is not new any more.
     warnings.into_iter().filter(|warning| warning.near.is_none()).collect()
+}
+
+/// What is wrong with the Applications of branches that are frozen, as warnings: it fails no branch until the freeze ends.
+fn mistakes_of_frozen<'n>(
+    run: &mut Run<'_>,
+    tree: &DryTree,
+    names: impl Iterator<Item = &'n BranchName>,
+    (head, heads): (&DryHead, &[DryHead]),
+) -> Result<Vec<Diagnostic>, Stopped> {
+    let mut warnings = Vec::new();
+    for name in names {
+        let Some(branch) = run.branches.get(name).filter(|branch| branch.is_frozen()) else { continue };
+        let dry = branch.dry;
+        let former = run.former(name, dry, head, heads)?;
+        warnings.extend(tree.mistakes(name, &former).iter().map(Diagnostic::as_warning));
+    }
+    Ok(warnings)
 }
 
 /// Warnings of keys of the setting `activePaths` that no Application writes to.

@@ -19,8 +19,10 @@ use crate::view::TreeFiles;
 pub fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Result<(), Stopped> {
     let Wake::Pushed(pushed) = &run.found.setup.wake else { return Ok(()) };
     let names: BTreeSet<BranchName> = pushed.iter().filter_map(|name| BranchName::new(name).ok()).collect();
+    let copies = run.found.rules.settings.applications_to.as_ref();
     let is_other = |branch: &&BranchName| {
-        !run.found.dry_branches.contains(branch) && !run.found.environments.contains_key(*branch)
+        let is_ours = run.found.environments.contains_key(*branch) || copies == Some(*branch);
+        !run.found.dry_branches.contains(branch) && !is_ours
     };
     let others: Vec<BranchName> = names.iter().filter(is_other).cloned().collect();
     if others.is_empty() {

@@ -108,7 +108,7 @@ impl Run<'_> {
         for head in &heads {
             self.hydrate_head(head, &heads)?;
         }
-        Ok(())
+        self.copy_applications(&heads)
     }
 
     /// The same for the tips alone, whatever the setting `history` says.
