@@ -664,8 +664,6 @@ fn dry_branches_that_share_a_branch_each_get_their_commits() {
         clone.git(&["checkout", "-q", "other"]);
         clone.commit("give it back", &[(&file, &text)]);
         push();
-        // Nor does the commit that tried it, now that it is one of those before the tip.
-        shows("nine", "seven");
         server.hydrate(&["status"]).success();
         verified(server);
     });

@@ -68,6 +68,9 @@ impl ByEverything {
             let mut branch = open(&name, run, (head, heads), &tree)?;
             let first = tree.applications(&name).next();
             branch.give_way(run.branches.values(), first.map(|first| &**first), &run.found);
+            if let Some(mistake) = taken_path(&name, &tree, run, head, heads)? {
+                branch.close(mistake);
+            }
             if let Some(earlier) = run.branches.remove(&name) {
                 branch.go_on_from(earlier, &run.found.rules.settings);
             }
@@ -216,9 +219,6 @@ fn asked(
     head: &DryHead,
     heads: &[DryHead],
 ) -> Result<Result<Hydration<Work>, Failing>, Stopped> {
-    if let Some(mistake) = taken_path(name, tree, run, head, heads)? {
-        return Ok(Err(Failing::Mistakes(vec![mistake])));
-    }
     let dry = run.branches.get(name).and_then(|branch| branch.dry);
     let former = run.former(name, dry, head, heads)?;
     let leaves_failed = run.found.rules.settings.on_failure.of(name) == Held::Application;

@@ -167,7 +167,7 @@ impl Branch {
         }
     }
 
-    fn close(&mut self, mistake: Diagnostic) {
+    pub(in crate::hydrate::run) fn close(&mut self, mistake: Diagnostic) {
         self.closed = true;
         self.fail(self.dry_tip, vec![mistake], false);
     }
