@@ -62,6 +62,9 @@ impl Wanted {
     }
 }
 
+/// An Application that is deployed, with its dry tree and the blob of its manifests.
+type Deployed = (Arc<Application>, Rc<DryTree>, ObjectId);
+
 /// A set that makes Applications, as it was at the dry commits that these show.
 #[derive(Default)]
 struct OfSet {
@@ -180,7 +183,7 @@ impl Search<'_, '_> {
         tree: Rc<DryTree>,
         one: &Followed,
         head: &DryHead,
-    ) -> Result<Option<(Arc<Application>, Rc<DryTree>, ObjectId)>, Stopped> {
+    ) -> Result<Option<Deployed>, Stopped> {
         let found = &self.run.found;
         let (sync, path) = (&application.sync_branch, &application.sync_path);
         let Some(tip) = self.followed.iter().find(|followed| followed.branch == *sync) else { return Ok(None) };
