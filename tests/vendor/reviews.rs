@@ -27,6 +27,8 @@ fn bumped() -> (Lab, Liar, Repo) {
     let chart = fs::read_to_string(dry.path.join("charts/app/Chart.yaml")).expect("there").replace("1.2.3", "1.3.0");
     fs::write(dry.path.join("charts/app/Chart.yaml"), chart).expect("written");
     vendor(&dry, &[]).success();
+    let lock = dry.file(super::LOCK).expect("there");
+    assert!(lock.contains("want = \"1.3.0\""), "{lock}");
     dry.commit("Bump", &[]);
     (lab, charts, dry)
 }
