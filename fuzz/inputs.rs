@@ -264,6 +264,32 @@ fn overlay(bytes: &[u8]) {
     }
 }
 
+/// The same shape of a text, as a dry tree: its Applications are found, and each directory is a source of plain files.
+fn tree(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let mut files = MemoryFiles::new();
+    let mut taken: Vec<RepoPath> = Vec::new();
+    for part in text.split("=== ").skip(1) {
+        let (name, content) = part.split_once('\n').unwrap_or((part, ""));
+        let (name, link) = name.split_once(" -> ").map_or((name, None), |(name, link)| (name, Some(link)));
+        let Ok(path) = RepoPath::new(name) else { continue };
+        if path.is_root() || taken.iter().any(|other| other.starts_with(&path) || path.starts_with(other)) {
+            continue;
+        }
+        files = match link {
+            Some(target) => files.link(name, target),
+            None => files.file(name, content),
+        };
+        taken.push(path);
+    }
+    let all = Patterns::new::<&str>([]).expect("no pattern is bad");
+    Discovery::default().discover(&files, &all, 10_000).expect("memory is readable");
+    let view = View::new(&files);
+    for path in taken.iter().filter_map(RepoPath::parent) {
+        drop((view.list(&path), view.kind(&path), view.content_id(&path)));
+    }
+}
+
 fn to_json(value: &Value) -> String {
     json::encode(value, json::Options::default())
 }
@@ -658,6 +684,14 @@ pub const TARGETS: &[Target] = &[
                 "subjects: [{kind: ServiceAccount, name: default, namespace: x}]\n",
                 "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}\n",
             ),
+        ],
+    },
+    Target {
+        name: "tree",
+        run: tree,
+        seeds: &[
+            "=== a/b/kustomization.yaml\npatches: [{path: p.yaml}]\n=== a/b/p.yaml\nkind: Application\nspec: {sourceHydrator: {}}\n\
+             === a/c -> b\n=== a/b/loop -> ../../a\n=== charts/x/Chart.yaml\nname: x\n=== charts/x/templates/t.yaml\na: b\n",
         ],
     },
     Target {
