@@ -209,6 +209,8 @@ impl Record {
         if let About::Made(text) = &self.about {
             bytes.text(text);
         }
+        // Of each Application one is kept until the end of a run.
+        bytes.0.shrink_to_fit();
         Encoded { bytes: bytes.0, hashes: self.ways().map(Way::hash).collect() }
     }
 
