@@ -89,6 +89,8 @@ pub mod diff;
 pub mod directory;
 pub mod git;
 pub mod go;
+#[cfg(test)]
+mod growth;
 pub mod helm;
 pub mod hook;
 pub mod hydrate;
