@@ -73,5 +73,4 @@ mod vendor;
 mod vendor_cases;
 mod verify;
 mod wall;
-mod wall_makers;
 mod yaml;

@@ -217,8 +217,8 @@ pub(super) fn judged_by(rules: Rules, tree: &Tree<'_>, renderers: &Renderers) ->
     let below = tree.repository.map(|(_, names)| names.read.as_str()).unwrap_or_default();
     let head = tree.repository.and_then(|(_, names)| names.head(&refs));
     let mut discovery = Discovery::default();
-    let with = (renderers, tree.dry_commit.as_str());
-    let discovered = rules.discover(&mut discovery, tree.files, tree.dry_branch.as_ref(), head.as_ref(), with);
+    let with = rules.making(renderers, &tree.dry_commit);
+    let discovered = rules.discover(&mut discovery, tree.files, tree.dry_branch.as_ref(), head.as_ref(), &with);
     let discovered = discovered.map_err(HydrateError::tree(&tree.dry_commit))?;
     let dry_branch = tree.dry_branch.clone().unwrap_or_else(|| usual_branch(&discovered, head.as_ref()));
     let view = View::new(tree.files);

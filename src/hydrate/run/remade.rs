@@ -7,7 +7,6 @@ use crate::application::{self, Application};
 use crate::cache::{About, Record, State};
 use crate::git::ObjectId;
 use crate::hydrate::heads::DryHead;
-use crate::hydrate::making::Making;
 use crate::hydrate::snapshot::Snapshot;
 use crate::plan::{FoundSet, Lists, expand_again};
 use crate::view::{TreeFiles, View};
@@ -31,7 +30,7 @@ pub fn made_again(
     let found_set = FoundSet { file: (maker.file.clone(), content.id), ordinal, set };
     let makers = found.rules.makers(Some(&head.branch), found.default_branch());
     let id = dry.to_string();
-    let making = Making { settings: &found.rules.settings, renderers: found.setup.renderers, dry_commit: &id };
+    let making = found.rules.making(found.setup.renderers, &id);
     let (made, reads) = expand_again(&found_set, new, &makers, &making).ok_or(Stopped::Unknown)?;
     let records = state.of_file(&maker.file)?.into_iter().filter(|record| record.about != About::Maker);
     let mut records: BTreeMap<usize, Record> = records.map(|record| (record.index, record)).collect();
