@@ -25,6 +25,7 @@ mod machine;
 mod man;
 mod output;
 mod plan;
+mod push;
 mod remote_helper;
 mod render;
 mod screen;
@@ -80,6 +81,7 @@ enum Command {
     Verify(verify::Arguments),
     Vendor(vendor::Arguments),
     CatchUp(catch_up::Arguments),
+    Push(push::Arguments),
     Adopt(adopt::Arguments),
     Config(config::Arguments),
     Install(install::Arguments),
@@ -170,6 +172,7 @@ fn renders(arguments: &Arguments) -> bool {
             | Command::Explain(_)
             | Command::Verify(_)
             | Command::CatchUp(_)
+            | Command::Push(_)
             | Command::Adopt(_)
             | Command::Config(_)
             | Command::Apps(_)
@@ -254,6 +257,7 @@ fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Command::Verify(arguments)) => verify::run(&arguments, json),
         Some(Command::Vendor(arguments)) => vendor::run(&arguments, json),
         Some(Command::CatchUp(arguments)) => catch_up::run(&arguments, json),
+        Some(Command::Push(arguments)) => push::run(&arguments, json),
         Some(Command::Adopt(arguments)) => adopt::run(&arguments, json),
         Some(Command::Commit(arguments)) => commit::run(&arguments, json),
         Some(Command::Hook(arguments)) => hook::run(&arguments),

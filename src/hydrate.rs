@@ -15,6 +15,7 @@
 mod active;
 mod ask;
 mod branch_records;
+mod claims;
 mod dry_branches;
 mod dry_tree;
 mod error;
@@ -38,14 +39,17 @@ mod unsearched;
 
 pub use ask::*;
 pub use branch_records::{BranchRecord, BranchRecords, RECORDS_REF};
+pub use claims::dry_commits_of_branches;
+pub use dry_branches::keep_settings;
 pub use error::HydrateError;
 pub use failures::{FAILURES_REF, Failure, Failures};
 pub use gate::*;
 pub use heads::{REMOTE, dry_branches, dry_remote, hydrated_branches};
 pub use report::{BehindPath, BranchReport, Frozen, HydratedCommit, Outcome, Report, Skipped};
-pub use rules::{check_settings, settings_files};
+pub use rules::{check_settings, files_of as settings_files_at, settings_files};
 pub use run::{
-    Again, CommitRequest, PathDetails, commit, hydrate, hydrate_again, lock, lock_path, record_branches, settle,
+    Again, CommitRequest, PathDetails, commit, first_settings, hydrate, hydrate_again, lock, lock_path,
+    record_branches, settle,
 };
 pub use setup::{Observer, RefNames, Setup, Silent, Wake};
 pub use standing::{Origin, Standing, hydrated_commit};

@@ -41,6 +41,11 @@
 //! renders each Application, and expands each set, in a process of its own, and whoever dies there is the one to be named.
 //! Both tries share the time of a run.
 //!
+//! # Without a server
+//!
+//! [`worker`] does the same in a clone, on a copy of the refs of a remote whose host runs no hooks, and pushes what came of
+//! it.
+//!
 //! # Layers
 //!
 //! A module uses what is in lines below its own, and in its own line what the arrows show. `tests/layers.rs` reads this
@@ -49,7 +54,7 @@
 //! ```text
 //! edge        bin main
 //!             cli hook remote report      cli -> hook remote report, hook -> report, remote -> report
-//! operation   install wall
+//! operation   install wall worker
 //!             hydrate
 //! stage       plan publish render
 //! engine      directory helm jsonnet kustomize plugin      kustomize -> helm
@@ -115,4 +120,5 @@ pub mod template;
 mod versions;
 pub mod view;
 pub mod wall;
+pub mod worker;
 pub mod yaml;

@@ -17,7 +17,7 @@ enum Place {
 use Place::{Here, Server};
 
 /// Every command, done or the same (0), with findings (1), and after an error (2).
-const ROWS: [Row; 66] = [
+const ROWS: [Row; 68] = [
     (&["HEAD"], Here, 0),
     (&["no-such-commit"], Here, 2),
     (&["--no-such-option"], Here, 2),
@@ -46,6 +46,8 @@ const ROWS: [Row; 66] = [
     (&["explain", "Deployment/no-such-object"], Here, 2),
     (&["verify"], Here, 0),
     (&["verify", "no-such-branch"], Here, 2),
+    (&["push", "--dry-run"], Here, 0),
+    (&["push", "no-such-remote"], Here, 2),
     (&["catch-up"], Server, 0),
     (&["adopt"], Server, 0),
     (&["adopt", "no-such-branch"], Server, 2),

@@ -208,7 +208,9 @@ fn what_is_long_is_folded_and_what_is_secret_hidden() {
     let answer = clone.hydrate(&["diff"]).exits(1);
     assert_eq!(
         answer.stdout,
-        "environments/dev   2 objects changed in 1 of 2 Applications
+        "4 objects changed in 2 of 2 environments
+
+environments/dev   2 objects changed in 1 of 2 Applications
 
   web-dev  web
     ~ ConfigMap nginx
@@ -229,12 +231,7 @@ fn what_is_long_is_folded_and_what_is_secret_hidden() {
       ~   token: changed
 
 environments/prod  2 objects changed in 1 of 2 Applications
-
-  web-prod  web
-    ~ ConfigMap nginx  the same as in environments/dev
-    ~ Secret token
-        stringData
-      ~   token: changed
+  the same objects change in the same way as in environments/dev
 
 "
     );
@@ -423,14 +420,18 @@ fn workloads_that_restart_are_counted_though_only_a_checksum_changed() {
   2 objects differ only in generated fields: checksums (2)
 
   web-dev  web
-    ~ Deployment one  restarts its Pods
-      … also checksums (1)
-    ~ Deployment two  restarts its Pods
+    ~ 2 Deployments one, two  restart their Pods
       … also checksums (1)
 ";
     assert!(answer.starts_with(expected), "{answer}");
     assert_eq!(json(&clone, &[], 1)["environments"][0]["summary"]["restarts"], 2);
-    assert!(clone.hydrate(&["diff", "--markdown"]).exits(1).stdout.contains("@@ Deployment one @@ restarts its Pods"));
+    assert!(
+        clone
+            .hydrate(&["diff", "--markdown"])
+            .exits(1)
+            .stdout
+            .contains("@@ 2 Deployments one, two @@ restart their Pods")
+    );
 }
 
 #[test]
@@ -509,4 +510,97 @@ fn objects_that_another_application_takes_over_are_not_removed() {
     assert!(shown.starts_with(expected), "{shown}");
     let shown = json(&clone, &[], 1);
     assert_eq!(shown["environments"][0]["applications"][0]["objects"][0]["movedFrom"], "web-dev", "{shown:#}");
+}
+
+#[test]
+fn one_fact_in_many_objects_is_told_once_and_production_comes_last() {
+    let clone = dry(&Lab::new().server(), &["web"], &["dev", "prod", "qa"]);
+    let alerts = |time: &str| {
+        let rule = |n: usize| format!("    - {{alert: Alert{n}, expr: up, for: {time}}}\n");
+        let rules: String = (0..8).map(rule).collect();
+        let of = |name: &str| {
+            format!(
+                "apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata: {{name: {name}}}\nspec:\n  groups:\n  \
+                 - name: all\n    rules:\n{rules}---\n"
+            )
+        };
+        [of("api"), of("web")].concat()
+    };
+    let commit = |time: &str| {
+        for env in ["dev", "prod", "qa"] {
+            clone.commit(time, &[(&format!("apps/web/{env}/config.yaml"), &alerts(time))]);
+        }
+    };
+    commit("10m");
+    clone.push().success();
+    commit("15m");
+    let alike = "  the same objects change in the same way as in environments/dev\n";
+    assert_eq!(
+        clone.hydrate(&["diff"]).exits(1).stdout,
+        format!(
+            "6 objects changed in 3 of 3 environments
+  for: 10m → 15m in 6 objects in 3 environments
+
+environments/dev   2 objects changed in 1 of 1 Applications
+
+  web-dev  web
+    ~ 2 PrometheusRules api, web
+        spec.groups[name=all].rules[alert=Alert0]
+      -   for: 10m
+      +   for: 15m
+      …   the same in 7 more places: spec.groups[name=all].rules[alert=Alert1], \
+             spec.groups[name=all].rules[alert=Alert2], spec.groups[name=all].rules[alert=Alert3], \
+             spec.groups[name=all].rules[alert=Alert4], spec.groups[name=all].rules[alert=Alert5], …
+
+environments/qa    2 objects changed in 1 of 1 Applications
+{alike}
+environments/prod  2 objects changed in 1 of 1 Applications
+{alike}
+"
+        )
+    );
+    let markdown = clone.hydrate(&["diff", "--markdown"]).exits(1).stdout;
+    assert_eq!(markdown.matches("for: 10m").count(), 2, "{markdown}");
+    let shown = json(&clone, &[], 1);
+    assert_eq!(shown["commonChanges"][0]["objects"], 6);
+    assert_eq!(shown["environments"][2]["applications"][0]["objects"][1]["differences"][7]["new"], "15m");
+    assert_eq!(clone.hydrate(&["diff", "--noise"]).exits(1).stdout.matches("for: 15m").count(), 8);
+}
+
+#[test]
+fn a_custom_resource_definition_is_told_by_version_and_field() {
+    let clone = clone();
+    let definition = |versions: &str| {
+        format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: shops.example.com}}\n\
+             spec:\n  group: example.com\n  names: {{kind: Shop, plural: shops}}\n  scope: Namespaced\n  versions:\n{versions}"
+        )
+    };
+    let version = |name: &str, fields: &str| {
+        format!(
+            "  - name: {name}\n    served: true\n    storage: {}\n    schema:\n      openAPIV3Schema:\n        type: object\n        \
+             properties: {{spec: {{type: object, properties: {{{fields}}}}}}}\n",
+            name == "v1"
+        )
+    };
+    commit_web(&clone, &[definition(&version("v1", "size: {type: integer}, old: {type: string}"))]);
+    clone.push().success();
+    let ports = "ports: {type: array, items: {type: object, properties: {name: {type: string}}}}";
+    let fields = format!("size: {{type: string}}, {ports}");
+    commit_web(&clone, &[definition(&(version("v1", &fields) + &version("v2", &fields)))]);
+    let answer = clone.hydrate(&["diff"]).exits(1).stdout;
+    let (_, fields) = answer.split_once("~ CustomResourceDefinition shops.example.com\n").expect("the definition");
+    assert_eq!(
+        fields.split("\n\n").next(),
+        Some(
+            "        v1: spec
+      -   old: string
+      +   ports: array with 1 field
+        v1: spec.size
+      -   type: integer
+      +   type: string
+        spec.versions
+      +   v2: served, 4 fields"
+        )
+    );
 }

@@ -73,4 +73,6 @@ mod vendor;
 mod vendor_cases;
 mod verify;
 mod wall;
+mod worker;
+mod worker_races;
 mod yaml;

@@ -268,7 +268,8 @@ fn export(files: &Files, directory: &Path, json: bool) -> anyhow::Result<Outcome
     Ok(Outcome::Done)
 }
 
-fn import(directory: &Path) -> anyhow::Result<Files> {
+/// The settings in a directory.
+pub(super) fn import(directory: &Path) -> anyhow::Result<Files> {
     let reading = || format!("reading {}", directory.display());
     let mut files = Files::new();
     for entry in fs::read_dir(directory).with_context(reading)? {

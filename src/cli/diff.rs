@@ -65,6 +65,7 @@ pub(super) struct Arguments {
 const SCHEMA: &str = "\
 JSON:
   format                    1; another number when a field changes its meaning
+  commonChanges             what changes alike in at least three objects: what, objects, environments (how many)
   mergeBase                 the commit that was compared with when the dry branch has commits that the dry commit
                             lacks: commit, branch, behind (how many)
   environments              by branch:

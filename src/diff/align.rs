@@ -61,7 +61,7 @@ pub(super) fn align(old: &[Value], new: &[Value]) -> Vec<Aligned> {
 
 /// What identifies the items of a list of mappings, the first that every item has and no two share. Names first; then
 /// what Kubernetes merges lists by.
-const IDENTITIES: [&[&[&str]]; 14] = [
+const IDENTITIES: [&[&[&str]]; 18] = [
     &[&["name"]],
     &[&["metadata", "name"]],
     &[&["key"]],
@@ -76,6 +76,10 @@ const IDENTITIES: [&[&[&str]]; 14] = [
     &[&["host"]],
     &[&["path"]],
     &[&["type"]],
+    &[&["alert"]],
+    &[&["record"]],
+    &[&["resources"]],
+    &[&["apiGroups"], &["resources"]],
 ];
 
 /// Fields and values that identify an item.
@@ -86,22 +90,41 @@ pub(super) fn identities(old: &[Value], new: &[Value]) -> Option<[Vec<Identity>;
     if old.is_empty() || new.is_empty() {
         return None;
     }
-    IDENTITIES.iter().find_map(|fields| Some([unique(old, fields)?, unique(new, fields)?]))
+    IDENTITIES.iter().find_map(|fields| Some([unique(old, fields)?, unique(new, fields)?])).or_else(|| {
+        // Lists whose items are of several sorts, as the rules of an alert group.
+        Some([distinct(old.iter().map(first_name))?, distinct(new.iter().map(first_name))?])
+    })
+}
+
+/// The first of the fields that identify an item alone which it has.
+fn first_name(item: &Value) -> Option<Identity> {
+    let alone = IDENTITIES.iter().filter(|fields| fields.len() == 1);
+    alone.map(|fields| identity(item, fields)).find(Option::is_some)?
 }
 
 fn unique(items: &[Value], fields: &[&[&str]]) -> Option<Vec<Identity>> {
-    let identity = |item: &Value| -> Option<Identity> {
-        let field = |path: &&[&str]| {
-            let text = match item.at(path)? {
-                Value::String(text) => text.clone(),
-                Value::Int(number) => number.to_string(),
-                _ => return None,
-            };
-            Some((path.join("."), text))
-        };
-        fields.iter().map(field).collect()
-    };
-    let identities: Vec<Identity> = items.iter().map(identity).collect::<Option<_>>()?;
+    distinct(items.iter().map(|item| identity(item, fields)))
+}
+
+/// The fields of an item as text; none when it lacks one.
+fn identity(item: &Value, fields: &[&[&str]]) -> Option<Identity> {
+    let field = |path: &&[&str]| Some((path.join("."), item.at(path).and_then(name_of)?));
+    fields.iter().map(field).collect()
+}
+
+/// A text, a number, or a list of texts with commas.
+fn name_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Int(number) => Some(number.to_string()),
+        Value::Sequence(texts) => Some(texts.iter().map(Value::as_str).collect::<Option<Vec<_>>>()?.join(",")),
+        _ => None,
+    }
+}
+
+/// The identities, where each item has one of its own.
+fn distinct(identities: impl Iterator<Item = Option<Identity>>) -> Option<Vec<Identity>> {
+    let identities: Vec<Identity> = identities.collect::<Option<_>>()?;
     let distinct: std::collections::BTreeSet<&Identity> = identities.iter().collect();
     (distinct.len() == identities.len()).then_some(identities)
 }
@@ -293,6 +316,9 @@ mod tests {
             (r#"[{"name":"a","mountPath":"/a"},{"name":"a","mountPath":"/b"}]"#, Some("mountPath=/b")),
             (r#"[{"port":53,"protocol":"TCP"},{"port":53,"protocol":"UDP"}]"#, Some("port=53,protocol=UDP")),
             (r#"[{"apiGroups":[""],"verbs":["get"]}]"#, None),
+            (r#"[{"apiGroups":["",""],"resources":["pods"]}]"#, Some("resources=pods")),
+            (r#"[{"record":"r","expr":"x"},{"alert":"a","expr":"x"}]"#, Some("alert=a")),
+            (r#"[{"alert":"a"},{"alert":"a"}]"#, None),
             (r#"[{"name":"a"},"text"]"#, None),
             (r#"[{"name":"a"},{"name":"a"}]"#, None),
         ];

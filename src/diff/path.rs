@@ -48,6 +48,12 @@ impl FieldPath {
     }
 }
 
+impl FromIterator<Step> for FieldPath {
+    fn from_iter<I: IntoIterator<Item = Step>>(steps: I) -> Self {
+        Self(steps.into_iter().collect())
+    }
+}
+
 /// Whether a key needs no quotes in a path.
 pub(super) fn is_plain(key: &str) -> bool {
     !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')

@@ -61,6 +61,24 @@ impl Refs {
         name
     }
 
+    /// Those below `place`, by the names that they have where `place` is `refs/`, with the `HEAD` there.
+    pub(super) fn within(self, place: &str) -> Self {
+        let named = |name: &str| name.strip_prefix(place).map(|rest| format!("refs/{rest}"));
+        let links = self.links.iter().filter_map(|(name, target)| Some((named(name)?, named(target)?)));
+        let links: BTreeMap<String, String> = links.collect();
+        Self {
+            targets: self.targets.iter().filter_map(|(name, id)| Some((named(name)?, *id))).collect(),
+            head: links.get("refs/HEAD").cloned(),
+            links,
+            broken: self.broken.iter().filter_map(|name| named(name)).collect(),
+        }
+    }
+
+    /// All refs by full name, symbolic ones as what they lead to.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, ObjectId)> {
+        self.targets.iter().map(|(name, id)| (name.as_str(), *id))
+    }
+
     /// The same with a ref that points somewhere else, or is gone: what a push would leave.
     pub(super) fn set(&mut self, name: &str, new: Option<ObjectId>) {
         let name = self.resolve(name).to_owned();

@@ -35,6 +35,8 @@ pub struct Repository {
     quarantine: Option<regular::Scratch>,
     /// What a push does to refs, when the repository is to be read as if it were accepted.
     pending: Vec<(String, Option<ObjectId>)>,
+    /// Where its refs are, when others are in the same store: in place of `refs/`.
+    place: Option<String>,
 }
 
 /// How much memory a thread may use for delta bases: without any, each delta chain is resolved again.
@@ -87,6 +89,7 @@ impl Repository {
             common_dir,
             quarantine: None,
             pending: Vec::new(),
+            place: None,
         })
     }
 
@@ -110,6 +113,18 @@ impl Repository {
     pub fn after(mut self, pushed: impl IntoIterator<Item = (String, Option<ObjectId>)>) -> Self {
         self.pending = pushed.into_iter().collect();
         self
+    }
+
+    /// The repository of which this one keeps a copy: its refs are those below `place`, such as `refs/copies/a/`, which is for
+    /// its `refs/`, and its `HEAD` is the symbolic ref `HEAD` there. No other ref is seen or moved.
+    pub fn within(mut self, place: &str) -> Self {
+        self.place = Some(place.to_owned());
+        self
+    }
+
+    /// Where its refs are, in place of `refs/`, when others are in the same store.
+    pub(super) fn place(&self) -> Option<&str> {
+        self.place.as_deref()
     }
 
     /// An error when nothing may be written here.
@@ -195,6 +210,9 @@ impl Repository {
 
     /// Whether a worktree of this repository has the branch checked out, so that moving it would show there as edits.
     pub fn checked_out(&self, branch: &str) -> bool {
+        if self.place.is_some() {
+            return false;
+        }
         let linked = std::fs::read_dir(self.common_dir.join("worktrees")).into_iter().flatten().flatten();
         let heads = linked.map(|entry| entry.path().join("HEAD"));
         let main = self.worktree().is_some().then(|| self.common_dir.join("HEAD"));
@@ -233,6 +251,9 @@ impl Repository {
     /// All refs as they are now.
     pub fn refs(&self) -> Result<Refs, Error> {
         let mut refs = Refs::read(self)?;
+        if let Some(place) = &self.place {
+            refs = refs.within(place);
+        }
         self.pending.iter().for_each(|(name, new)| refs.set(name, *new));
         Ok(refs)
     }
@@ -284,7 +305,7 @@ impl Repository {
     }
 
     /// Whether the clone left objects at its remote, as `git clone --filter` makes it.
-    fn is_partial(&self) -> bool {
+    pub fn is_partial(&self) -> bool {
         self.config("extensions.partialClone").is_some()
             || self
                 .config_subsections("remote")

@@ -112,6 +112,8 @@ impl<'a> Transaction<'a> {
     /// after `prepare` is an abort that exits 0.
     pub fn commit(mut self, edits: &[RefEdit]) -> Result<(), TransactionError> {
         stale::clear(self.repository);
+        let placed = self.repository.place().map(|place| placed(edits, place));
+        let edits = placed.as_deref().unwrap_or(edits);
         let (outcome, complaint) = self.converse(&self.input(edits), edits)?;
         let raced = ["but expected", "reference already exists", "unable to resolve reference"];
         match outcome {
@@ -183,6 +185,15 @@ impl<'a> Transaction<'a> {
         }
         Ok((if committed { Outcome::Committed } else { Outcome::Failed(status) }, complaint))
     }
+}
+
+/// The same edits of refs that are below `place`.
+fn placed(edits: &[RefEdit], place: &str) -> Vec<RefEdit> {
+    let placed = |edit: &RefEdit| {
+        let rest = edit.name.strip_prefix("refs/").unwrap_or(&edit.name);
+        RefEdit { name: format!("{place}{rest}"), ..edit.clone() }
+    };
+    edits.iter().map(placed).collect()
 }
 
 impl Drop for Transaction<'_> {

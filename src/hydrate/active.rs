@@ -39,7 +39,8 @@ impl Active {
         if found.rules.settings.adopt.contains(active) {
             return Ok(Self::Unrecorded { is_adopted: true });
         }
-        let believed = found.setup.refs.believes_commits && !found.has_records();
+        let names = &found.setup.refs;
+        let believed = names.believes_commits && !(names.believes_records && found.has_records());
         let is_empty = commit.tree == found.buffer.empty_tree_id();
         Ok(match believed || is_empty || is_promoted(&commit, staging, found)? {
             true => Self::Unrecorded { is_adopted: false },

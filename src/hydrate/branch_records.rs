@@ -188,6 +188,14 @@ impl BranchRecords {
         }
     }
 
+    /// The same files, of which these records count and no others; what they say otherwise is to be written.
+    pub(super) fn corrected(mut self, branches: BTreeMap<BranchName, BranchRecord>) -> Self {
+        let differs = |(branch, record): &(&BranchName, &BranchRecord)| self.branches.get(*branch) != Some(record);
+        let changed = branches.iter().filter(differs).map(|(branch, _)| branch.clone()).collect();
+        self.changed = changed;
+        Self { branches, ..self }
+    }
+
     /// Whether there is no record at all.
     pub fn is_empty(&self) -> bool {
         self.branches.is_empty()

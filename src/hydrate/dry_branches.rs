@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::branch_records::{BranchRecords, RECORDS_REF};
 use super::error::HydrateError;
-use super::rules::{Rules, settings_files};
+use super::rules::{Rules, check_settings, settings_files};
 use super::setup::{RefNames, Wake};
 use crate::application::BranchName;
-use crate::git::{Mode, NewCommit, ObjectBuffer, ObjectId, Refs, TreeEdit};
+use crate::git::{Mode, NewCommit, ObjectBuffer, ObjectId, Refs, Repository, TreeEdit};
 use crate::metadata::Time;
-use crate::settings::{SETTINGS_FILE, SETTINGS_REF, Settings, edit};
+use crate::settings::{SETTINGS_FILE, SETTINGS_REF, Settings, SettingsFiles, edit};
 
 /// The dry branches of a repository in which the setting names none.
 #[derive(Debug)]
@@ -121,4 +121,35 @@ pub(super) fn settings_with(
         ),
     };
     Ok(buffer.write_commit(&commit)?)
+}
+
+/// A commit of settings, all of which `files` are, on top of `parent`. It is the same commit wherever the same is kept.
+///
+/// Errors: hydration cannot work with them, or the repository cannot be written.
+pub fn keep_settings(
+    repository: &Repository,
+    files: &SettingsFiles,
+    parent: Option<ObjectId>,
+) -> Result<ObjectId, HydrateError> {
+    check_settings(files)?;
+    let buffer = ObjectBuffer::new(repository);
+    let parent = parent.map(|parent| buffer.commit(parent)).transpose()?;
+    let mut edits = BTreeMap::new();
+    for (name, content) in files {
+        edits.insert(name.clone(), TreeEdit::Put(Mode::File, buffer.write_blob(content)?));
+    }
+    let rules = Rules::of(files)?;
+    let signature = rules.writer.signature(Time::default(), parent.as_ref().map(|parent| &parent.committer));
+    let commit = NewCommit {
+        tree: buffer.edit_tree(buffer.empty_tree_id(), &edits)?,
+        parents: parent.iter().map(|parent| parent.id).collect(),
+        author: signature.clone(),
+        committer: signature,
+        message: "Set all settings\n\nGiven to `git hydrate push`. This commit is the same wherever the same is given, so it \
+                  has no\ndate of its own.\n"
+            .to_owned(),
+    };
+    let id = buffer.write_commit(&commit)?;
+    drop(buffer.flush()?);
+    Ok(id)
 }

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::branch_records::{BranchRecords, RECORDS_REF, hydrated_below};
+use super::claims;
 use super::dry_branches::DryBranches;
 use super::error::HydrateError;
 use super::rules::Rules;
@@ -8,6 +9,7 @@ use super::setup::{RefNames, Wake};
 use crate::application::BranchName;
 use crate::git::{Error, Notes, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::metadata::NOTES_REF;
+use crate::settings::Settings;
 
 /// How many commits a dry branch may be ahead of an environment branch; beyond them only its tip is hydrated.
 pub(super) const BACKLOG_MAX: usize = 100_000;
@@ -29,6 +31,7 @@ pub(super) fn environments(names: &RefNames, refs: &Refs, records: &BranchRecord
 pub(super) fn records(
     names: &RefNames,
     refs: &Refs,
+    (settings, settings_commit): (&Settings, Option<ObjectId>),
     notes: &mut Notes,
     buffer: &ObjectBuffer<'_>,
 ) -> Result<(BranchRecords, Option<Error>), Error> {
@@ -37,6 +40,13 @@ pub(super) fn records(
         Some(tip) => BranchRecords::read(tip, buffer).map(Some),
         None => Ok(None),
     };
+    if !names.believes_records {
+        let (kept, fault) = match kept {
+            Ok(kept) => (kept.unwrap_or_default(), None),
+            Err(fault) => (BranchRecords::default(), Some(fault)),
+        };
+        return Ok((claims::records(kept, names, refs, (settings, settings_commit), buffer), fault));
+    }
     let (mut records, fault) = match kept {
         Ok(Some(records)) => (records, None),
         Ok(None) => (BranchRecords::from_notes(names, refs, notes, buffer)?, None),
@@ -54,7 +64,7 @@ pub fn dry_branches(repository: &Repository, names: &RefNames) -> Result<BTreeSe
     let refs = repository.refs()?;
     let rules = Rules::read(&refs, &buffer)?;
     let mut notes = recorded_notes(&refs, &buffer)?;
-    let (records, _) = records(names, &refs, &mut notes, &buffer)?;
+    let (records, _) = records(names, &refs, (&rules.settings, rules.id), &mut notes, &buffer)?;
     let (dry, _) = DryBranches::find(&Wake::Everything, names, &refs, &rules.settings, &records);
     Ok(dry.into_iter().collect())
 }

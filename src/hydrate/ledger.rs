@@ -20,19 +20,21 @@ pub(super) struct Ledger {
     pub faults: Faults,
     /// The date of the dry commit that was hydrated last.
     pub newest_dry: Option<Time>,
+    /// Whether failures that were recorded before are believed.
+    pub believes_failures: bool,
 }
 
 impl Ledger {
     /// As they were read.
     pub fn new(notes: Notes, failures: Failures, faults: Faults) -> Self {
-        Self { notes, failures, faults, newest_dry: None }
+        Self { notes, failures, faults, newest_dry: None, believes_failures: true }
     }
 
     /// What is recorded of a dry commit that did not hydrate onto a branch, by this engine and under these settings.
     pub fn known_failure(&self, name: &BranchName, dry: ObjectId, settings: Option<ObjectId>) -> Option<&Failure> {
         let settings = settings.map(|id| id.to_string());
         let found = self.failures.find(name, &dry.to_string(), ENGINE_REVISION, settings.as_deref());
-        found.filter(|failure| failure.behind.is_empty())
+        found.filter(|failure| self.believes_failures && failure.behind.is_empty())
     }
 
     /// What was wrong with the Applications that stayed behind when a branch was hydrated from this dry commit.

@@ -158,6 +158,7 @@ pub fn settings_files(
     files_of(refs.get(SETTINGS_REF), buffer)
 }
 
+/// The same of the settings that a commit holds.
 pub fn files_of(
     commit: Option<ObjectId>,
     buffer: &ObjectBuffer<'_>,

@@ -38,6 +38,7 @@ use super::error::{HydrateError, TRIES};
 use super::report::Report;
 use super::setup::Setup;
 use crate::git::{self, Lock, Repository};
+use crate::settings::Settings;
 
 pub use recorded::record_branches;
 pub use request::{CommitRequest, PathDetails, commit};
@@ -75,6 +76,16 @@ pub fn settle(setup: &Setup<'_>) -> Result<Report, HydrateError> {
         run.finish()
     });
     settled.map_err(Stopped::into_error)
+}
+
+/// The settings with what the first hydration of a repository would add to them.
+pub fn first_settings(setup: &Setup<'_>) -> Result<Settings, HydrateError> {
+    let found = Run::new(setup).map_err(Stopped::from).and_then(|mut run| {
+        let heads = run.found.heads();
+        learn::learn(&mut run, &heads)?;
+        Ok(run.found.rules.settings)
+    });
+    found.map_err(Stopped::into_error)
 }
 
 /// Hydrates what is not hydrated yet. The caller holds the repository's lock.

@@ -32,12 +32,27 @@ pub struct RefNames {
     pub records: bool,
     /// Whether a branch without a record is taken for what its commits say: where nothing is deployed from.
     pub believes_commits: bool,
+    /// Whether records, notes and failures are believed: where no push gets at them. Elsewhere they count as far as the
+    /// branches, which are protected, bear them out.
+    pub believes_records: bool,
 }
 
 impl RefNames {
     /// Those of a server: everything in place.
     pub fn server() -> Self {
-        Self { read: "refs/heads/".to_owned(), write: "refs/heads/".to_owned(), records: true, believes_commits: false }
+        Self {
+            read: "refs/heads/".to_owned(),
+            write: "refs/heads/".to_owned(),
+            records: true,
+            believes_commits: false,
+            believes_records: true,
+        }
+    }
+
+    /// Those of a copy of a repository whose branches are protected, and whose other refs anyone may have written who can
+    /// push.
+    pub fn worker() -> Self {
+        Self { believes_commits: true, believes_records: false, ..Self::server() }
     }
 
     /// Whether this is the repository that is pushed to, where settings that were found are written down.
@@ -52,6 +67,7 @@ impl RefNames {
             write: format!("refs/remotes/{prefix}/"),
             records: false,
             believes_commits: true,
+            believes_records: true,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::branch_records::{BranchRecords, Engines, RECORDS_REF};
+use super::claims;
 use super::dry_branches::DryBranches;
 use super::error::HydrateError;
 use super::failures::{FAILURES_REF, Failures};
@@ -55,12 +56,15 @@ impl<'a> Snapshot<'a> {
             Notes::open(tree, &buffer)
         });
         let mut notes = notes.map_or_else(|| Notes::open(None, &buffer), Ok)?;
-        let (records, fault) = heads::records(&setup.refs, &refs, &mut notes, &buffer)?;
+        let (records, fault) = heads::records(&setup.refs, &refs, (&rules.settings, rules.id), &mut notes, &buffer)?;
         if let Some(fault) = fault {
             faults.give_up(RECORDS_REF, &fault);
         }
         let environments = heads::environments(&setup.refs, &refs, &records);
-        let is_new = records.is_empty() || (!setup.refs.is_in_place() && began_here(&records, &buffer));
+        // A worker says the same each time, whatever the remote kept of it.
+        let is_new = records.is_empty()
+            || !setup.refs.believes_records
+            || (!setup.refs.is_in_place() && began_here(&records, &buffer));
         let rules = rules.in_repository(is_new);
         let (dry_branches, has_dry_branches) =
             DryBranches::find(&setup.wake, &setup.refs, &refs, &rules.settings, &records);
@@ -80,7 +84,8 @@ impl<'a> Snapshot<'a> {
             wants_every: false,
             freezes: Freezes::default(),
         };
-        Ok((found, Ledger::new(notes, failures, faults)))
+        let believes_failures = setup.refs.believes_records;
+        Ok((found, Ledger { believes_failures, ..Ledger::new(notes, failures, faults) }))
     }
 
     /// A tree of a hydrated branch.
@@ -101,7 +106,12 @@ impl<'a> Snapshot<'a> {
         dry_branch: &BranchName,
         notes: &mut Notes,
     ) -> Result<Standing, git::Error> {
-        Standing::read(branch, tip, dry_branch, &self.rules.settings, &self.records, notes, &self.buffer)
+        let standing =
+            Standing::read(branch, tip, dry_branch, &self.rules.settings, &self.records, notes, &self.buffer)?;
+        match self.setup.refs.believes_records {
+            true => Ok(standing),
+            false => claims::borne_out(standing, &self.buffer),
+        }
     }
 
     /// What keeps a branch from getting commits now. One whose sync branch is frozen and still to be started is so too.

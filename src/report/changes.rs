@@ -1,5 +1,6 @@
 //! What a hydration would change, made ready to be shown: on a terminal, in a pull request, on a page, to programs.
 
+mod alike;
 mod dangers;
 mod html;
 mod json;
@@ -7,6 +8,7 @@ mod markdown;
 mod overview;
 mod repeats;
 mod rows;
+mod schema;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +20,7 @@ use crate::hydrate::{InputChange, MergeBase, Preview, PreviewedBranch, Previewed
 use crate::manifest::{self, Manifest, Source};
 use crate::path::RepoPath;
 
+pub use alike::CommonChange;
 pub use dangers::DangerGroup;
 pub use html::html;
 pub use json::json;
@@ -29,7 +32,7 @@ pub use text::{Detail, Form, text};
 /// What a hydration would change in each environment.
 #[derive(Debug)]
 pub struct Changes {
-    /// The environment branches, by name.
+    /// The environment branches, by name, those of production last.
     pub environments: Vec<EnvironmentDiff>,
     /// What is wrong with the dry commit and concerns no environment branch that is known.
     pub problems: Vec<Diagnostic>,
@@ -82,8 +85,10 @@ impl Changes {
             let applications = applications(paired(std::mem::take(&mut branch.paths)), &options);
             EnvironmentDiff { applications, branch }
         });
+        let mut environments: Vec<EnvironmentDiff> = environments.collect();
+        environments.sort_by_cached_key(|environment| is_production(environment.branch.branch.as_str()));
         let Preview { problems, warnings, inputs, merge_base, .. } = preview;
-        Self { environments: environments.collect(), problems, warnings, inputs, merge_base }
+        Self { environments, problems, warnings, inputs, merge_base }
     }
 
     /// Whether no environment would change and nothing is wrong.
@@ -145,6 +150,12 @@ impl ApplicationDiff {
         let parts: Vec<String> = maker.into_iter().chain(rule).filter(|_| comes_or_goes).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
+}
+
+/// Whether a branch is called after production: a part of its name is, as in `environments/prod-eu`.
+fn is_production(branch: &str) -> bool {
+    let mut words = branch.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| ["prod", "production", "prd", "live"].iter().any(|name| word.eq_ignore_ascii_case(name)))
 }
 
 /// The paths, and where the Application of each was before: one that goes and one that comes are one that moved, when

@@ -127,8 +127,9 @@ impl<'a> Guard<'a> {
         let buffer = ObjectBuffer::new(setup.repository);
         let rules = usable(Rules::read(refs, &buffer))?;
         let mut notes = heads::recorded_notes(refs, &buffer)?;
-        let (records, _) = heads::records(&setup.refs, refs, &mut notes, &buffer)?;
         let settings = rules.as_ref().map(|rules| rules.settings.clone()).unwrap_or_default();
+        let settings_commit = rules.as_ref().and_then(|rules| rules.id);
+        let (records, _) = heads::records(&setup.refs, refs, (&settings, settings_commit), &mut notes, &buffer)?;
         let (dry_branches, _) = DryBranches::find(&setup.wake, &setup.refs, refs, &settings, &records);
         let reserved = rules.map(|rules| rules.allowed).filter(|_| !settings.branches.is_empty());
         Ok(Self {

@@ -101,7 +101,9 @@ impl Branch {
         notes: &mut Notes,
     ) -> Result<Self, HydrateError> {
         let branch = Self::read(name, sync, head, found, notes);
-        match branch.settings.filter(|id| found.buffer.commit(*id).is_err()) {
+        // Where settings come from elsewhere, no ref has to keep those of before.
+        let kept = branch.settings.filter(|_| found.setup.refs.believes_records);
+        match kept.filter(|id| found.buffer.commit(*id).is_err()) {
             Some(id) => Err(HydrateError::SettingsMissing { id, branch: name.clone() }),
             None => Ok(branch),
         }

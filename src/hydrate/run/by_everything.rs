@@ -61,7 +61,7 @@ impl ByEverything {
                 run.report.problems.push(mistake);
                 continue;
             }
-            let branch = open(&name, run, head, &tree)?;
+            let branch = open(&name, run, (head, heads), &tree)?;
             let commits = branch.backlog(head, &run.found)?;
             passed_over.insert(name.clone(), passed(&branch, &commits, earlier.as_ref(), run));
             backlog.insert(name.clone(), commits);
@@ -288,12 +288,41 @@ fn of_another_dry_branch(
 }
 
 /// What the repository knows of an environment branch, and whether we may write it.
-fn open(name: &BranchName, run: &mut Run<'_>, head: &DryHead, tree: &DryTree) -> Result<Branch, Stopped> {
+fn open(
+    name: &BranchName,
+    run: &mut Run<'_>,
+    (head, heads): (&DryHead, &[DryHead]),
+    tree: &DryTree,
+) -> Result<Branch, Stopped> {
     let sync = tree.applications(name).next().map_or(name, |application| &application.sync_branch);
     let mut branch = run.open(name, sync, head)?;
+    if !run.found.setup.refs.believes_records {
+        branch = at_what_is_borne_out(branch, run, (head, heads))?;
+    }
     branch.applications = tree.applications(name).count();
     branch.judge(head, tree.applications(name).map(|application| &**application), &run.found);
     branch.left = left_before(&branch, tree, run)?;
+    Ok(branch)
+}
+
+/// The same branch, back at the dry commit that it was made from when others fed it at the one that a note or a record names:
+/// hydration would have made a commit of that.
+fn at_what_is_borne_out(
+    mut branch: Branch,
+    run: &mut Run<'_>,
+    (head, heads): (&DryHead, &[DryHead]),
+) -> Result<Branch, Stopped> {
+    let told = branch.told(&run.found.buffer)?;
+    let made_from = told.dry_commit;
+    if made_from.is_none() || made_from == branch.dry {
+        return Ok(branch);
+    }
+    let fed = (&branch.name, branch.settings, &told.behind[..]);
+    let paths = |former: Former| former.applications.iter().map(|app| app.sync_path.clone()).collect();
+    let then: BTreeSet<RepoPath> = paths(run.fed_by(fed, made_from, (head, heads))?);
+    if then != paths(run.fed_by(fed, branch.dry, (head, heads))?) {
+        branch.dry = made_from;
+    }
     Ok(branch)
 }
 

@@ -242,7 +242,8 @@ impl Run<'_> {
         let found = &self.found;
         let starts_records = !found.has_records() && self.ledger.faults.allows(RECORDS_REF);
         let older = found.records.iter().count();
-        if starts_records && older > 0 && found.setup.refs.records {
+        let names = &found.setup.refs;
+        if starts_records && older > 0 && names.records && names.believes_records {
             let what = if older == 1 { "1 branch".to_owned() } else { format!("{older} branches") };
             let note = format!("{what} hydrated by an earlier version: now recorded in {RECORDS_REF}");
             self.report.notes.push(note);

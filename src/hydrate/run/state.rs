@@ -109,31 +109,42 @@ impl<'a> Run<'a> {
         head: &DryHead,
         heads: &[DryHead],
     ) -> Result<Former, HydrateError> {
+        let branch = self.branches.get(name);
+        let settings = branch.and_then(|branch| branch.settings);
+        let told = branch.map(|branch| branch.told(&self.found.buffer)).transpose()?;
+        let behind = told.map(|told| told.behind.clone()).unwrap_or_default();
+        self.fed_by((name, settings, &behind), dry, (head, heads))
+    }
+
+    /// The same of a branch that was hydrated with `settings`, and on which `behind` had stayed.
+    pub fn fed_by(
+        &mut self,
+        (name, settings, behind): (&BranchName, Option<ObjectId>, &[Behind]),
+        dry: Option<ObjectId>,
+        (head, heads): (&DryHead, &[DryHead]),
+    ) -> Result<Former, HydrateError> {
         let repository = self.found.setup.repository;
         let dry = dry.filter(|dry| repository.has(*dry));
-        let tree = dry.map(|dry| self.tree_before(name, dry, head, heads)).transpose()?;
-        let told = self.branches.get(name).map(|branch| branch.told(&self.found.buffer)).transpose()?;
-        let behind = told.map(|told| told.behind.clone()).unwrap_or_default();
+        let tree = dry.map(|dry| self.tree_before(settings, dry, head, heads)).transpose()?;
         let is_there = |app: &&Arc<Application>| behind.iter().all(|behind| behind.path != app.sync_path);
         let applications = tree.iter().flat_map(|tree| tree.applications(name)).filter(is_there);
         let mut applications: Vec<Arc<Application>> = applications.cloned().collect();
-        for Behind { path, dry_commit } in &behind {
+        for Behind { path, dry_commit } in behind {
             let Some(dry) = dry_commit.filter(|dry| repository.has(*dry)) else { continue };
-            let then = self.tree_before(name, dry, head, heads)?;
+            let then = self.tree_before(settings, dry, head, heads)?;
             applications.extend(then.applications(name).find(|app| app.sync_path == *path).cloned());
         }
         Ok(Former { tree, applications })
     }
 
-    /// The Applications of a dry commit by the rules that the branch was hydrated with: they decide what was on it.
+    /// The Applications of a dry commit by the settings that a branch was hydrated with: they decide what was on it.
     fn tree_before(
         &mut self,
-        name: &BranchName,
+        settings: Option<ObjectId>,
         dry: ObjectId,
         head: &DryHead,
         heads: &[DryHead],
     ) -> Result<Rc<DryTree>, HydrateError> {
-        let settings = self.branches.get(name).and_then(|branch| branch.settings);
         match self.former_rules(settings) {
             Some(former) => self.trees.read_by(&former, dry, head, heads, &self.found),
             None => self.tree(dry, head, heads),

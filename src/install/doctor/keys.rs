@@ -56,6 +56,7 @@ const KEYS: &[(&str, Kind)] = &[
     ("hydrate.settingsPusher", Kind::Text),
     ("hydrate.vendorAllow", Kind::Text),
     ("hydrate.remote", Kind::Text),
+    ("hydrate.settingsRef", Kind::Text),
     ("hydrate.localPrefix", Kind::Text),
     ("hydrate.installed", Kind::Text),
 ];

@@ -11,7 +11,8 @@ use minijinja::{AutoEscape, Environment as Templates, UndefinedBehavior};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use super::overview::state;
+use super::alike::CommonChange;
+use super::overview::{overall, state};
 use super::{ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, Mark, Overview, noise_text, rows};
 use crate::diag::printable;
 use crate::diff::{self, Change, ObjectDiff, ObjectName};
@@ -25,6 +26,9 @@ const SCRIPT: &str = include_str!("page/page.js");
 /// From how many lines on a new object is shown closed.
 const FOLDED_MIN: usize = 200;
 
+/// How many changes that several objects share are named at the top.
+const COMMON_MAX: usize = 10;
+
 #[derive(Serialize)]
 struct Page {
     title: String,
@@ -35,6 +39,9 @@ struct Page {
     script_hash: String,
     diagnostics: Vec<Mistake>,
     inputs: Vec<String>,
+    overall: String,
+    /// Changes that many objects share, and in how many they are.
+    common: Vec<[String; 2]>,
     environments: Vec<Environment>,
     footer: String,
 }
@@ -158,11 +165,18 @@ pub fn html(changes: &Changes) -> String {
             .map(|one| Mistake { severity: one.severity.to_string(), text: one.to_string() })
             .collect(),
         inputs: changes.inputs.iter().map(|input| printable(&input.to_string())).collect(),
+        overall: overall(changes).unwrap_or_default(),
+        common: common(changes),
         environments: changes.environments.iter().enumerate().map(|(index, one)| environment(index, one)).collect(),
         footer: format!("Made by git-hydrate {}.", env!("CARGO_PKG_VERSION")),
     };
     templates.add_template("object", OBJECT).expect("the template can be parsed");
     templates.render_str(TEMPLATE, Serde(&page)).expect("the template fits its values")
+}
+
+fn common(changes: &Changes) -> Vec<[String; 2]> {
+    let all = CommonChange::all(changes);
+    all.iter().take(COMMON_MAX).map(|change| [printable(&change.what), change.where_text()]).collect()
 }
 
 /// How a content security policy names an inline text.

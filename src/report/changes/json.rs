@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::{ApplicationDiff, Changes, EnvironmentDiff, Overview};
+use super::{ApplicationDiff, Changes, CommonChange, EnvironmentDiff, Overview};
 use crate::diag::Diagnostic;
 use crate::diff::{self, Change, Leaf, ObjectDiff, Place};
 use crate::hydrate::{BehindPath, Frozen, InputChange, MergeBase};
@@ -17,6 +17,7 @@ pub fn json(changes: &Changes) -> impl Serialize {
     Document {
         format: FORMAT,
         merge_base: changes.merge_base.as_ref(),
+        common_changes: CommonChange::all(changes),
         environments: changes.environments.iter().map(environment).collect(),
         problems: &changes.problems,
         warnings: &changes.warnings,
@@ -29,6 +30,8 @@ struct Document<'a> {
     format: u32,
     #[serde(rename = "mergeBase", skip_serializing_if = "Option::is_none")]
     merge_base: Option<&'a MergeBase>,
+    #[serde(rename = "commonChanges")]
+    common_changes: Vec<CommonChange>,
     environments: Vec<Environment<'a>>,
     problems: &'a [Diagnostic],
     warnings: &'a [Diagnostic],

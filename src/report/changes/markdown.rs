@@ -3,14 +3,19 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::alike::{CommonChange, Entry};
+use super::overview::overall;
 use super::repeats::{Here, Repeats};
-use super::{ApplicationDiff, Changes, EnvironmentDiff, Overview, rows};
+use super::{ApplicationDiff, Changes, EnvironmentDiff, Overview};
 use crate::diag::printable;
-use crate::diff::{Change, Danger, ObjectDiff, Severity};
+use crate::diff::{Change, Danger, Severity};
 use crate::report::text::merged;
 
 /// How many environments, images, dangers and mistakes are shown; the rest is counted.
 const TOLD_MAX: usize = 30;
+
+/// How many changes that several objects share are shown.
+const COMMON_MAX: usize = 5;
 
 /// How long one thing that is shown may be.
 const TEXT_MAX: usize = 1000;
@@ -42,6 +47,9 @@ pub fn markdown(changes: &Changes, limit: usize) -> String {
 fn head(changes: &Changes, limit: usize) -> String {
     let base = changes.merge_base.as_ref();
     let mut text = base.map_or(String::new(), |base| format!("_{}_\n\n", escaped(&base.to_string())));
+    if let Some(line) = overall(changes) {
+        let _ = writeln!(text, "{}.\n", escaped(&line));
+    }
     text += "| environment | Applications | changed | added | removed | noise | restarts | dangers |\n";
     text += "|---|---|---:|---:|---:|---:|---:|---:|\n";
     let mut images = BTreeMap::<String, Vec<&str>>::new();
@@ -79,6 +87,13 @@ fn head(changes: &Changes, limit: usize) -> String {
         more(&mut text, changes.inputs.len(), "inputs");
     }
     text += &dangers(changes, limit);
+    let common = CommonChange::all(changes);
+    if changes.environments.len() > 1 && !common.is_empty() {
+        text += "\n**In many objects**\n\n";
+        for change in common.iter().take(COMMON_MAX) {
+            let _ = writeln!(text, "- {} in {}", code(&change.what), change.where_text());
+        }
+    }
     if !images.is_empty() {
         text += "\n**Images**\n\n";
         for (image, branches) in images.iter().take(TOLD_MAX) {
@@ -176,6 +191,11 @@ impl<'a> Page<'a> {
             return;
         }
         self.text += &start;
+        if let Some(before) = self.repeats.environment_before(environment, false) {
+            let _ =
+                writeln!(self.text, "\nThe same objects change in the same way as in {}.\n\n</details>", code(before));
+            return;
+        }
         for application in &environment.applications {
             let block = self.application(application, environment);
             if self.text.len() + block.len() > self.limit {
@@ -201,12 +221,8 @@ impl<'a> Page<'a> {
             let _ = writeln!(text, "What is on the branch cannot be compared: {}", escaped(why));
             return text;
         }
-        let lines: Vec<String> = application
-            .objects
-            .iter()
-            .filter(|object| object.restarts || !object.is_noise())
-            .map(|object| self.object(object, (environment, application)))
-            .collect();
+        let entries = Entry::all(application, false);
+        let lines: Vec<String> = entries.iter().map(|entry| self.entry(entry, (environment, application))).collect();
         if let Some(what) = &application.handed_over {
             let _ = writeln!(text, "{}.\n", escaped(what));
         }
@@ -222,14 +238,15 @@ impl<'a> Page<'a> {
     }
 
     /// Lines that GitHub colours as those of a patch.
-    fn object(&mut self, object: &'a ObjectDiff, here: Here<'a>) -> String {
+    fn entry(&mut self, entry: &Entry<'a>, here: Here<'a>) -> String {
+        let Some(object) = entry.objects.first().copied() else { return String::new() };
         let (sign, what) = match object.change {
             Change::Added => ("+", "new"),
             Change::Removed => ("-", "removed"),
-            Change::Changed if object.restarts => ("@@", "restarts its Pods"),
+            Change::Changed if object.restarts => ("@@", entry.restarts_text()),
             Change::Changed => ("@@", ""),
         };
-        let name = printable(&object.object.to_string());
+        let name = printable(&entry.names());
         let mut text = match sign {
             "@@" => format!("@@ {name} @@ {what}").trim_end().to_owned(),
             sign => format!("{sign} {name}: {what}"),
@@ -237,15 +254,15 @@ impl<'a> Page<'a> {
         if let Some(source) = here.0.source(object) {
             let _ = write!(text, "\n  moved from {}", printable(source));
         }
-        let rows = rows(object, false);
+        let rows = &entry.rows;
         if object.change == Change::Removed {
             return text;
         }
-        if let Some(before) = self.repeats.before(object, &rows, here) {
+        if let Some(before) = self.repeats.before(object, rows, here) {
             let _ = write!(text, "\n  the same as in {}", printable(before));
             return text;
         }
-        for row in &rows {
+        for row in rows {
             let line = format!("{} {:indent$}{}", row.mark.sign(), "", printable(&row.text), indent = row.indent);
             let _ = write!(text, "\n{}", line.trim_end());
         }

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use super::dangers::DangerGroup;
-use super::{EnvironmentDiff, noise_in};
-use crate::diff::{Change, Image, ImageChange, Noise, ObjectDiff};
+use super::{Changes, EnvironmentDiff, noise_in};
+use crate::diff::{Change, Image, ImageChange, Noise, ObjectDiff, Severity};
 
 /// What matters most of the changes of some objects.
 #[derive(Debug, Default)]
@@ -70,6 +70,15 @@ impl<'a> Overview<'a> {
         }
     }
 
+    /// `1 data loss, 2 outage`: how many objects each severity concerns, the worst first; empty without any.
+    pub fn dangers_text(&self) -> String {
+        let mut counts: BTreeMap<Severity, usize> = BTreeMap::new();
+        for group in &self.dangers {
+            *counts.entry(group.danger.severity).or_default() += group.objects.len();
+        }
+        counts.iter().map(|(severity, count)| format!("{count} {severity}")).collect::<Vec<_>>().join(", ")
+    }
+
     /// How many dangers there are, each object counted.
     pub fn danger_count(&self) -> usize {
         self.dangers.iter().map(|group| group.objects.len()).sum()
@@ -87,6 +96,25 @@ impl<'a> Overview<'a> {
             .collect::<Vec<_>>()
             .join(", ")
     }
+}
+
+/// What becomes of all environments, in a line: `5 objects changed in 2 of 3 environments; restarts 3 workloads`. None where
+/// fewer than two change, since that line would be said again.
+pub(super) fn overall(changes: &Changes) -> Option<String> {
+    let changed = changes.environments.iter().filter(|environment| !environment.applications.is_empty()).count();
+    if changed < 2 {
+        return None;
+    }
+    let overview = Overview::new(changes.environments.iter().flat_map(EnvironmentDiff::objects));
+    let counts = match overview.counts() {
+        counts if counts.is_empty() => "only generated fields".to_owned(),
+        counts => counts,
+    };
+    let mut line = format!("{counts} in {changed} of {} environments", changes.environments.len());
+    for more in [overview.restarts_text(), overview.dangers_text()].iter().filter(|more| !more.is_empty()) {
+        line += &format!("; {more}");
+    }
+    Some(line)
 }
 
 /// What becomes of an environment, in a few words.
@@ -118,7 +146,7 @@ pub(super) fn state(environment: &EnvironmentDiff, overview: &Overview<'_>) -> S
 }
 
 /// `nginx 1.26 → 1.27`, with what changed of it only.
-fn image_text(image: &ImageChange) -> String {
+pub(super) fn image_text(image: &ImageChange) -> String {
     match (&image.old, &image.new) {
         (Some(old), Some(new)) => {
             let [before, after] = [old, new].map(|text| Image::parse(text));

@@ -1,5 +1,6 @@
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
+use super::alike::Likeness;
 use super::{ApplicationDiff, EnvironmentDiff, Row};
 use crate::diff::ObjectDiff;
 
@@ -13,9 +14,18 @@ pub(super) type Here<'a> = (&'a EnvironmentDiff, &'a ApplicationDiff);
 #[derive(Default)]
 pub(super) struct Repeats<'a> {
     shown: HashMap<(&'a str, Vec<Row>), Here<'a>>,
+    environments: BTreeMap<Likeness<'a>, &'a str>,
 }
 
 impl<'a> Repeats<'a> {
+    /// The environment where the same objects changed in the same way and were shown; else this one counts as shown.
+    pub fn environment_before(&mut self, environment: &'a EnvironmentDiff, with_noise: bool) -> Option<&'a str> {
+        let likeness = Likeness::of(environment, with_noise).filter(|likeness| likeness.lines() >= LINES_MIN)?;
+        let branch = environment.branch.branch.as_str();
+        let first = *self.environments.entry(likeness).or_insert(branch);
+        (first != branch).then_some(first)
+    }
+
     /// The environment, or the Application of the same one, where an object of the same kind changed in the same way and
     /// was shown; else this one counts as shown.
     pub fn before(&mut self, object: &'a ObjectDiff, rows: &[Row], here: Here<'a>) -> Option<&'a str> {

@@ -1,11 +1,13 @@
 //! The change of an object as lines: its fields as YAML, what is equal left out.
 
-use super::{noise_in, noise_text};
+use std::collections::HashMap;
+
+use super::{noise_in, noise_text, schema};
 use crate::diff::{self, FieldPath, Leaf, Line, ObjectDiff, Place, Step};
 use crate::yaml::{Mapping, Sequences, Value, emit_v3};
 
 /// What a line says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mark {
     /// Where the lines below are: the path of a field.
     Place,
@@ -34,7 +36,7 @@ impl Mark {
 }
 
 /// A line of a change.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Row {
     /// What it says.
     pub mark: Mark,
@@ -53,14 +55,24 @@ const LINE_MAX: usize = 240;
 /// How many characters are shown around the place where a long line differs.
 const AROUND: usize = 48;
 
-/// The lines of a change; those that are noise only when asked for, else counted.
+/// From how many places of an object on a change that is the same in all of them is shown once.
+const EQUAL_MIN: usize = 3;
+
+/// How many of those places are named.
+const PLACES_MAX: usize = 5;
+
+/// The lines of a change; those that are noise only when asked for, else counted. With noise everything is written out.
 pub fn rows(object: &ObjectDiff, with_noise: bool) -> Vec<Row> {
-    let mut rows = Rows { rows: Vec::new(), place: None };
+    let is_definition = !with_noise && object.object.kind == "CustomResourceDefinition";
+    let mut rows = Rows { rows: Vec::new(), place: None, is_definition };
     object.difference.visit(&mut |path, place| match place {
         Place::Leaf(leaf) if leaf.noise.is_some() && !with_noise => {}
         Place::Leaf(leaf) => rows.leaf(path, leaf),
         Place::Moved(from, to) => rows.moved(path, from, to),
     });
+    if !with_noise {
+        rows.rows = folded(rows.rows);
+    }
     let noise = noise_in(std::iter::once(&object.difference));
     if !with_noise && !noise.is_empty() {
         rows.push(Mark::Folded, 0, format!("also {}", noise_text(&noise)));
@@ -72,6 +84,8 @@ struct Rows {
     rows: Vec<Row>,
     /// The path that the last lines are below.
     place: Option<String>,
+    /// Whether the object describes a custom resource, whose schemas are told by field.
+    is_definition: bool,
 }
 
 impl Rows {
@@ -83,7 +97,8 @@ impl Rows {
     fn enter(&mut self, path: &FieldPath) -> usize {
         let mut parent = path.clone();
         parent.pop();
-        let place = parent.to_string();
+        let in_schema = if self.is_definition { schema::place(parent.steps()) } else { None };
+        let place = in_schema.unwrap_or_else(|| parent.to_string());
         let indent = if place.is_empty() { 0 } else { 2 };
         if self.place.as_deref() != Some(&place) {
             if !place.is_empty() {
@@ -125,7 +140,14 @@ impl Rows {
             }
         }
         for (mark, value) in [(Mark::Removed, &leaf.old), (Mark::Added, &leaf.new)] {
-            if let Some(value) = value {
+            let Some(value) = value else { continue };
+            if !self.is_definition {
+                self.value(mark, indent, step, value);
+            } else if let Some(summary) = schema::summary(path.steps(), value) {
+                self.push(mark, indent, cut(&summary));
+            } else if step.is_none() {
+                self.value(mark, indent, step, &schema::brief(value));
+            } else {
                 self.value(mark, indent, step, value);
             }
         }
@@ -181,6 +203,50 @@ impl Rows {
             count => self.push(Mark::Folded, indent + 2, format!("{count} unchanged lines")),
         }
     }
+}
+
+/// Some lines below one place.
+struct Block<'a> {
+    place: Option<&'a Row>,
+    lines: &'a [Row],
+}
+
+/// The lines, where those of several places are the same only once.
+fn folded(rows: Vec<Row>) -> Vec<Row> {
+    let blocks = blocks(&rows);
+    let mut places: HashMap<&[Row], Vec<&Row>> = HashMap::new();
+    for block in &blocks {
+        places.entry(block.lines).or_default().extend(block.place);
+    }
+    let mut folded = Vec::new();
+    for block in &blocks {
+        let places = places.get(block.lines).map_or(&[][..], Vec::as_slice);
+        let is_first = places.first().is_some_and(|first| block.place.is_some_and(|place| std::ptr::eq(*first, place)));
+        let is_folded = block.place.is_some() && places.len() >= EQUAL_MIN;
+        if is_folded && !is_first {
+            continue;
+        }
+        folded.extend(block.place.into_iter().chain(block.lines).cloned());
+        if is_folded {
+            let others = places.get(1..).unwrap_or_default();
+            let mut named: Vec<&str> = others.iter().take(PLACES_MAX).map(|row| row.text.as_str()).collect();
+            named.extend((others.len() > PLACES_MAX).then_some("…"));
+            let text = format!("the same in {} more places: {}", others.len(), named.join(", "));
+            folded.push(Row { mark: Mark::Folded, indent: 2, text });
+        }
+    }
+    folded
+}
+
+/// The lines by place. Those of the object itself have none.
+fn blocks(rows: &[Row]) -> Vec<Block<'_>> {
+    let of = |rows: &[Row]| rows.first().is_some_and(|row| row.mark == Mark::Place);
+    rows.chunk_by(|_, next| next.mark != Mark::Place)
+        .map(|rows| match rows.split_first() {
+            Some((place, lines)) if of(rows) => Block { place: Some(place), lines },
+            _ => Block { place: None, lines: rows },
+        })
+        .collect()
 }
 
 /// A value as it is below the last step of its path.
@@ -280,6 +346,23 @@ mod tests {
         for (rule, old, new, expected) in rows {
             assert_eq!(shown(old, new, false), *expected, "{rule}");
         }
+    }
+
+    #[test]
+    fn a_change_that_is_the_same_in_many_places_is_shown_once() {
+        let rules = |time: &str, count: usize| {
+            let rule = |n: usize| format!("{{alert: A{n}, for: {time}}}");
+            format!("{{rules: [{}]}}", (0..count).map(rule).collect::<Vec<_>>().join(", "))
+        };
+        let first = "  spec.rules[alert=A0]\n-   for: 10m\n+   for: 15m";
+        let second = "  spec.rules[alert=A1]\n-   for: 10m\n+   for: 15m";
+        assert_eq!(shown(&rules("10m", 2), &rules("15m", 2), false), format!("{first}\n{second}"));
+        assert_eq!(
+            shown(&rules("10m", 3), &rules("15m", 3), false),
+            format!("{first}\n~   the same in 2 more places: spec.rules[alert=A1], spec.rules[alert=A2]")
+        );
+        assert_eq!(shown(&rules("10m", 3), &rules("15m", 3), true).lines().count(), 9);
+        assert!(shown(&rules("10m", 9), &rules("15m", 9), false).ends_with("A5], …"));
     }
 
     #[test]

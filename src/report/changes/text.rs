@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::overview::state;
+use super::alike::{CommonChange, Entry};
+use super::overview::{overall, state};
 use super::repeats::{Here, Repeats};
-use super::{ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, Mark, Overview, Row, noise_text, rows};
+use super::{ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, Mark, Overview, Row, noise_text};
 use crate::diag::printable;
-use crate::diff::{Change, ObjectDiff};
+use crate::diff::Change;
 use crate::report::text::merged;
 use crate::report::{Paint, Style, wrap};
 
@@ -36,6 +37,9 @@ pub struct Form {
 /// How many images, and dangers that are not severe, of an environment are named; the rest is counted.
 const NAMED_MAX: usize = 12;
 
+/// How many changes that several objects share are named before the environments.
+const COMMON_MAX: usize = 5;
+
 /// How many diagnostics are shown.
 const DIAGNOSTICS_MAX: usize = 50;
 
@@ -49,6 +53,7 @@ pub fn text(changes: &Changes, detail: Detail, form: Form) -> String {
         let line = page.wrapped(&base.to_string(), "  ");
         let _ = writeln!(page.text, "{}", paint.by(Style::Warning, &line));
     }
+    page.overall(changes);
     page.inputs(changes);
     let (same, changed): (Vec<_>, Vec<_>) =
         changes.environments.iter().partition(|one| brief && one.is_same() && one.branch.frozen.is_none());
@@ -86,6 +91,18 @@ struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
+    /// What matters before any environment is looked at.
+    fn overall(&mut self, changes: &Changes) {
+        let Some(line) = overall(changes) else { return };
+        let line = self.wrapped(&line, "  ");
+        let _ = writeln!(self.text, "{}", self.paint.by(Style::Heading, &line));
+        for common in CommonChange::all(changes).iter().take(COMMON_MAX) {
+            let what = self.wrapped(&format!("{} in {}", common.what, common.where_text()), "    ");
+            let _ = writeln!(self.text, "  {what}");
+        }
+        self.text.push('\n');
+    }
+
     /// One line for each input, however many of its files differ.
     fn inputs(&mut self, changes: &Changes) {
         if changes.inputs.is_empty() {
@@ -139,8 +156,16 @@ impl<'a> Text<'a> {
         if self.detail == Detail::Environments {
             return;
         }
-        for application in &environment.applications {
-            self.application(application, environment);
+        let with_noise = self.detail == (Detail::Fields { with_noise: true });
+        if let (Detail::Fields { .. }, Some(before)) =
+            (self.detail, self.repeats.environment_before(environment, with_noise))
+        {
+            let same = self.wrapped(&format!("the same objects change in the same way as in {before}"), "    ");
+            let _ = writeln!(self.text, "  {}", self.paint.by(Style::Dim, &same));
+        } else {
+            for application in &environment.applications {
+                self.application(application, environment);
+            }
         }
         if !environment.applications.is_empty() {
             self.text.push('\n');
@@ -203,18 +228,20 @@ impl<'a> Text<'a> {
             let _ = writeln!(self.text, "    the same objects, written differently");
         }
         let with_noise = matches!(self.detail, Detail::Fields { with_noise: true });
-        for object in application.objects.iter().filter(|object| with_noise || object.restarts || !object.is_noise()) {
-            self.object(object, (environment, application));
+        for entry in Entry::all(application, with_noise) {
+            self.entry(&entry, (environment, application));
         }
     }
 
-    fn object(&mut self, object: &'a ObjectDiff, here: Here<'a>) {
+    fn entry(&mut self, entry: &Entry<'a>, here: Here<'a>) {
+        let Some(object) = entry.objects.first().copied() else { return };
         let (style, sign) = match object.change {
             Change::Added => (Style::Added, "+"),
             Change::Removed => (Style::Removed, "-"),
             Change::Changed => (Style::Changed, "~"),
         };
-        let mut line = format!("{} {}", self.paint.by(style, sign), printable(&object.object.to_string()));
+        let names = self.wrapped(&entry.names(), "        ");
+        let mut line = format!("{} {names}", self.paint.by(style, sign));
         if let Some(old) = &object.old_name {
             line += &format!("  was {}", printable(old));
         }
@@ -222,25 +249,25 @@ impl<'a> Text<'a> {
             line += &format!("  moved from {}", printable(source));
         }
         if object.restarts {
-            line += &format!("  {}", self.paint.by(Style::Changed, "restarts its Pods"));
+            line += &format!("  {}", self.paint.by(Style::Changed, entry.restarts_text()));
         }
-        let Detail::Fields { with_noise } = self.detail else {
+        if !matches!(self.detail, Detail::Fields { .. }) {
             let _ = writeln!(self.text, "    {line}");
             return;
-        };
-        let rows = rows(object, with_noise);
+        }
+        let rows = &entry.rows;
         if object.change == Change::Removed {
             let lines = format!("{} lines", rows.len());
             let _ = writeln!(self.text, "    {line}  {}", self.paint.by(Style::Dim, &lines));
             return;
         }
-        if let Some(before) = self.repeats.before(object, &rows, here) {
+        if let Some(before) = self.repeats.before(object, rows, here) {
             let same = printable(&format!("the same as in {before}"));
             let _ = writeln!(self.text, "    {line}  {}", self.paint.by(Style::Dim, &same));
             return;
         }
         let _ = writeln!(self.text, "    {line}");
-        for row in &rows {
+        for row in rows {
             self.row(row);
         }
     }

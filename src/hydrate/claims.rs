@@ -1,0 +1,101 @@
+//! What a repository says to a worker, which anyone who can push may have written: records, notes, and what commits say of
+//! themselves on branches that are not protected.
+//!
+//! What counts is what protection covers: the dry branches and the environment branches. The rest is taken as far as these
+//! bear it out. Where it is wrong, the same is found out again by hydrating, which costs time and changes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::branch_records::{BranchRecord, BranchRecords, hydrated_below};
+use super::files::METADATA;
+use super::setup::RefNames;
+use super::standing::{Standing, provenance};
+use crate::application::BranchName;
+use crate::git::{Error, ObjectBuffer, ObjectId, Refs, Repository};
+use crate::metadata::Trailers;
+use crate::settings::Settings;
+
+/// The records of the branches that end with a commit of hydration from a dry branch, as the commit says; of `kept`, which is
+/// what the repository keeps, those that say the same.
+///
+/// A dry branch is one that the settings name, or `HEAD` does; or one that is gone, since nobody hydrates from that.
+pub(super) fn records(
+    kept: BranchRecords,
+    names: &RefNames,
+    refs: &Refs,
+    (settings, settings_commit): (&Settings, Option<ObjectId>),
+    buffer: &ObjectBuffer<'_>,
+) -> BranchRecords {
+    let set = &settings.dry_branches;
+    let head = names.head(refs).filter(|_| set.is_empty());
+    let dry_branches: BTreeSet<&BranchName> = set.iter().chain(&head).collect();
+    let is_dry = |branch: &BranchName| dry_branches.contains(branch) || names.tip(refs, branch).is_none();
+    let mut found = BTreeMap::new();
+    for (name, tip) in refs.below(&names.read) {
+        let Ok(branch) = BranchName::new(name) else { continue };
+        if dry_branches.contains(&branch) {
+            continue;
+        }
+        let old = kept.get(&branch);
+        let claimed = hydrated_below(tip, buffer).filter(|(_, trailers)| trailers.branch == branch);
+        let record = match claimed.filter(|(_, trailers)| is_dry(&trailers.dry_branch)) {
+            Some((commit, trailers)) => {
+                Some(merged(old, BranchRecord::of(&commit, trailers), settings_commit, &is_dry, buffer))
+            }
+            None => old.filter(|record| is_start_of(record, &branch, tip, buffer)).cloned(),
+        };
+        found.extend(record.map(|record| (branch, record)));
+    }
+    kept.corrected(found)
+}
+
+/// The record that is kept of a branch, if it is of the same commit as what the commit claims.
+fn merged(
+    kept: Option<&BranchRecord>,
+    claimed: BranchRecord,
+    settings_commit: Option<ObjectId>,
+    is_dry: &dyn Fn(&BranchName) -> bool,
+    buffer: &ObjectBuffer<'_>,
+) -> BranchRecord {
+    let same = |kept: &&BranchRecord| {
+        kept.tip == claimed.tip && kept.dry_branch == claimed.dry_branch && kept.initial == claimed.initial
+    };
+    let Some(kept) = kept.filter(same) else { return claimed };
+    // Settings that led to those of now.
+    let led_here = |id: &ObjectId| settings_commit.is_some_and(|now| buffer.repository().is_ancestor(*id, now));
+    let others = kept.others.iter().filter(|(branch, _)| is_dry(branch));
+    BranchRecord {
+        settings: kept.settings.filter(led_here).or(claimed.settings),
+        others: others.map(|(branch, id)| (branch.clone(), *id)).collect(),
+        ..kept.clone()
+    }
+}
+
+/// Whether a record is of the empty commit of hydration that a branch starts with, which a promoter writes.
+fn is_start_of(record: &BranchRecord, branch: &BranchName, tip: ObjectId, buffer: &ObjectBuffer<'_>) -> bool {
+    let Ok(commit) = buffer.commit(record.tip) else { return false };
+    let is_its = Trailers::read(&commit.message).is_some_and(|trailers| trailers.branch == *branch);
+    record.initial && commit.parents.is_empty() && is_its && buffer.repository().is_ancestor(commit.id, tip)
+}
+
+/// The same branch as its own files bear it out: the dry commit of a note or a record counts where it comes after the one
+/// that the branch was made from, and the branch is rendered once more to see whether it is right.
+///
+/// Errors: the branch cannot be read.
+pub(super) fn borne_out(standing: Standing, buffer: &ObjectBuffer<'_>) -> Result<Standing, Error> {
+    let told = provenance(buffer, standing.tip.tree, METADATA)?.and_then(|found| found.dry_commit);
+    let told = told.filter(|dry| buffer.commit(*dry).is_ok());
+    let is_after = |dry: &ObjectId| told.is_none_or(|told| buffer.repository().is_ancestor(told, *dry));
+    let dry = standing.dry.filter(is_after).or(told);
+    Ok(Standing { dry, noted: false, ..standing })
+}
+
+/// The dry commits that branches of a repository say they were made from, as far as they are here.
+///
+/// Errors: refs cannot be read.
+pub fn dry_commits_of_branches(repository: &Repository) -> Result<BTreeSet<ObjectId>, Error> {
+    let buffer = ObjectBuffer::new(repository);
+    let refs = repository.refs()?;
+    let claimed = refs.below("refs/heads/").filter_map(|(_, tip)| hydrated_below(tip, &buffer));
+    Ok(claimed.map(|(_, trailers)| trailers.dry_commit).filter(|dry| repository.has(*dry)).collect())
+}

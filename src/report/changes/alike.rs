@@ -1,0 +1,186 @@
+//! What changes alike: fields in several objects, objects of an Application, environments.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::dangers::plural;
+use super::overview::image_text;
+use super::{ApplicationDiff, Changes, EnvironmentDiff, Row, rows};
+use crate::diff::{Change, Leaf, ObjectDiff, Place, Step};
+use crate::yaml::{Value, json};
+
+/// From how many objects on a change of a field is told once for all.
+const OBJECTS_MIN: usize = 3;
+
+/// How many objects that change alike are named; the rest is counted.
+const NAMED_MAX: usize = 30;
+
+/// How long a value may be to be told with others.
+const VALUE_MAX: usize = 60;
+
+/// A field, or an image, that changes in the same way in several objects.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct CommonChange {
+    /// `for: 10m → 15m`
+    pub what: String,
+    /// How many objects.
+    pub objects: usize,
+    /// How many environments they are in.
+    pub environments: usize,
+}
+
+impl CommonChange {
+    /// Those of at least three objects, the most frequent first.
+    pub fn all(changes: &Changes) -> Vec<Self> {
+        let mut found: BTreeMap<String, (usize, BTreeSet<usize>)> = BTreeMap::new();
+        for (number, environment) in changes.environments.iter().enumerate() {
+            for object in environment.objects().filter(|object| object.change == Change::Changed) {
+                for what in changed_fields(object) {
+                    let (objects, environments) = found.entry(what).or_default();
+                    *objects += 1;
+                    environments.insert(number);
+                }
+            }
+        }
+        let common = found.into_iter().filter(|(_, (objects, _))| *objects >= OBJECTS_MIN);
+        let mut common: Vec<Self> = common
+            .map(|(what, (objects, environments))| Self { what, objects, environments: environments.len() })
+            .collect();
+        common.sort_by(|a, b| b.objects.cmp(&a.objects).then_with(|| a.what.cmp(&b.what)));
+        common
+    }
+
+    /// `25 objects in 3 environments`
+    pub fn where_text(&self) -> String {
+        let environments = if self.environments == 1 { "environment" } else { "environments" };
+        format!("{} objects in {} {environments}", self.objects, self.environments)
+    }
+}
+
+/// The changes of an object that others may have too, each once.
+fn changed_fields(object: &ObjectDiff) -> BTreeSet<String> {
+    let mut fields: BTreeSet<String> =
+        object.images.iter().map(|image| format!("image: {}", image_text(image))).collect();
+    object.difference.visit(&mut |path, place| {
+        let (Some(Step::Key(field)), Place::Leaf(leaf)) = (path.steps().last(), place) else { return };
+        if field != "image" {
+            fields.extend(change_of(leaf).map(|change| format!("{field}: {change}")));
+        }
+    });
+    fields
+}
+
+/// `10m → 15m`; none for what is hidden, long, noise or no scalar.
+fn change_of(leaf: &Leaf) -> Option<String> {
+    if leaf.noise.is_some() || leaf.old == leaf.new {
+        return None;
+    }
+    let [old, new] = [leaf.old.as_ref().map(short), leaf.new.as_ref().map(short)];
+    match (old, new) {
+        (Some(old), Some(new)) => Some(format!("{} → {}", old?, new?)),
+        (None, Some(new)) => Some(format!("added {}", new?)),
+        (Some(old), None) => Some(format!("removed {}", old?)),
+        (None, None) => None,
+    }
+}
+
+/// A short scalar in a line.
+fn short(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::Mapping(_) | Value::Sequence(_) => return None,
+        Value::String(text) if !text.is_empty() => text.clone(),
+        value => json::encode(value, json::Options::default()),
+    };
+    (text.chars().count() <= VALUE_MAX && !text.contains('\n')).then_some(text)
+}
+
+/// Objects of an Application that change in the same way.
+pub(super) struct Entry<'a> {
+    /// The objects: at least one, of one kind.
+    pub objects: Vec<&'a ObjectDiff>,
+    /// What changes in each of them.
+    pub rows: Vec<Row>,
+}
+
+impl<'a> Entry<'a> {
+    /// The objects that are shown, in their order; those that change alike together.
+    pub fn all(application: &'a ApplicationDiff, with_noise: bool) -> Vec<Self> {
+        let mut entries: Vec<Self> = Vec::new();
+        let mut known: BTreeMap<(&str, bool, Vec<Row>), usize> = BTreeMap::new();
+        let shown = application.objects.iter().filter(|object| with_noise || object.restarts || !object.is_noise());
+        for object in shown {
+            let rows = rows(object, with_noise);
+            let may_join = object.change == Change::Changed && object.old_name.is_none() && object.moved_from.is_none();
+            if !may_join || rows.is_empty() {
+                entries.push(Self { objects: vec![object], rows });
+                continue;
+            }
+            let key = (object.object.kind.as_str(), object.restarts, rows.clone());
+            match known.get(&key).and_then(|index| entries.get_mut(*index)) {
+                Some(entry) => entry.objects.push(object),
+                None => {
+                    known.insert(key, entries.len());
+                    entries.push(Self { objects: vec![object], rows });
+                }
+            }
+        }
+        entries
+    }
+
+    /// What becomes of the Pods.
+    pub fn restarts_text(&self) -> &'static str {
+        if self.objects.len() == 1 { "restarts its Pods" } else { "restart their Pods" }
+    }
+
+    /// `Deployment shop/web`; `3 Deployments shop/api, shop/jobs, shop/web`.
+    pub fn names(&self) -> String {
+        match &self.objects[..] {
+            [object] => object.object.to_string(),
+            objects => {
+                let kind = objects.first().map_or("", |object| object.object.kind.as_str());
+                let mut names: Vec<String> =
+                    objects.iter().take(NAMED_MAX).map(|object| object.object.place()).collect();
+                let more = objects.len().saturating_sub(NAMED_MAX);
+                names.extend((more > 0).then(|| format!("and {more} more")));
+                format!("{} {} {}", objects.len(), plural(kind), names.join(", "))
+            }
+        }
+    }
+}
+
+/// What changes in an environment, but for the namespaces: equal for environments that change alike.
+///
+/// By Application what becomes of it and of its objects, in an order that does not depend on its name.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Likeness<'a>(Vec<(Change, Vec<(&'a str, &'a str, Change, Vec<Row>)>)>);
+
+impl<'a> Likeness<'a> {
+    /// That of an environment; none for one where more must be said than what becomes of its objects.
+    pub fn of(environment: &'a EnvironmentDiff, with_noise: bool) -> Option<Self> {
+        let is_plain = |application: &ApplicationDiff| {
+            application.moved_from.is_none()
+                && application.unreadable.is_none()
+                && application.handed_over.is_none()
+                && application.origin().is_none()
+        };
+        if !environment.is_whole() || !environment.applications.iter().all(is_plain) {
+            return None;
+        }
+        let of_object = |object: &'a ObjectDiff| {
+            let name = &object.object;
+            (name.kind.as_str(), name.name.as_str(), object.change, rows(object, with_noise))
+        };
+        let of_application = |application: &'a ApplicationDiff| {
+            let mut objects: Vec<_> = application.objects.iter().map(of_object).collect();
+            objects.sort();
+            (application.change, objects)
+        };
+        let mut applications: Vec<_> = environment.applications.iter().map(of_application).collect();
+        applications.sort();
+        Some(Self(applications))
+    }
+
+    /// How many lines it takes to show it.
+    pub fn lines(&self) -> usize {
+        self.0.iter().flat_map(|(_, objects)| objects).map(|(.., rows)| rows.len() + 1).sum()
+    }
+}

@@ -1,0 +1,144 @@
+//! A hook without a server: hydrates a clone of a repository whose host runs no hooks, and pushes what came of it.
+//!
+//! The refs of the remote are fetched to a place of their own in the clone ([`copy`]), where hydration works as it does in a
+//! server's repository: the commits are the same, ids included. What it moved there is then pushed ([`moves`], [`deliver`]),
+//! each ref only if it is still what was fetched. Somebody else may have been faster, another worker or the hook of a
+//! server: then all of it is done again from what the remote has by now. As ids are equal, that comes to an end.
+//!
+//! What is deployed depends on what the job was told and on what protection covers: the dry branches and the environment
+//! branches. The other refs of such a host may be written by anyone who can push. So settings are those that are [named](given),
+//! and records, notes and failures count as far as branches bear them out ([`RefNames::worker`]).
+//!
+//! Never: a push that forces a branch, a ref moved that is not hydration's, a ref of the clone moved that a user named.
+
+mod copy;
+mod deliver;
+mod given;
+mod moves;
+mod partial;
+
+use crate::git::{self, Repository};
+use crate::hydrate::{self, HydrateError, Observer, RefNames, Report, Setup, Wake};
+use crate::render::Renderers;
+
+use copy::Copy;
+use deliver::{Refused, deliver};
+
+pub use given::Given;
+pub use moves::RefMove;
+
+/// How often a lost race is run again.
+const TRIES: u32 = 50;
+
+/// How often, when a push fails and nothing at the remote has moved.
+const TRIES_WITHOUT_RACE: u32 = 5;
+
+/// What a worker is asked for.
+#[derive(Debug, Clone)]
+pub struct Orders {
+    /// The remote, by name.
+    pub remote: String,
+    /// Which settings count.
+    pub settings: Given,
+    /// The time, in seconds since 1970: which branches are frozen.
+    pub now: i64,
+    /// Whether nothing is pushed.
+    pub dry_run: bool,
+    /// How many branches one push may move; any number unless it is set.
+    pub refs_per_push: Option<usize>,
+    /// How many commits of a branch one push may bring; any number unless it is set.
+    pub commits_per_push: Option<usize>,
+    /// What `git push -o` hands to the remote.
+    pub push_options: Vec<String>,
+}
+
+/// What a worker did.
+#[derive(Debug, Clone)]
+pub struct Done {
+    /// What was hydrated.
+    pub report: Report,
+    /// The refs of the remote that moved, or would have, by name.
+    pub moves: Vec<RefMove>,
+}
+
+/// Why a worker gave up. The remote has nothing then that another run could not go on from.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The clone, or the remote while it is read.
+    #[error(transparent)]
+    Git(#[from] git::Error),
+    /// Hydrating.
+    #[error(transparent)]
+    Hydrate(#[from] HydrateError),
+    /// The remote's own history is cut off.
+    #[error("{0} is a shallow clone itself, so its hydrated branches cannot be determined")]
+    Shallow(String),
+    /// The ref that holds the settings is not there.
+    #[error(
+        "{remote} has no ref `{name}` to take settings from; only branches and refs below refs/hydrate/ can be named"
+    )]
+    NoSettings {
+        /// The remote.
+        remote: String,
+        /// The ref.
+        name: String,
+    },
+    /// Nobody said which settings count.
+    #[error(
+        "{0} has settings in refs/hydrate/config, where anyone who can push may have written them\nhint: name those that count: \
+         --settings-ref BRANCH for a protected branch, --settings DIRECTORY for files of this job, or --settings-ref \
+         refs/hydrate/config if all who can push may change what is deployed"
+    )]
+    UnnamedSettings(String),
+    /// The remote does not take the push.
+    #[error("{remote} refused the push, so no hydrated branch was completed there:\n{why}")]
+    Refused {
+        /// The remote.
+        remote: String,
+        /// What git says.
+        why: String,
+    },
+    /// Others were faster every time.
+    #[error("gave up after {TRIES} tries, each of which others were faster than; the next run goes on")]
+    Raced,
+}
+
+/// Hydrates what the remote has and pushes it. The caller holds the lock of the clone. `wait` is called before the try of that
+/// number, counted from 1, when there is something to wait for.
+pub fn push(
+    repository: &Repository,
+    orders: &Orders,
+    renderers: &Renderers,
+    observer: &dyn Observer,
+    wait: &mut dyn FnMut(u32),
+) -> Result<Done, Error> {
+    let mut refused: Option<Refused> = None;
+    let mut in_vain = 0;
+    for tried in 0..TRIES {
+        let copy = Copy::fetch(repository, &orders.remote)?;
+        if let Some(refused) = refused.take() {
+            in_vain = if refused.is_outdated(&copy.there) { 0 } else { in_vain + 1 };
+            if in_vain > refused.patience() {
+                return Err(Error::Refused { remote: orders.remote.clone(), why: refused.why });
+            }
+        }
+        let report = hydrate_copy(&copy, orders, renderers, observer)?;
+        let moves = moves::between(&copy)?;
+        if moves.is_empty() || orders.dry_run {
+            return Ok(Done { report, moves });
+        }
+        refused = deliver(&copy, orders, &moves)?;
+        if refused.is_none() {
+            return Ok(Done { report, moves });
+        }
+        wait(tried + 1);
+    }
+    Err(Error::Raced)
+}
+
+fn hydrate_copy(copy: &Copy, orders: &Orders, renderers: &Renderers, observer: &dyn Observer) -> Result<Report, Error> {
+    copy.use_settings(given::decide(copy, orders, renderers)?)?;
+    let setup =
+        Setup { observer, ..Setup::new(&copy.repository, RefNames::worker(), Wake::Everything, renderers, orders.now) };
+    Ok(hydrate::hydrate(&setup)?)
+}

@@ -1,0 +1,137 @@
+//! The refs of a remote in a place of their own, where they can be worked on as in the repository itself.
+
+use std::path::Path;
+
+use super::{Error, partial};
+use crate::git::{self, Expected, Git, Location, ObjectId, RefEdit, Refs, Repository, update_refs};
+use crate::metadata::NOTES_REF;
+use crate::settings::SETTINGS_REF;
+
+/// Where the copies of remotes are. Nothing that a user fetches or pushes goes there.
+const COPIES: &str = "refs/hydrate-push/";
+
+/// The refs of a remote as they were at one moment, with all that they lead to.
+pub(super) struct Copy {
+    /// The clone, of which only the copy is seen.
+    pub repository: Repository,
+    /// The remote.
+    pub remote: String,
+    place: String,
+    /// What the remote has.
+    pub there: Refs,
+}
+
+impl Copy {
+    /// Fetches from a remote of `clone`: branches, notes and what is below `refs/hydrate/`, whatever the copy held before.
+    /// A shallow clone gets the whole history of these.
+    ///
+    /// Errors: the remote cannot be read, or is shallow itself.
+    pub fn fetch(clone: &Repository, remote: &str) -> Result<Self, Error> {
+        let place = format!("{COPIES}{remote}/");
+        clear_locks(clone, &place);
+        let git = clone.git();
+        let head = head_of(&git, remote)?;
+        fetch(clone, &git, remote, &place)?;
+        point_head(&git, &place, head.as_deref())?;
+        if !cut_off(clone, &git, &place)?.is_empty() {
+            return Err(Error::Shallow(remote.to_owned()));
+        }
+        let repository = Repository::open(clone.git_dir(), Location::Hook)?.within(&place);
+        let there = repository.refs()?;
+        let mut copy = Self { repository, remote: remote.to_owned(), place, there };
+        if copy.repository.is_partial() {
+            partial::complete(&copy)?;
+            copy.repository = copy.open()?;
+        }
+        Ok(copy)
+    }
+
+    /// The copy, read anew.
+    pub fn open(&self) -> Result<Repository, git::Error> {
+        Ok(Repository::open(self.repository.git_dir(), Location::Hook)?.within(&self.place))
+    }
+
+    /// Sets the settings of the copy.
+    pub fn use_settings(&self, settings: Option<ObjectId>) -> Result<(), git::Error> {
+        let old = self.repository.refs()?.get(SETTINGS_REF);
+        if old == settings {
+            return Ok(());
+        }
+        let edit = RefEdit { name: SETTINGS_REF.to_owned(), new: settings, expected: Expected::from(old) };
+        update_refs(&self.repository, &[edit], "hydrate: push")
+            .map_err(|error| git::Error::new("setting the settings of this run", error))
+    }
+}
+
+/// Takes away what a git left that was killed while it fetched: nobody else writes there, and we hold the lock of the clone.
+fn clear_locks(clone: &Repository, place: &str) {
+    fn clear(dir: &Path) {
+        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+            let path = entry.path();
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => clear(&path),
+                // Should it fail, git says so in a moment: it finds the lock.
+                Ok(_) if path.extension().is_some_and(|end| end == "lock") => drop(std::fs::remove_file(&path)),
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+    clear(&clone.common_dir().join(place));
+}
+
+/// The branch that `HEAD` of the remote names.
+fn head_of(git: &Git, remote: &str) -> Result<Option<String>, git::Error> {
+    let listing = git.output(&["ls-remote", "--symref", "--", remote, "HEAD"])?;
+    let listing = String::from_utf8_lossy(&listing);
+    let target = listing.lines().find_map(|line| line.strip_prefix("ref: refs/heads/")?.strip_suffix("\tHEAD"));
+    Ok(target.map(str::to_owned))
+}
+
+/// Globs, since an exact refspec makes every fetch fail while the remote has no such ref.
+fn fetch(clone: &Repository, git: &Git, remote: &str, place: &str) -> Result<(), git::Error> {
+    let refspec = |from: &str| format!("+{from}*:{place}{}*", from.strip_prefix("refs/").unwrap_or(from));
+    let refspecs = ["refs/heads/", "refs/hydrate/", NOTES_REF].map(refspec);
+    let mut args =
+        vec!["fetch", "--quiet", "--no-tags", "--prune", "--no-prune-tags", "--refmap=", "--no-write-fetch-head"];
+    args.push("--recurse-submodules=no");
+    if is_shallow(clone) {
+        args.push("--unshallow");
+    }
+    args.extend(["--", remote]);
+    args.extend(refspecs.iter().map(String::as_str));
+    git.output(&args).map(drop)
+}
+
+fn point_head(git: &Git, place: &str, head: Option<&str>) -> Result<(), git::Error> {
+    let name = format!("{place}HEAD");
+    match head {
+        Some(branch) => git.output(&["symbolic-ref", &name, &format!("{place}heads/{branch}")]).map(drop),
+        None => {
+            // There may be none.
+            drop(git.output(&["symbolic-ref", "--delete", &name]));
+            Ok(())
+        }
+    }
+}
+
+/// The file that names where the history of a clone is cut off.
+fn boundaries(clone: &Repository) -> Vec<String> {
+    let text = std::fs::read_to_string(clone.common_dir().join("shallow")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn is_shallow(clone: &Repository) -> bool {
+    !boundaries(clone).is_empty()
+}
+
+/// Where the history of the copy is cut off: the remote has no more either.
+fn cut_off(clone: &Repository, git: &Git, place: &str) -> Result<Vec<String>, git::Error> {
+    let mut found = Vec::new();
+    for commit in boundaries(clone) {
+        let args = ["for-each-ref", "--count=1", "--format=%(refname)", "--contains", &commit, place];
+        if !git.output(&args)?.is_empty() {
+            found.push(commit);
+        }
+    }
+    Ok(found)
+}

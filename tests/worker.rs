@@ -1,0 +1,501 @@
+//! `git hydrate push`: the worker for hosts that run no hooks, against real remotes.
+
+use std::fs;
+
+use crate::push::{application, config_map, dry, healthy, note, note_of, tip};
+use crate::support::{Lab, Repo};
+
+/// All refs of a repository but the dry ones.
+pub fn refs(repo: &Repo) -> String {
+    repo.git(&["for-each-ref", "--format=%(refname) %(objectname)"])
+}
+
+/// What happens to a dry repository, each push after the other; `after` follows each of them.
+fn history(server: &Repo, mut after: impl FnMut(&Repo)) -> Repo {
+    let clone = dry(server, &["web", "api"], &["dev", "prod"]);
+    let push = |clone: &Repo| drop(clone.push().success());
+    push(&clone);
+    after(server);
+    clone.commit("fix: web", &[("apps/web/dev/config.yaml", &config_map("web", "changed"))]);
+    push(&clone);
+    after(server);
+    clone.commit("docs: nothing rendered", &[("NOTES", "text")]);
+    clone.commit("fix: api", &[("apps/api/prod/config.yaml", &config_map("api", "one"))]);
+    clone.commit("fix: api again", &[("apps/api/prod/config.yaml", &config_map("api", "two"))]);
+    push(&clone);
+    after(server);
+    clone.commit("oops", &[("apps/api/dev/config.yaml", "kind: [")]);
+    push(&clone);
+    after(server);
+    clone.commit("fix it", &[("apps/api/dev/config.yaml", &config_map("api", "right"))]);
+    push(&clone);
+    after(server);
+    clone.commit("feat: one more", &[(&application("job", "dev").0, &application("job", "dev").1)]);
+    clone.commit("with its files", &[("apps/job/dev/config.yaml", &config_map("job", "x"))]);
+    push(&clone);
+    after(server);
+    clone.commit("drop web", &[(&application("web", "dev").0, "")]);
+    push(&clone);
+    after(server);
+    clone
+}
+
+/// The refs that a hook makes of the same history, after each push.
+fn by_hook() -> Vec<String> {
+    let (lab, mut found) = (Lab::new(), Vec::new());
+    history(&lab.server(), |server| found.push(refs(server)));
+    found
+}
+
+#[test]
+fn a_worker_leaves_what_a_hook_leaves() {
+    let (lab, mut found) = (Lab::new(), Vec::new());
+    let host = lab.bare(&[]);
+    history(&host, |host| {
+        // A new clone each time, as a job has it.
+        let job = host.clone_to(&format!("job{}", found.len()));
+        let failed = found.len() == 3;
+        job.hydrate(&["push"]).exits(if failed { 1 } else { 0 });
+        found.push(refs(host));
+        let again = job.hydrate(&["push"]).exits(if failed { 1 } else { 0 });
+        assert!(again.stdout.ends_with("origin is up to date\n"), "{again:?}");
+        assert_eq!(refs(host), found[found.len() - 1], "nothing is left to do");
+    });
+    healthy(&host);
+    let expected = by_hook();
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_eq!(found, expected);
+    }
+    assert_eq!(found.len(), expected.len());
+}
+
+#[test]
+fn one_clone_does_as_well_as_a_new_one_for_each_push() {
+    let (lab, mut job, mut found) = (Lab::new(), None, Vec::new());
+    let host = lab.bare(&[]);
+    history(&host, |host| {
+        let job: &Repo = job.get_or_insert_with(|| host.clone_to("job"));
+        drop(job.hydrate(&["push", "origin"]));
+        found.push(refs(host));
+    });
+    assert_eq!(found, by_hook());
+}
+
+#[test]
+fn what_several_pushes_left_is_hydrated_commit_by_commit() {
+    let (lab, expected) = (Lab::new(), by_hook());
+    let host = lab.bare(&[]);
+    let mut pushes = 0;
+    history(&host, |host| {
+        pushes += 1;
+        if pushes == 1 || pushes == 7 {
+            host.clone_to(&format!("job{pushes}")).hydrate(&["push"]).success();
+        }
+    });
+    let heads =
+        |refs: &str| refs.lines().filter(|line| line.starts_with("refs/heads/")).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(heads(&refs(&host)), heads(&expected[6]));
+}
+
+#[test]
+fn a_shallow_clone_is_deepened() {
+    let (lab, expected) = (Lab::new(), by_hook());
+    let host = lab.bare(&[]);
+    let mut pushes = 0;
+    history(&host, |host| {
+        pushes += 1;
+        if pushes == 1 {
+            host.clone_to("first").hydrate(&["push"]).success();
+        }
+    });
+    let url = format!("file://{}", host.path.display());
+    host.git(&["clone", "-q", "--depth=1", "--branch=main", &url, "../job"]);
+    let job = Repo::at(&lab, "job");
+    assert_eq!(job.git(&["rev-list", "--count", "HEAD"]), "1");
+    job.hydrate(&["push"]).success();
+    for env in ["dev", "prod"] {
+        let line = format!("refs/heads/environments/{env} {}", tip(&host, &format!("environments/{env}")));
+        assert!(expected[6].contains(&line), "{line}");
+    }
+    assert_eq!(job.git(&["rev-parse", "--is-shallow-repository"]), "false");
+}
+
+#[test]
+fn a_clone_of_a_shallow_repository_is_refused() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = history(&host, |_| {});
+    let url = format!("file://{}", host.path.display());
+    clone.git(&["clone", "-q", "--bare", "--depth=2", "--branch=main", &url, "../shallow.git"]);
+    let job = Repo::at(&lab, "shallow.git").clone_to("job");
+    let answer = job.hydrate(&["push"]).exits(2);
+    assert_eq!(
+        answer.stderr,
+        "error: origin is a shallow clone itself, so its hydrated branches cannot be determined\n"
+    );
+}
+
+#[test]
+fn a_partial_clone_fetches_what_it_lacks_at_once() {
+    let (lab, expected) = (Lab::new(), by_hook());
+    let host = lab.bare(&[]);
+    for key in ["uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"] {
+        host.git(&["config", key, "true"]);
+    }
+    let mut pushes = 0;
+    history(&host, |host| {
+        pushes += 1;
+        if pushes == 1 {
+            host.clone_to("first").hydrate(&["push"]).success();
+        }
+    });
+    let url = format!("file://{}", host.path.display());
+    host.git(&["clone", "-q", "--filter=blob:none", "--no-checkout", &url, "../job"]);
+    let job = Repo::at(&lab, "job");
+    let missing = |job: &Repo| job.git(&["rev-list", "--objects", "--all", "--missing=print"]).matches('?').count();
+    assert!(missing(&job) > 10);
+    let mut command = job.command("git");
+    let output = command.args(["hydrate", "push"]).env("GIT_TRACE", lab.path("trace")).output().expect("runs");
+    assert!(output.status.success(), "{output:?}");
+    for env in ["dev", "prod"] {
+        let line = format!("refs/heads/environments/{env} {}", tip(&host, &format!("environments/{env}")));
+        assert!(expected[6].contains(&line), "{line}");
+    }
+    let trace = fs::read_to_string(lab.path("trace")).expect("written");
+    let fetches =
+        trace.lines().filter(|line| line.contains("built-in: git fetch") || line.contains("exec: git-fetch")).count();
+    assert!(fetches <= 8, "{fetches} fetches for {} files", missing(&job));
+    healthy(&host);
+}
+
+#[test]
+fn a_dry_run_tells_what_it_would_push() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web"], &["dev"]);
+    clone.push().success();
+    let before = refs(&host);
+    let answer = clone.hydrate(&["push", "--dry-run"]).success();
+    let expected = "would push to origin: environments/dev, refs/hydrate/branches, refs/hydrate/config, refs/notes/hydrator.metadata\n";
+    assert!(answer.stdout.ends_with(expected), "{}", answer.stdout);
+    assert_eq!(refs(&host), before);
+    let json = clone.hydrate(&["push", "--dry-run", "--json"]).success().stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!((&json["format"], &json["remote"], &json["pushed"]), (&1.into(), &"origin".into(), &false.into()));
+    let would = json["refs"][0].clone();
+    assert_eq!((&would["ref"], would.get("old")), (&"refs/heads/environments/dev".into(), None));
+    assert_eq!(json["branches"][0]["outcome"], "moved");
+    clone.hydrate(&["push"]).success();
+    assert_eq!(would["new"], tip(&host, "environments/dev"));
+}
+
+#[test]
+fn what_does_not_hydrate_holds_its_branch_only() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    clone.hydrate(&["push"]).success();
+    let files = [
+        ("apps/web/dev/config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: ["),
+        ("apps/web/prod/config.yaml", &config_map("web", "new")),
+    ];
+    let dry_commit = clone.commit("half of it", &files);
+    clone.push().success();
+    let answer = clone.hydrate(&["push"]).exits(1);
+    assert!(answer.stdout.contains("apps/web/dev/config.yaml:4:1"), "{}", answer.stdout);
+    assert_eq!(note(&host, "environments/prod"), note_of(&dry_commit));
+    assert_ne!(note(&host, "environments/dev"), note_of(&dry_commit));
+}
+
+#[test]
+fn who_asks_for_what_cannot_be_is_told() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web"], &["dev"]);
+    clone.push().success();
+    let rows: [(&[&str], &str); 3] = [
+        (&["push", "upstream"], "error: there is no remote named `upstream`\nhint: git remote add NAME URL\n"),
+        (
+            &["push", "--settings-ref", "settings"],
+            "error: origin has no ref `refs/heads/settings` to take settings from; only branches and refs below \
+             refs/hydrate/ can be named\n",
+        ),
+        (&["push", "--refs-per-push", "0"], "error: invalid value '0' for '--refs-per-push <COUNT>'"),
+    ];
+    for (args, expected) in rows {
+        let answer = clone.hydrate(args).exits(2);
+        assert!(answer.stderr.starts_with(expected), "{}", answer.stderr);
+    }
+    let answer = host.hydrate(&["push"]).exits(2);
+    let expected = "error: this repository has no remote to push to\nhint: this command runs in a clone; on the server \
+                    itself: git hydrate catch-up\n";
+    assert_eq!(answer.stderr, expected);
+}
+
+#[test]
+fn a_remote_that_refuses_says_why_and_nothing_moves() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    host.hook(
+        "hooks/pre-receive",
+        "#!/bin/sh\ngrep -q environments/prod && echo 'environments/prod is protected' && exit 1\nexit 0\n",
+    );
+    let before = refs(&host);
+    let answer = clone.hydrate(&["push"]).exits(2);
+    for words in [
+        "error: origin refused the push, so no hydrated branch was completed there:",
+        "refs/heads/environments/prod [remote rejected] (pre-receive hook declined)",
+        "remote: environments/prod is protected",
+    ] {
+        assert!(answer.stderr.contains(words), "{}", answer.stderr);
+    }
+    assert_eq!(refs(&host), before);
+}
+
+/// Has a host write down what each push moved, a line a push.
+fn log_pushes(host: &Repo) {
+    host.hook(
+        "hooks/post-receive",
+        "#!/bin/sh\ncut -d' ' -f3 | sed 's,refs/heads/,,' | sort | tr '\\n' ' ' >>pushes\necho >>pushes\n",
+    );
+}
+
+#[test]
+fn pushes_are_split_as_a_host_needs_it() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web"], &["a", "b", "c", "d", "e"]);
+    clone.push().success();
+    log_pushes(&host);
+    clone.hydrate(&["push", "--refs-per-push", "3"]).success();
+    let kept = "refs/hydrate/branches refs/hydrate/config refs/notes/hydrator.metadata";
+    let expected = format!("environments/a environments/b environments/c \nenvironments/d environments/e \n{kept} \n");
+    assert_eq!(host.file("pushes").expect("written"), expected);
+    for n in 1..=5 {
+        clone.commit("a", &[("apps/web/a/config.yaml", &config_map("web", &n.to_string()))]);
+    }
+    clone.commit("b", &[("apps/web/b/config.yaml", &config_map("web", "new"))]);
+    clone.push().success();
+    fs::remove_file(host.path.join("pushes")).expect("there");
+    clone.hydrate(&["push", "--commits-per-push", "2"]).success();
+    let kept = "refs/hydrate/branches refs/notes/hydrator.metadata";
+    let expected = format!("environments/a \nenvironments/a \nenvironments/a environments/b {kept} \n");
+    assert_eq!(host.file("pushes").expect("written"), expected);
+    healthy(&host);
+}
+
+#[test]
+fn a_remote_that_cannot_move_refs_at_once_gets_branches_first() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web"], &["a", "b"]);
+    clone.push().success();
+    host.git(&["config", "receive.advertiseAtomic", "false"]);
+    log_pushes(&host);
+    clone.hydrate(&["push"]).success();
+    let kept = "refs/hydrate/branches refs/hydrate/config refs/notes/hydrator.metadata";
+    assert_eq!(host.file("pushes").expect("written"), format!("environments/a environments/b \n{kept} \n"));
+}
+
+#[test]
+fn settings_that_nobody_named_are_not_used() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web", "api"], &["dev"]);
+    clone.push().success();
+    clone.hydrate(&["push"]).success();
+    let writer = host.clone_to("writer");
+    writer.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*"]);
+    writer.hydrate(&["config", "set", "profile", "argocd"]).success();
+    writer.git(&["push", "-q", "origin", "refs/hydrate/config"]);
+    let before = refs(&host);
+    let answer = clone.hydrate(&["push"]).exits(2);
+    assert!(answer.stderr.starts_with("error: origin has settings in refs/hydrate/config"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("--settings-ref BRANCH"), "{}", answer.stderr);
+    assert_eq!(refs(&host), before);
+    // Named, they count.
+    let config = tip_of(&host, "refs/hydrate/config");
+    clone.git(&["config", "hydrate.settingsRef", "refs/hydrate/config"]);
+    clone.hydrate(&["push"]).success();
+    assert_eq!(tip_of(&host, "refs/hydrate/config"), config);
+    let message = host.git(&["log", "-1", "--format=%B", "environments/dev"]);
+    assert!(message.contains(&format!("Hydrate-Settings: {config}")), "{message}");
+}
+
+fn tip_of(repo: &Repo, name: &str) -> String {
+    repo.git(&["rev-parse", "--verify", name])
+}
+
+#[test]
+fn settings_come_from_a_protected_branch() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web", "api"], &["dev"]);
+    clone.push().success();
+    clone.git(&["switch", "-q", "--orphan", "settings"]);
+    clone.commit("settings", &[("settings.yaml", "profile: argocd\n")]);
+    clone.git(&["push", "-q", "origin", "settings"]);
+    clone.git(&["switch", "-q", "main"]);
+    let push = || clone.hydrate(&["push", "--settings-ref", "settings"]);
+    push().success();
+    // What the first hydration finds out is on top of it, the same each time.
+    let config = tip_of(&host, "refs/hydrate/config");
+    assert_eq!(host.git(&["rev-parse", "refs/hydrate/config~1"]), tip(&host, "settings"));
+    assert!(push().success().stdout.ends_with("origin is up to date\n"));
+    // Whatever a writer makes of it.
+    for forged in ["main", "main:applications"] {
+        host.git(&["update-ref", "refs/hydrate/config", &host.git(&["rev-parse", forged])]);
+        let dev = tip(&host, "environments/dev");
+        push().success();
+        assert_eq!((tip_of(&host, "refs/hydrate/config"), tip(&host, "environments/dev")), (config.clone(), dev));
+    }
+}
+
+#[test]
+fn settings_of_a_branch_change_and_a_new_clone_goes_on() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web"], &["dev"]);
+    clone.push().success();
+    clone.git(&["switch", "-q", "--orphan", "settings"]);
+    let set = |text: &str| {
+        clone.commit("settings", &[("settings.yaml", text)]);
+        clone.git(&["push", "-q", "origin", "settings"]);
+    };
+    set("profile: argocd\n");
+    host.clone_to("one").hydrate(&["push", "--settings-ref", "settings"]).success();
+    let (first, config) = (tip(&host, "environments/dev"), tip_of(&host, "refs/hydrate/config"));
+    // The settings that the branch was hydrated with are in no ref any more.
+    set("profile: proposal\n");
+    host.clone_to("two").hydrate(&["push", "--settings-ref", "settings"]).success();
+    assert_ne!(tip_of(&host, "refs/hydrate/config"), config);
+    host.git(&["merge-base", "--is-ancestor", &first, "environments/dev"]);
+    let third = host.clone_to("three");
+    third.hydrate(&["push", "--settings-ref", "settings"]).success();
+    let files = host.git(&["show", "environments/dev:web/hydrator.metadata"]);
+    assert!(files.contains("\"drySha\""), "{files}");
+}
+
+#[test]
+fn settings_come_from_a_directory() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web", "api"], &["dev"]);
+    clone.push().success();
+    let settings = lab.path("settings");
+    fs::create_dir(&settings).expect("made");
+    fs::write(settings.join("settings.yaml"), "profile: argocd\n").expect("written");
+    let push = |name: &str| host.clone_to(name).hydrate(&["push", "--settings", settings.to_str().expect("UTF-8")]);
+    push("one").success();
+    let config = tip_of(&host, "refs/hydrate/config");
+    assert!(push("two").success().stdout.ends_with("origin is up to date\n"));
+    fs::write(settings.join("settings.yaml"), "profile: proposal\n").expect("written");
+    push("three").success();
+    assert_ne!(tip_of(&host, "refs/hydrate/config"), config);
+    host.git(&["merge-base", "--is-ancestor", &config, "refs/hydrate/config"]);
+    let files = host.git(&["show", "environments/dev:web/hydrator.metadata"]);
+    assert!(files.contains("\"drySha\""), "{files}");
+    assert!(push("four").success().stdout.ends_with("origin is up to date\n"));
+    fs::write(settings.join("settings.yaml"), "profil: proposal\n").expect("written");
+    let answer = push("five").exits(2);
+    assert!(answer.stderr.contains("profil"), "{}", answer.stderr);
+}
+
+/// A hydrated host with a dry commit that is not hydrated yet, whose settings are in the branch `settings`.
+fn host_with_settings(lab: &Lab) -> (Repo, Repo) {
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web", "api", "job"], &["dev", "prod"]);
+    clone.push().success();
+    clone.git(&["switch", "-q", "--orphan", "settings"]);
+    clone.commit("settings", &[("settings.yaml", "dryBranches: [main]\nrepoURL: https://git.example.com/dry.git\n")]);
+    clone.git(&["push", "-q", "origin", "settings"]);
+    clone.git(&["switch", "-q", "main"]);
+    clone.hydrate(&["push", "--settings-ref", "settings"]).success();
+    let removed = application("job", "prod").0;
+    clone.commit("more", &[("apps/web/dev/config.yaml", &config_map("web", "new")), (&removed, "")]);
+    clone.push().success();
+    (host, clone)
+}
+
+/// What a writer may push who may not push to dry branches and environment branches: shell, in a clone that has fetched all.
+const FORGERIES: [(&str, &str); 10] = [
+    ("nothing", ""),
+    ("no settings", "git push -q origin :refs/hydrate/config"),
+    ("no records", "git push -q origin :refs/hydrate/branches"),
+    ("no notes", "git push -q origin :refs/notes/hydrator.metadata"),
+    (
+        "other settings",
+        "blob=$(echo 'dryBranches: [evil]' | git hash-object -w --stdin)
+         tree=$(printf '100644 blob %s\\tsettings.yaml\\n' $blob | git mktree)
+         git push -q origin +$(git commit-tree -m evil $tree):refs/hydrate/config",
+    ),
+    (
+        "a note of the newest dry commit",
+        "for env in dev prod; do
+             git notes --ref=hydrator.metadata add -f -m \"{\\\"drySha\\\":\\\"$(git rev-parse origin/main)\\\"}\" origin/environments/$env
+         done
+         git push -q origin +refs/notes/hydrator.metadata",
+    ),
+    (
+        "a note of a dry commit of somebody else",
+        "git notes --ref=hydrator.metadata add -f -m \"{\\\"drySha\\\":\\\"$(git commit-tree -m evil origin/main^{tree})\\\"}\" \\
+             origin/environments/dev
+         git push -q origin +refs/notes/hydrator.metadata",
+    ),
+    (
+        "records of other dry commits and branches",
+        "for env in dev prod; do
+             blob=$(git show refs/hydrate/branches:environments%2F$env.json | sed \"s/\\\"dryBranch\\\": \\\"main/\\\"dryBranch\\\": \\\"evil/;
+                 s/\\\"drySha\\\": \\\".*\\\"/\\\"drySha\\\": \\\"$(git rev-parse origin/main)\\\"/\" | git hash-object -w --stdin)
+             printf '100644 blob %s\\tenvironments%%2F%s.json\\n' $blob $env
+         done >entries
+         git push -q origin +$(git commit-tree -m evil $(git mktree <entries)):refs/hydrate/branches",
+    ),
+    (
+        "failures",
+        "printf '[{\"drySha\":\"%s\",\"dryBranch\":\"main\",\"engine\":3,\"settings\":\"%s\",\"diagnostics\":[]}]' \\
+             $(git rev-parse origin/main refs/hydrate/config) >failures
+         blob=$(git hash-object -w failures)
+         printf '100644 blob %s\\tenvironments%%2Fdev.json\\n' $blob >entries
+         git push -q origin +$(git commit-tree -m evil $(git mktree <entries)):refs/hydrate/failures",
+    ),
+    (
+        "a branch that says it is hydrated, from a dry branch of the writer",
+        "git switch -q -c evil origin/main
+         sed -i 's/value: .*/value: evil/' apps/web/prod/config.yaml
+         git commit -qam evil
+         git push -q origin evil
+         git log -1 --format=%B origin/environments/dev |
+             sed 's/^Hydrate-Branch: .*/Hydrate-Branch: topic/; s/^Hydrate-Dry-Branch: .*/Hydrate-Dry-Branch: evil/' >message
+         git push -q origin $(git commit-tree -F message origin/environments/dev^{tree}):refs/heads/topic",
+    ),
+];
+
+#[test]
+fn who_may_not_push_what_is_deployed_does_not_change_it_by_other_refs() {
+    let lab = Lab::new();
+    let (host, _) = host_with_settings(&lab);
+    let environments = |host: &Repo| {
+        let format = "--format=%(refname) %(objectname)";
+        host.git(&["for-each-ref", format, "refs/heads/environments", "refs/hydrate/config"])
+    };
+    let mut expected = None;
+    for (number, (name, script)) in FORGERIES.iter().enumerate() {
+        let host = host.copy_to(&format!("host{number}.git"));
+        let writer = host.clone_to(&format!("writer{number}"));
+        writer.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*", "+refs/notes/*:refs/notes/*"]);
+        writer.run("sh", &["-ec", script]).success();
+        let job = host.clone_to(&format!("job{number}"));
+        let before = environments(&host);
+        job.hydrate(&["push", "--settings-ref", "settings"]).success();
+        let after = environments(&host);
+        assert_ne!(after, before, "{name}");
+        assert_eq!(&after, expected.get_or_insert(after.clone()), "{name}");
+        assert!(!host.git(&["ls-tree", "-r", "--name-only", "environments/prod"]).contains("job/"), "{name}");
+        let again = job.hydrate(&["push", "--settings-ref", "settings"]).success();
+        assert!(again.stdout.ends_with("origin is up to date\n"), "{name}: {}", again.stdout);
+    }
+}
