@@ -63,7 +63,7 @@
 //!             settings -> application metadata
 //! format      git jinja shares stack template yaml      git -> shares, template -> yaml
 //!             diag path      diag -> path
-//! ground      go versions
+//! ground      go growth versions
 //! ```
 //!
 //! # Never
@@ -95,6 +95,7 @@ pub mod directory;
 pub mod git;
 pub mod go;
 #[cfg(test)]
+#[path = "growth/tests.rs"]
 mod growth;
 pub mod helm;
 pub mod hook;

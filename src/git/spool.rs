@@ -1,14 +1,13 @@
 //! Packed entries that wait for their pack in a file of their own, so that a run of many objects needs little memory.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use flate2::{Decompress, FlushDecompress, Status};
+use flate2::write::ZlibDecoder;
 
 use super::{Doing as _, Error};
 
@@ -113,38 +112,12 @@ impl Range {
     }
 }
 
-thread_local! {
-    /// Making one takes more memory than most objects have, and in between lies what is kept of them: room that nothing fits
-    /// into afterwards.
-    static DECOMPRESSOR: RefCell<Decompress> = RefCell::new(Decompress::new(true));
-}
-
 impl Entry {
     /// The object.
     fn read(&self) -> Result<Vec<u8>, Error> {
-        // One byte more, so that the end of what is compressed is seen.
-        let mut content = Vec::with_capacity(self.size + 1);
+        let mut content = ZlibDecoder::new(Vec::with_capacity(self.size));
         let compressed = self.range.part(self.header, self.range.len - self.header);
-        DECOMPRESSOR.with_borrow_mut(|decompressor| {
-            decompressor.reset(true);
-            compressed.read(|bytes| decompress(decompressor, bytes, &mut content))
-        })?;
-        Ok(content)
+        compressed.read(|bytes| content.write_all(bytes))?;
+        content.finish().doing(|| "reading a temporary file".to_owned())
     }
-}
-
-/// Appends what some of the compressed bytes stand for, for which `content` has room.
-fn decompress(decompressor: &mut Decompress, mut bytes: &[u8], content: &mut Vec<u8>) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let before = decompressor.total_in();
-        let status = decompressor.decompress_vec(bytes, content, FlushDecompress::None)?;
-        let taken = usize::try_from(decompressor.total_in() - before).unwrap_or(usize::MAX);
-        bytes = bytes.get(taken..).unwrap_or_default();
-        match status {
-            Status::StreamEnd => return Ok(()),
-            Status::Ok if taken > 0 => {}
-            Status::Ok | Status::BufError => return Err(io::ErrorKind::InvalidData.into()),
-        }
-    }
-    Ok(())
 }

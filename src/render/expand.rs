@@ -48,7 +48,8 @@ impl Renderers {
     pub fn expand(&self, asked: &Set<'_>, context: &Context<'_>) -> Result<Answer, Unexpanded> {
         match self.isolation {
             Isolation::Apart => apart::expand(&Commit::new(self, context), asked),
-            Isolation::Alone | Isolation::Together => self.expand_here(asked, context),
+            Isolation::Together => self.with_stacks(1, || self.expand_here(asked, context)),
+            Isolation::Alone => self.expand_here(asked, context),
         }
     }
 

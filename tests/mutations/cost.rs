@@ -23,11 +23,17 @@ const BYTES_MIN: usize = 512;
 /// How long one input may take on a processor, in seconds, also without optimisation.
 const SECONDS_MAX: f64 = 10.0;
 
-/// How long this thread was on a processor, in seconds; nothing where that is not told.
+/// How long this thread was on a processor, in seconds.
 fn cpu() -> f64 {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    stat.split(' ').next().and_then(|field| field.parse::<f64>().ok()).unwrap_or_default() / 1e9
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a plain system call with a pointer to memory of ours.
+    let code = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    assert_eq!(code, 0, "{}", std::io::Error::last_os_error());
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
+
+/// How often an input is run: the shortest time counts.
+const REPEATS: usize = 3;
 
 /// How much memory one input may take, in bytes.
 const MEMORY_MAX: usize = 512 << 20;
@@ -51,9 +57,15 @@ impl Dear {
     fn of(target: &Target, bytes: Vec<u8>) -> Self {
         let start = cpu();
         let (result, memory) = memory::peak(|| catch_unwind(AssertUnwindSafe(|| (target.run)(&bytes))));
-        let seconds = cpu() - start;
+        let mut seconds = cpu() - start;
         let what = || format!("{}: {:?}", target.name, String::from_utf8_lossy(&bytes));
         assert!(result.is_ok(), "panics: {}", what());
+        // A machine at work is slow now and then.
+        for _ in 1..REPEATS {
+            let start = cpu();
+            (target.run)(&bytes);
+            seconds = seconds.min(cpu() - start);
+        }
         assert!(seconds < SECONDS_MAX, "takes {seconds:.1} s: {}", what());
         assert!(memory < MEMORY_MAX, "takes {} MiB: {}", memory >> 20, what());
         Self { bytes, seconds, memory }

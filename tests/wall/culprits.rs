@@ -38,7 +38,7 @@ pub const APPLICATION: Culprit = Culprit {
         ),
         ("abort", "the process that rendered `bad-prod` ended by signal 6"),
         ("overflow", "`bad-prod` nests deeper than can be rendered: the stack overflowed"),
-        ("spin", "`bad-prod` takes more than 2 seconds to render; git config hydrate.renderTimeLimit sets the limit"),
+        ("spin", "`bad-prod` takes more than 4 seconds to render; git config hydrate.renderTimeLimit sets the limit"),
         (
             "kill",
             "the system ended the process that rendered `bad-prod` (signal 9); git config hydrate.applicationMemory",
@@ -71,7 +71,7 @@ spec:
         ("abort", "the process that expanded ApplicationSet `culprit` ended by signal 6"),
         (
             "spin",
-            "ApplicationSet `culprit` takes more than 2 seconds to expand; git config hydrate.renderTimeLimit sets the limit",
+            "ApplicationSet `culprit` takes more than 4 seconds to expand; git config hydrate.renderTimeLimit sets the limit",
         ),
     ],
 };
@@ -145,7 +145,7 @@ impl Culprit {
     /// What it does from now on.
     pub fn does(&self, lab: &Lab, does: &str) {
         // All others end by themselves, however busy this machine is.
-        global(lab, "hydrate.renderTimeLimit", if does == "spin" { "2" } else { "60" });
+        global(lab, "hydrate.renderTimeLimit", if does == "spin" { "4" } else { "60" });
         global(lab, &format!("hydrate-test.{}.does", self.name), does);
     }
 

@@ -4,8 +4,6 @@
 //! `COST_BYTES` makes inputs as much larger as that is more than [`BYTES`], and what is too much then must be refused early;
 //! `COST=table` prints what was measured.
 
-mod rows;
-
 /// How large the inputs of rows are, about, in bytes.
 const BYTES: f64 = 100_000.0;
 
@@ -13,7 +11,7 @@ const BYTES: f64 = 100_000.0;
 const GROWTH_MAX: f64 = 9.0;
 
 /// What is too short to be measured, in seconds.
-const SECONDS_MIN: f64 = 0.002;
+const SECONDS_MIN: f64 = 0.004;
 
 /// How often what grows too much is measured again.
 const REPEATS_MAX: usize = 4;

@@ -1,19 +1,58 @@
-//! Patterns, values, schemas, sets and settings; what kustomizations cost is in `kustomize/tests.rs`.
+//! Tests only: what patterns, values, schemas, sets and settings cost as they grow. Kustomizations are in `kustomize/tests.rs`.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::hint::black_box;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Row, Work, check};
 use crate::application::set::{self, Home, Sources};
 use crate::application::{Patterns, RuleSet};
 use crate::go::glob::Glob;
 use crate::go::regexp::Regex;
+use crate::growth::{Row, Work, check};
 use crate::helm;
 use crate::hydrate::check_settings;
 use crate::path::RepoPath;
 use crate::plan::Discovery;
 use crate::settings::SettingsFiles;
-use crate::view::{MemoryFiles, View};
+use crate::view::{ContentId, Entry, Files, MemoryFiles, View};
+
+/// Files whose directories are listed once, as those of a repository are.
+struct Listed {
+    files: MemoryFiles,
+    root: ContentId,
+    lists: Mutex<HashMap<RepoPath, Arc<[Entry]>>>,
+}
+
+impl Listed {
+    fn new(files: MemoryFiles) -> Self {
+        Self { root: files.root(), files, lists: Mutex::default() }
+    }
+}
+
+impl Files for Listed {
+    fn list(&self, dir: &RepoPath, id: ContentId) -> Result<Arc<[Entry]>, String> {
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(list) = lists.get(dir) {
+            return Ok(list.clone());
+        }
+        let list = self.files.list(dir, id)?;
+        lists.insert(dir.clone(), list.clone());
+        Ok(list)
+    }
+
+    fn read(&self, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, String> {
+        self.files.read(path, id)
+    }
+
+    fn size(&self, path: &RepoPath, id: ContentId) -> Result<u64, String> {
+        self.files.size(path, id)
+    }
+
+    fn root(&self) -> ContentId {
+        self.root
+    }
+}
 
 fn path(text: &str) -> RepoPath {
     RepoPath::new(text).expect("a path")
@@ -37,7 +76,7 @@ const CHART: &str = "apiVersion: v2\nname: c\nversion: 1.0.0\n";
 
 /// Renders a chart of these files; what is too much is an error.
 fn render(files: MemoryFiles, options: helm::Options) -> Work {
-    let files = files.file("c/Chart.yaml", CHART).file("c/templates/none.yaml", "");
+    let files = Listed::new(files.file("c/Chart.yaml", CHART).file("c/templates/none.yaml", ""));
     work(move || helm::render(&View::new(&files), &path("c"), &options).is_ok())
 }
 
@@ -50,6 +89,10 @@ fn schema(schema: &str, values: String) -> Work {
     chart(&[("values.schema.json", schema.to_owned()), ("values.yaml", values)])
 }
 
+fn template(text: String) -> Work {
+    chart(&[("templates/a.yaml", text)])
+}
+
 /// Expands a set with these generators over files `envs/*/config.yaml`.
 fn set(generators: String, directories: usize) -> Work {
     let set = format!(
@@ -60,6 +103,7 @@ fn set(generators: String, directories: usize) -> Work {
     let files = (0..directories).fold(MemoryFiles::new(), |files, n| {
         files.file(&format!("envs/e{n}/config.yaml"), format!("name: e{n}\nmore: {{a: [1, 2, {n}]}}\n"))
     });
+    let files = Listed::new(files);
     work(move || {
         let home = Home { repo_urls: vec!["https://e/d.git".to_owned()], revisions: Vec::new(), is_beside_head: false };
         let view = View::new(&files);
@@ -96,6 +140,7 @@ const CASES: &[Case] = &[
     ("patterns of Applications on files", 60, true, |n| {
         let patterns: Vec<String> = (0..n).map(|n| format!("none{n}/**/*.yaml")).collect();
         let files = (0..n).fold(MemoryFiles::new(), |files, n| files.file(&format!("a/f{n}.yaml"), "a: b\n"));
+        let files = Listed::new(files);
         work(move || {
             let patterns = Patterns::new(&patterns).expect("patterns");
             Discovery::default().discover(&files, &patterns, &RuleSet::default(), 1000).is_ok()
@@ -141,6 +186,22 @@ const CASES: &[Case] = &[
             "{{{{ range $n := until {n} }}}}{{{{ $_ := $.Files.Glob (printf \"files/none%d*\" $n) }}}}{{{{ end }}}}"
         );
         render(files.file("c/templates/a.yaml", template), helm::Options::default())
+    }),
+    ("a text for tpl", 500, false, |n| template(format!("{{{{ $_ := tpl (repeat {n} \"a{{{{ 1 }}}}\") . }}}}"))),
+    ("tpl, often", 300, false, |n| {
+        template(format!(
+            "{{{{ range $n := until {n} }}}}{{{{ $_ := tpl (print \"{{{{ \" $n \" }}}}\") . }}}}{{{{ end }}}}"
+        ))
+    }),
+    ("include, often", 1000, false, |n| {
+        template(format!(
+            "{{{{ define \"x\" }}}}a{{{{ end }}}}{{{{ range until {n} }}}}{{{{ $_ := include \"x\" . }}}}{{{{ end }}}}"
+        ))
+    }),
+    ("methods of .Files", 2000, false, |n| {
+        let calls = "{{ $f := .Files }}{{ $_ := $f.Get \"f\" }}{{ $_ := $f.GetBytes \"f\" }}{{ $_ := $f.Lines \"f\" }}{{ $_ := $f.AsConfig }}\
+                     {{ $_ := $f.AsSecrets }}";
+        chart(&[("f", lines(n, |n| format!("line {n}"))), ("templates/a.yaml", calls.to_owned())])
     }),
     ("a schema of many properties", 1000, false, |n| {
         let properties = lines(n, |n| format!("\"k{n}\": {{\"type\": \"string\"}},"));
