@@ -167,7 +167,7 @@ pub fn html(changes: &Changes) -> String {
         inputs: changes.inputs.iter().map(|input| printable(&input.to_string())).collect(),
         overall: overall(changes).unwrap_or_default(),
         common: common(changes),
-        environments: changes.environments.iter().enumerate().map(|(index, one)| environment(index, one)).collect(),
+        environments: changes.environments.iter().map(environment).collect(),
         footer: format!("Made by git-hydrate {}.", env!("CARGO_PKG_VERSION")),
     };
     templates.add_template("object", OBJECT).expect("the template can be parsed");
@@ -193,18 +193,36 @@ fn title(changes: &Changes) -> String {
     }
 }
 
-fn environment(index: usize, environment: &EnvironmentDiff) -> Environment {
+/// What a link leads to: the same for the same names, however many others there are on the page.
+///
+/// Letters, digits, `-`, `.` and `/` stay, anything else becomes its code, so two names never have the same.
+fn anchor(parts: &[&str]) -> String {
+    let mut anchor = String::new();
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
+            anchor.push(':');
+        }
+        for c in part.chars() {
+            match c {
+                c if c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '/') => anchor.push(c),
+                c => anchor += &format!("_{:x}_", u32::from(c)),
+            }
+        }
+    }
+    anchor
+}
+
+fn environment(environment: &EnvironmentDiff) -> Environment {
     let overview = Overview::of(environment);
     let branch = &environment.branch;
-    let id = format!("e{index}");
+    let id = anchor(&["branch", branch.branch.as_str()]);
     let now = short(&branch.dry_sha);
     let applications: Vec<Application> = environment
         .applications
         .iter()
-        .enumerate()
-        .map(|(index, one)| application(format!("{id}a{index}"), one, environment))
+        .map(|one| application(application_id(environment, one), one, environment))
         .collect();
-    let ids = ids(&id, environment);
+    let ids = ids(environment);
     Environment {
         branch: printable(branch.branch.as_str()),
         state: match environment.applications.is_empty() {
@@ -225,12 +243,31 @@ fn environment(index: usize, environment: &EnvironmentDiff) -> Environment {
 
 /// Where the objects of an environment are on the page. Two may have one name, so an object is known by where its name is
 /// kept.
-fn ids(id: &str, environment: &EnvironmentDiff) -> HashMap<*const ObjectName, String> {
-    let applications = environment.applications.iter().enumerate();
-    let objects = applications.flat_map(|(at, application)| {
-        application.objects.iter().enumerate().map(move |(index, object)| (at, index, object))
-    });
-    objects.map(|(at, index, object)| (std::ptr::from_ref(&object.object), format!("{id}a{at}o{index}"))).collect()
+fn ids(environment: &EnvironmentDiff) -> HashMap<*const ObjectName, String> {
+    let mut ids = HashMap::new();
+    for application in &environment.applications {
+        let of_application = application_id(environment, application);
+        let objects = application.objects.iter().zip(object_ids(&of_application, application));
+        ids.extend(objects.map(|(object, id)| (std::ptr::from_ref(&object.object), id)));
+    }
+    ids
+}
+
+fn application_id(environment: &EnvironmentDiff, application: &ApplicationDiff) -> String {
+    anchor(&["branch", environment.branch.branch.as_str(), application.path.as_str()])
+}
+
+/// The ids of its objects. A name that several have is numbered.
+fn object_ids(of_application: &str, application: &ApplicationDiff) -> Vec<String> {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let id = |object: &ObjectDiff| {
+        let ObjectName { api_version, kind, namespace, name } = &object.object;
+        let id = format!("{of_application}:{}", anchor(&[api_version, kind, namespace, name]));
+        let count = seen.entry(id.clone()).or_default();
+        *count += 1;
+        if *count == 1 { id } else { format!("{id}:{count}") }
+    };
+    application.objects.iter().map(id).collect()
 }
 
 fn danger(group: &DangerGroup<'_>, ids: &HashMap<*const ObjectName, String>) -> Danger {
@@ -248,10 +285,10 @@ fn danger(group: &DangerGroup<'_>, ids: &HashMap<*const ObjectName, String>) -> 
 }
 
 fn application(id: String, application: &ApplicationDiff, environment: &EnvironmentDiff) -> Application {
-    let numbered = application.objects.iter().enumerate();
-    let (noise, objects): (Vec<_>, Vec<_>) = numbered.partition(|(_, object)| object.is_noise() && !object.restarts);
-    let shown = |(index, one): (usize, &ObjectDiff)| Object {
-        id: if one.dangers.is_empty() { String::new() } else { format!("{id}o{index}") },
+    let named = application.objects.iter().zip(object_ids(&id, application));
+    let (noise, objects): (Vec<_>, Vec<_>) = named.partition(|(object, _)| object.is_noise() && !object.restarts);
+    let shown = |(one, id): (&ObjectDiff, String)| Object {
+        id: if one.dangers.is_empty() { String::new() } else { id },
         source: environment.source(one).map(printable),
         ..object(one)
     };

@@ -17,6 +17,7 @@
   }
 
   const applications = all(".application");
+  const dangerous = all(".object").filter((element) => element.querySelector(".tag.danger"));
   const objects = all(".object").map((element) => ({ element, text: null }));
   const title = (element) => element.closest(".application")?.querySelector(":scope > summary").textContent ?? "";
   const show = () => {
@@ -47,14 +48,22 @@
   };
   search.addEventListener("input", show);
 
+  const go = (element) => {
+    element?.focus({ preventScroll: true });
+    element?.scrollIntoView({ block: "start", behavior: "instant" });
+  };
   const step = (by) => {
     const shown = applications.filter((application) => !application.hidden);
     const top = document.querySelector("header").getBoundingClientRect().bottom + 20;
     const tops = shown.map((application) => application.getBoundingClientRect().top);
     const next = by > 0 ? tops.findIndex((at) => at > top) : tops.findLastIndex((at) => at < top - 30);
-    const target = shown[next]?.querySelector("summary");
-    target?.focus({ preventScroll: true });
-    target?.scrollIntoView({ block: "start", behavior: "instant" });
+    go(shown[next]?.querySelector("summary"));
+  };
+  // What is far away has no place on the page yet, so the order of the document counts.
+  const danger = (by) => {
+    const shown = dangerous.filter((element) => !element.closest("[hidden]")).map((element) => element.querySelector("summary"));
+    const is = (side) => (element) => document.activeElement.compareDocumentPosition(element) & side;
+    go(by > 0 ? shown.find(is(Node.DOCUMENT_POSITION_FOLLOWING)) : shown.findLast(is(Node.DOCUMENT_POSITION_PRECEDING)));
   };
   document.addEventListener("keydown", (event) => {
     if (event.target === search) {
@@ -65,6 +74,8 @@
     if (event.key === "/") { event.preventDefault(); search.focus(); search.select(); }
     if (event.key === "j") step(1);
     if (event.key === "k") step(-1);
+    if (event.key === "d") danger(1);
+    if (event.key === "D") danger(-1);
     if (event.key === "s") document.getElementById(document.getElementById("split").checked ? "unified" : "split").click();
   });
 
