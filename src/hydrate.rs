@@ -54,6 +54,3 @@ pub use run::{
 pub use setup::{Observer, RefNames, Setup, Silent, Wake};
 pub use standing::{Origin, Standing, hydrated_commit};
 pub use survey::{Survey, survey};
-
-#[cfg(test)]
-mod tests;
