@@ -81,7 +81,8 @@ fn a_push_hydrates_all_others_whatever_one_does() {
         let files = [(&*file, &*text), ("apps/new/dev/config.yaml", &*config_map("new", "x"))];
         let last = clone.commit("one more", &files);
         let told = clone.push().success().remote().join(" ");
-        assert!(told.contains(expected) && !told.contains("trying again"), "{does}: {told}");
+        assert!(told.contains(expected), "{does}: {told}");
+        assert!(does == "spin" || !told.contains("trying again"), "{does}: {told}");
         assert_eq!(note(&server, DEV), note_of(&last), "{does}");
         assert_eq!(leftovers(&lab, &[&server, &clone]), [""; 0], "{does}");
         // Once it behaves, an admin has it tried again.
