@@ -62,10 +62,20 @@ fish=$prefix/share/fish/vendor_completions.d/git-hydrate.fish
 fish_git=$prefix/share/fish/vendor_conf.d/git-hydrate.fish
 
 if [ $uninstall = yes ]; then
+    removed=no
     for file in "$program" "$remote" "$fetch" "$man"/git-hydrate.1 "$man"/git-hydrate-*.1 "$bash" "$zsh" "$fish" "$fish_git"; do
+        [ -e "$file" ] || [ -L "$file" ] || continue
+        removed=yes
         rm -f "$file"
+        # Directories that were made for it go with it.
+        dir=$(dirname "$file")
+        while [ "$dir" != "$prefix" ] && rmdir "$dir" 2>/dev/null; do dir=$(dirname "$dir"); done
     done
-    echo "removed git-hydrate from $prefix"
+    if [ $removed = yes ]; then
+        echo "removed git-hydrate from $prefix"
+    else
+        echo "git-hydrate is not installed in $prefix"
+    fi
     exit
 fi
 
@@ -83,6 +93,7 @@ if [ -z "$binary" ]; then
     PATH=$PATH:$stage/bin cargo install --path "$here" --locked --no-track --root "$stage"
     binary=$stage/bin/git-hydrate
 fi
+[ -f "$binary" ] && [ -x "$binary" ] || fail "--binary $binary: there is no program of that name" 2
 beside=$(dirname "$binary")/git-remote-hydrate
 [ -f "$beside" ] || fail "$beside is missing, which serves hydrate::<url>"
 "$binary" man "$stage/man"

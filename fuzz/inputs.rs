@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use git_hydrate::application::set::{self, Home, Sources};
+use git_hydrate::application::set::{self, Clusters, Home, Sources};
 use git_hydrate::application::{self, Jsonnet, Patterns, RuleSet};
 use git_hydrate::go::glob::Glob;
 use git_hydrate::helm;
@@ -55,7 +55,12 @@ fn application_set(bytes: &[u8]) {
     let view = View::new(&files);
     let sources = Sources::new(&view, home);
     let few = set::Limits { applications: 100, params: 1000, bytes: 1 << 22, ..set::Limits::default() };
-    for set in set::read_sets(&path("sets.yaml"), bytes).unwrap_or_default() {
+    let sets = set::read_sets(&path("sets.yaml"), bytes).unwrap_or_default();
+    drop(set::read_recorded(bytes));
+    let versions = BTreeMap::from([("c".to_owned(), set::Versions::read(&String::from_utf8_lossy(bytes)))]);
+    drop(set::import(bytes, &sets.iter().collect::<Vec<_>>(), &versions));
+    drop(Clusters::of_files(&view, "argocd", [path("clusters/a.yaml")].iter(), &[path("apps/web/config.yaml")]));
+    for set in sets {
         match set.expand(&sources, &few) {
             Ok(expanded) => {
                 assert!(expanded.applications.len() <= 100);
@@ -371,6 +376,10 @@ pub const TARGETS: &[Target] = &[
              spec: {project: '{{ toYaml . | quote }}', sources: [{repoURL: '{{index .path.segments 0}}'}]}\n  templatePatch: |\n    spec: \
              {syncPolicy: {retry: {limit: {{ .n | int }}}}}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: c, labels: \
              {argocd.argoproj.io/secret-type: cluster}}\nstringData: {name: in-cluster, server: 'https://kubernetes.default.svc'}\n",
+            "pullRequest: [{number: '7', labels: [a, b]}]\nplugin: [{a: {b: c}}]\n",
+            "- {name: c, server: 'https://c.example.com', project: p, labels: {a: b}, annotations: {d: e}, kubeVersion: v1.29.4, \
+             apiVersions: [v1, apps/v1]}\n",
+            "Server Version: v1.29.4\nv1\napps/v1\n",
         ],
     },
     Target {

@@ -11,6 +11,7 @@
 //! bounded in depth, in number and in the length of what is said of it.
 
 mod conflict;
+mod copy;
 mod decode;
 mod document;
 mod environment;
@@ -53,16 +54,18 @@ use field::Field;
 use set::Cluster;
 
 pub use conflict::destination_is_dry;
+pub use copy::Copier;
 pub use document::Document;
 pub use environment::{Environment, Substituted, Variable};
-pub use made::{By, Keeps, Maker};
+pub use made::{By, Keeps, Maker, makers_of};
 pub use name::{AppName, BranchName, NameError};
+pub(crate) use near::near;
 pub use options::{
     Directory, FileParameter, Helm, HelmParameter, Jsonnet, JsonnetVariable, Kustomize, Options, Patch, PatchTarget,
     Plugin, PluginParameter, PluginVariable, Replicas,
 };
 pub use pause::PAUSED;
-pub use read::{File, Misspelt, is_marked, read, read_by, read_too_large};
+pub use read::{File, Misspelt, is_marked, objects, read, read_by, read_too_large};
 pub use referenced::Referenced;
 pub use rules::{Rule, RuleSet};
 pub use search::{
@@ -288,6 +291,13 @@ impl Application {
         }
         hash.update([u8::from(self.paused)]);
         ContentId::new(&hash.finalize())
+    }
+
+    /// The order among the Applications of a branch: those that stand in files as they do there, and behind those of its file
+    /// what it makes, by names.
+    pub fn rank(&self) -> impl Ord + '_ {
+        let index = if self.maker.is_some() { usize::MAX } else { self.index };
+        (&self.file, index, &self.name, self.namespace.as_ref(), self.index)
     }
 
     /// Its `targetRevision` as the name of a branch, which it need not be.

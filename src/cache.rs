@@ -28,7 +28,7 @@ mod unsearched;
 
 pub use codec::{Decoder, Encoder};
 pub use maker_limits::{MakerLimit, MakerLimits};
-pub use record::{About, Encoded, Failure, FailureKind, Record};
+pub use record::{About, Encoded, Failure, FailureKind, Record, Used};
 pub use state::{Branch, Frozen, Head, State, Stuck, Unusable};
 pub use store::Cache;
 pub use unsearched::Unsearched;

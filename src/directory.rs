@@ -214,7 +214,7 @@ fn read_yaml(path: &RepoPath, data: &[u8]) -> Result<Vec<Manifest>, Diagnostic> 
     match manifest::read(data, Source::File(path)) {
         Ok(manifests) => Ok(manifests),
         Err(unreadable) if unreadable.read_before > 0 || looks_like_manifests() => {
-            let hint = format!("if the file holds no manifests, add a comment `{SKIP_MARKER}`");
+            let hint = format!("correct the YAML; a file without manifests is left out by a comment `{SKIP_MARKER}`");
             let has_hint = unreadable.diagnostic.hint.is_some();
             Err(if has_hint { unreadable.diagnostic } else { unreadable.diagnostic.hint(hint) })
         }

@@ -16,6 +16,7 @@ mod active;
 mod ask;
 mod branch_records;
 mod claims;
+mod copier;
 mod dry_branches;
 mod dry_tree;
 mod error;
@@ -53,4 +54,4 @@ pub use run::{
 };
 pub use setup::{Observer, RefNames, Setup, Silent, Wake};
 pub use standing::{Origin, Standing, hydrated_commit};
-pub use survey::{Survey, survey};
+pub use survey::{Survey, check_settings_ref, survey};

@@ -10,6 +10,7 @@ mod removal;
 pub use changes::Changes;
 pub use discover::{Broken, Discovered, Discovery, Unusable};
 pub use make::{
-    Answered, Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders, Unanswered, Unrendered, expand_again,
+    Again, Answered, Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders, Unanswered, Unrendered,
+    expand_again, render_again,
 };
 pub use removal::{Counts, Destination, Losses, Objects, Removal, RemovalMistake, removals};

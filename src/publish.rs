@@ -124,6 +124,24 @@ impl<'a> HydratedTree<'a> {
         }
     }
 
+    /// Whether nothing is at a path, nor at one that differs in case only, and no directory above it has one of `files`.
+    pub fn is_free(&self, path: &RepoPath, files: &[&str]) -> Result<bool, Error> {
+        let mut here = self.root;
+        for (depth, name) in path.components().enumerate() {
+            let listing = self.listing(here)?;
+            let is_taken = depth > 0 && files.iter().any(|file| listing.entry(file).is_some());
+            if is_taken || listing.entries.iter().any(|other| differs_in_case(&other.name, name)) {
+                return Ok(false);
+            }
+            match listing.entry(name) {
+                Some((Mode::Directory, below)) => here = below,
+                Some(_) => return Ok(false),
+                None => return Ok(true),
+            }
+        }
+        Ok(false)
+    }
+
     fn listing(&self, tree: ObjectId) -> Result<Arc<Listing>, Error> {
         if let Some(listing) = self.listings.get(tree) {
             return Ok(listing);
@@ -132,6 +150,13 @@ impl<'a> HydratedTree<'a> {
         self.listings.keep(tree, listing.clone());
         Ok(listing)
     }
+}
+
+fn differs_in_case(one: &[u8], other: &str) -> bool {
+    if one.is_ascii() && other.is_ascii() {
+        return one != other.as_bytes() && one.eq_ignore_ascii_case(other.as_bytes());
+    }
+    one != other.as_bytes() && String::from_utf8_lossy(one).to_lowercase() == other.to_lowercase()
 }
 
 /// The edits that make a tree hold what one hydrated commit writes.

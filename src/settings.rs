@@ -16,6 +16,7 @@ pub mod argocd_cm;
 pub mod edit;
 mod frozen;
 mod on_failure;
+mod shape;
 
 use std::collections::BTreeMap;
 
@@ -31,6 +32,7 @@ use crate::path::RepoPath;
 pub use crate::metadata::Tools;
 pub use frozen::{Freeze, Frozen};
 pub use on_failure::{Chosen, Held, OnFailure};
+pub use shape::{keys, unknown_key};
 
 /// The ref whose tree holds the settings.
 pub const SETTINGS_REF: &str = "refs/hydrate/config";
@@ -76,6 +78,10 @@ pub struct Settings {
     /// Which Applications without `spec.sourceHydrator` are hydrated, and where to. The first that matches decides.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
+    /// The branch that gets copies of all hydrated Applications, each of which leads to what was hydrated of it; none are made
+    /// while it is not set.
+    #[serde(deserialize_with = "one_branch", skip_serializing_if = "Option::is_none")]
+    pub applications_to: Option<BranchName>,
     /// The namespace of Argo CD, where the Secrets of its clusters are; `argocd` while it is not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argocd_namespace: Option<String>,
@@ -272,9 +278,50 @@ pub enum SettingsError {
     /// A ConfigMap of Argo CD that nothing can be taken from.
     #[error("argocd-cm: {0}")]
     NotArgocdCm(String),
-    /// A wrong key, type or value in `settings.yaml`, with its place.
+    /// A wrong key, type or value in `settings.yaml`.
     #[error("settings.yaml: {0}")]
     Wrong(String),
+    /// The same, with its place.
+    #[error("settings.yaml:{line}:{column}: {what}")]
+    At {
+        /// From 1.
+        line: usize,
+        /// From 1.
+        column: usize,
+        /// What is wrong, with the path of the key.
+        what: String,
+    },
+}
+
+impl SettingsError {
+    /// What is wrong, for somebody who does not see the file.
+    pub fn without_place(&self) -> String {
+        match self {
+            Self::Wrong(what) | Self::At { what, .. } => what.clone(),
+            Self::UnknownFile(_)
+            | Self::TwoTemplates(..)
+            | Self::TooLarge(_)
+            | Self::NotUtf8(_)
+            | Self::NotEditable
+            | Self::NotArgocdCm(_) => self.to_string(),
+        }
+    }
+
+    /// What the reader of YAML says, with its place apart.
+    fn of_yaml(error: serde_yaml::Error) -> Self {
+        let text = error.to_string();
+        let Some(place) = error.location() else { return Self::Wrong(text) };
+        let (line, column) = (place.line(), place.column());
+        let what = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
+        Self::At { line, column, what: what.to_owned() }
+    }
+
+    fn of_shape(mistake: shape::Mistake, text: &str) -> Self {
+        match mistake.place(text) {
+            Some((line, column)) => Self::At { line: line as usize, column: column as usize, what: mistake.what },
+            None => Self::Wrong(mistake.what),
+        }
+    }
 }
 
 impl Settings {
@@ -292,11 +339,20 @@ impl Settings {
             texts.insert(name.as_str(), text);
         }
         let text = texts.remove(SETTINGS_FILE).unwrap_or_default();
-        let wrong = |error: serde_yaml::Error| {
-            let place = error.location().map(|place| format!("line {}, column {}: ", place.line(), place.column()));
-            SettingsError::Wrong(place.unwrap_or_default() + &error.to_string())
-        };
-        let mut settings = serde_yaml::from_str::<Option<Settings>>(&text).map_err(wrong)?.unwrap_or_default();
+        let document = serde_yaml::from_str::<Option<serde_yaml::Mapping>>(&text).map_err(|error| {
+            let is_mapping = error.to_string().starts_with("invalid type");
+            match SettingsError::of_yaml(error) {
+                SettingsError::At { line, column, .. } if is_mapping => {
+                    SettingsError::At { line, column, what: "the settings must be a mapping of keys".to_owned() }
+                }
+                error => error,
+            }
+        })?;
+        if let Some(mistake) = document.as_ref().and_then(shape::mistake) {
+            return Err(SettingsError::of_shape(mistake, &text));
+        }
+        let settings = serde_yaml::from_str::<Option<Settings>>(&text).map_err(SettingsError::of_yaml)?;
+        let mut settings = settings.unwrap_or_default();
         let limit = settings.removal_limit;
         for (key, share) in [("share", limit.share), ("objectShare", limit.object_share)] {
             if !(0.0..=1.0).contains(&share) {
@@ -304,6 +360,7 @@ impl Settings {
             }
         }
         settings.check_made()?;
+        settings.check_copies()?;
         settings.on_failure.check()?;
         settings.frozen.check()?;
         check_tools(&settings.tools)?;
@@ -322,6 +379,14 @@ impl Settings {
         match self.argocd_namespace.as_deref().map(AppName::new) {
             Some(Err(error)) => Err(SettingsError::Wrong(format!("argocdNamespace: {error}"))),
             _ => Ok(()),
+        }
+    }
+
+    /// Copies are written by hydration, and dry branches are not.
+    fn check_copies(&self) -> Result<(), SettingsError> {
+        match self.applications_to.as_ref().filter(|branch| self.dry_branches.contains(branch)) {
+            Some(branch) => Err(SettingsError::Wrong(format!("applicationsTo: `{branch}` is one of `dryBranches`"))),
+            None => Ok(()),
         }
     }
 
@@ -350,7 +415,8 @@ impl Settings {
             dry_branches: Vec::new(),
             made_applications: None,
             roots: Vec::new(),
-            rules: Vec::new(),
+            // With copies, they decide about what an Application renders that makes others.
+            rules: if settings.applications_to.is_some() { settings.rules.clone() } else { Vec::new() },
             argocd_namespace: None,
             application_sets: BTreeMap::new(),
             branches: Vec::new(),
@@ -444,6 +510,10 @@ fn branches<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<BranchName
     one_or_many(deserializer)?.iter().map(|name| branch(name)).collect()
 }
 
+fn one_branch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BranchName>, D::Error> {
+    Option::<String>::deserialize(deserializer)?.map(|name| branch(&name)).transpose()
+}
+
 fn paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RepoPath>, D::Error> {
     one_or_many(deserializer)?.iter().map(|text| checked_path(text)).collect()
 }
@@ -491,6 +561,13 @@ mod tests {
     }
 
     #[test]
+    fn every_key_that_is_read_has_its_shape() {
+        let unknown = serde_yaml::from_str::<Settings>("x: 1").expect_err("no such key").to_string();
+        let read: Vec<&str> = unknown.split('`').skip(3).step_by(2).collect();
+        assert_eq!(keys().collect::<Vec<_>>(), read);
+    }
+
+    #[test]
     fn no_settings_are_the_defaults() {
         for text in ["", "# nothing yet\n", "{}\n"] {
             assert_eq!(read(text), Ok(Settings::default()), "{text:?}");
@@ -506,6 +583,7 @@ dryBranches: [main, release]
 branches: [environments/*]
 knownFields: [costCenter]
 adopt: [environments/old]
+applicationsTo: deployed
 activePaths:
   environments/dev: [team-a, team-b/x]
 profile: argocd
@@ -550,19 +628,33 @@ tools: {helm: 4.2.3, kustomize: 5.8.1}
     #[test]
     fn mistakes_say_where_they_are() {
         let rows = [
-            ("profil: argocd", "unknown field `profil`"),
-            ("profile: helm", "profile: unknown variant `helm`"),
+            ("profil: argocd", "yaml:1:1: unknown key `profil`: did you mean `profile`?"),
+            ("history: tip\nprofile: helm", "yaml:2:1: `profile` must be `proposal` or `argocd`, not `helm`"),
+            ("removalLimit:\n  share: abc", "yaml:2:3: `removalLimit.share` must be a number, not `abc`"),
+            ("limits: {makers: -1}", "`limits.makers` must be a whole number, 0 or more, not `-1`"),
+            ("author: Robot", "`author` must be a mapping with `name`, `email`, not `Robot`"),
+            ("author: {name: Robot}", "`author.email` is missing"),
+            (
+                "rules:\n- branch: a\n  path: a\n  mach: {}",
+                "yaml:4:3: unknown key `rules[0].mach`: did you mean `rules[0].match`?",
+            ),
+            ("tools: {helmm: 4.2.3}", "unknown key `tools.helmm`: did you mean `tools.helm`?"),
+            ("dryBranches: [main, [a]]", "`dryBranches[1]` must be a string, not a list"),
+            ("- a", "the settings must be a mapping of keys"),
             ("adopt: [a..b]", "`a..b` is not a valid branch name"),
             ("removalLimit: {share: 2}", "removalLimit.share: must be between 0 and 1"),
             ("removalLimit: {objectShare: -1}", "removalLimit.objectShare: must be between 0 and 1"),
             ("tools: {helm: 3.19.0}", "tools.helm: this git-hydrate renders as version 4.2.3 does, not as `3.19.0`"),
             ("activePaths: {dev: [a, a/b]}", "`a/b` is inside `a`"),
             ("activePaths: {dev: [.]}", "`.` is the root"),
-            ("repoURL: {a: b}", "expected a string or a list of strings"),
+            ("{dryBranches: [main], applicationsTo: main}", "applicationsTo: `main` is one of `dryBranches`"),
+            ("applicationsTo: a..b", "`a..b` is not a valid branch name"),
+            ("repoURL: {a: b}", "`repoURL` must be a string or a list of strings, not a mapping"),
         ];
         for (text, expected) in rows {
             let error = read(text).expect_err(text).to_string();
-            assert!(error.starts_with("settings.yaml: ") && error.contains(expected), "{text}: {error}");
+            assert!(error.starts_with("settings.yaml:") && error.contains(expected), "{text}: {error}");
+            assert!(!error.contains("expected") && !error.contains(" at line "), "{text}: {error}");
         }
         let files = BTreeMap::from([("setings.yaml".to_owned(), vec![])]);
         assert!(matches!(Settings::read(&files), Err(SettingsError::UnknownFile(_))));

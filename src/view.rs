@@ -71,6 +71,13 @@ pub enum Kind {
     Submodule,
 }
 
+impl Kind {
+    /// Whether a checkout has a directory there.
+    pub fn is_checkout_directory(&self) -> bool {
+        matches!(self, Kind::Directory | Kind::Submodule)
+    }
+}
+
 /// One entry of a directory, links not followed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Entry {
@@ -130,6 +137,8 @@ pub enum Seen {
     Link(ContentId),
     /// A directory whose entries were listed. The id is that of [`listing_id`]: names and kinds, not contents.
     Listed(ContentId),
+    /// A directory of whose entries only the directories and submodules were listed, in the same way.
+    Directories(ContentId),
 }
 
 impl Seen {
@@ -141,6 +150,7 @@ impl Seen {
             Seen::Content(_) => 2,
             Seen::Listed(_) => 3,
             Seen::Link(_) => 4,
+            Seen::Directories(_) => 5,
         }
     }
 }
@@ -271,6 +281,21 @@ impl<'a> View<'a> {
 
     /// The entries of a directory in the order of their names' bytes, links among them not followed.
     pub fn list(&self, dir: &RepoPath) -> Result<Arc<[Entry]>, ViewError> {
+        let (real, entries) = self.listing(dir)?;
+        self.note(&real, Seen::Listed(listing_id(&entries)));
+        Ok(entries)
+    }
+
+    /// Those of them that are directories or submodules. What else is there may change unnoticed.
+    pub fn directories(&self, dir: &RepoPath) -> Result<Vec<Entry>, ViewError> {
+        let (real, entries) = self.listing(dir)?;
+        let directories = directories(&entries);
+        self.note(&real, Seen::Directories(listing_id(&directories)));
+        Ok(directories)
+    }
+
+    /// A directory, links followed, and its entries.
+    fn listing(&self, dir: &RepoPath) -> Result<(RepoPath, Arc<[Entry]>), ViewError> {
         let (real, entry) = self.find(dir)?;
         let id = match &entry {
             None => self.files.root(),
@@ -284,8 +309,7 @@ impl<'a> View<'a> {
             }
         };
         let entries = self.entries(&real, id)?;
-        self.note(&real, Seen::Listed(listing_id(&entries)));
-        Ok(entries)
+        Ok((real, entries))
     }
 
     /// The path without links that leads to the same place.
@@ -303,6 +327,16 @@ impl<'a> View<'a> {
         let id = entry.map_or_else(|| self.files.root(), |entry| entry.id);
         self.note(&real, Seen::Content(id));
         Ok(id)
+    }
+
+    /// What is at a path when links are followed: the path without links, what is there, and the id of its content.
+    ///
+    /// Noted as a read of everything below it.
+    pub fn resolve(&self, path: &RepoPath) -> Result<(RepoPath, Kind, ContentId), ViewError> {
+        let (real, entry) = self.find(path)?;
+        let (kind, id) = entry.map_or_else(|| (Kind::Directory, self.files.root()), |entry| (entry.kind, entry.id));
+        self.note(&real, Seen::Content(id));
+        Ok((real, kind, id))
     }
 
     /// What was read so far.
@@ -348,6 +382,9 @@ impl<'a> View<'a> {
                 Seen::Content(id) => here.0 != Kind::Link && id == here.1,
                 Seen::Link(id) => here == (Kind::Link, id),
                 Seen::Listed(id) => here.0 == Kind::Directory && id == listing_id(&self.entries(path, here.1)?),
+                Seen::Directories(id) => {
+                    here.0 == Kind::Directory && id == listing_id(&directories(&self.entries(path, here.1)?))
+                }
             };
             if !same {
                 return Ok(Some(path));
@@ -465,6 +502,10 @@ impl fmt::Debug for View<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("View").field("root", &self.files.root()).finish_non_exhaustive()
     }
+}
+
+fn directories(entries: &[Entry]) -> Vec<Entry> {
+    entries.iter().filter(|entry| entry.kind.is_checkout_directory()).cloned().collect()
 }
 
 /// The id of a listing: the names and kinds of a directory's entries, whatever they contain.

@@ -123,7 +123,21 @@ fn mistyped_keys_and_values_are_found() {
         server.git(&["config", "--", key, value]);
         let told = server.hydrate(&["doctor"]).exits(1).stdout;
         assert!(told.contains(finding) && told.contains(remedy), "{key}: {told}");
-        server.git(&["config", "--unset", key]);
+        // For a misspelt key, what is printed mends it.
+        if let Some(cure) =
+            told.lines().map(str::trim).find(|line| line.contains(&format!("--unset-all {}", key.to_lowercase())))
+        {
+            server.run("sh", &["-c", cure]).success();
+            let told = server.hydrate(&["doctor"]).stdout;
+            assert!(!told.contains("is not a key of git-hydrate"), "{key}: {told}");
+            let (set, _) = cure.split_once(" && ").expect("two commands");
+            let good = set.split(' ').find(|word| word.starts_with("hydrate.")).expect("a key");
+            assert_eq!(server.git(&["config", good]), value);
+            server.git(&["config", "--unset-all", good]);
+        } else {
+            assert!(!finding.contains("is not a key"), "{told}");
+            server.git(&["config", "--unset", key]);
+        }
     }
     server.git(&["config", "hydrate.mine", "anything"]);
     server.hydrate(&["doctor"]).success();

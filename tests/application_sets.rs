@@ -259,3 +259,21 @@ fn the_command_says_what_it_needs() {
         assert!((told.stdout.clone() + &told.stderr).contains(expected), "{flags:?}: {}{}", told.stdout, told.stderr);
     }
 }
+
+/// Without a setting that names dry branches, the branch that is checked out is the one that generators may name.
+#[test]
+fn a_clone_lists_what_sets_make_of_its_own_branch() {
+    let lab = Lab::new();
+    let repo = Repo::at(&lab, "dry");
+    fs::create_dir(&repo.path).expect("made");
+    repo.git(&["init", "-q"]);
+    let spec = format!(
+        "{{project: default, sourceHydrator: {{drySource: {{repoURL: '{URL}', targetRevision: main, path: '{{{{ .path.path \
+         }}}}'}}, syncSource: {{targetBranch: environments/dev, path: '{{{{ .path.basename }}}}'}}}}}}"
+    );
+    let git = format!("  - git: {{repoURL: '{URL}', revision: main, directories: [{{path: 'apps/*'}}]}}");
+    let text = set("  goTemplate: true\n", &git, "{{ .path.basename }}").replace("{project: default}", &spec);
+    repo.commit("A set", &[("apps/web/a.yaml", "a: b"), ("apps/api/a.yaml", "a: b"), ("set.yaml", &text)]);
+    let told = repo.hydrate(&["apps"]).success();
+    assert!(told.stdout.ends_with("2 of 2 Applications hydrated from main\n"), "{told:?}");
+}

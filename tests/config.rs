@@ -59,11 +59,13 @@ fn each_change_is_a_commit_of_whoever_makes_it() {
 fn what_cannot_be_used_is_not_committed() {
     let lab = Lab::new();
     let server = lab.server();
-    let rows: [(&[&str], &str); 8] = [
-        (&["set", "profil", "argocd"], "unknown field `profil`"),
-        (&["set", "profile", "helm"], "unknown variant `helm`"),
-        (&["set", "removalLimit.share", "2"], "must be between 0 and 1"),
-        (&["set", "removalLimit.share", "lots"], "removalLimit.share"),
+    let rows: [(&[&str], &str); 10] = [
+        (&["set", "profil", "argocd"], "error: unknown key `profil`: did you mean `profile`?\n"),
+        (&["get", "dryBranch"], "error: unknown key `dryBranch`: did you mean `dryBranches`?\n"),
+        (&["unset", "onfailure"], "error: unknown key `onfailure`: did you mean `onFailure`?\n"),
+        (&["set", "profile", "helm"], "error: `profile` must be `proposal` or `argocd`, not `helm`\n"),
+        (&["set", "removalLimit.share", "2"], "error: removalLimit.share: must be between 0 and 1\n"),
+        (&["set", "removalLimit.share", "lots"], "error: `removalLimit.share` must be a number, not `lots`\n"),
         (&["set", "adopt", "a..b"], "`a..b` is not a valid branch name"),
         (&["unset", "profile"], "`profile` is not set"),
         (&["unset", "adopt", "dev"], "`dev` is not in `adopt`"),

@@ -17,7 +17,7 @@ enum Place {
 use Place::{Here, Server};
 
 /// Every command, done or the same (0), with findings (1), and after an error (2).
-const ROWS: [Row; 68] = [
+const ROWS: [Row; 74] = [
     (&["HEAD"], Here, 0),
     (&["no-such-commit"], Here, 2),
     (&["--no-such-option"], Here, 2),
@@ -38,6 +38,9 @@ const ROWS: [Row; 68] = [
     (&["render", "no-such-application"], Here, 2),
     (&["apps"], Here, 0),
     (&["apps", "no-such-commit"], Here, 2),
+    (&["apps", "--show", "web-dev"], Here, 0),
+    (&["apps", "--made-by", "web-dev"], Here, 0),
+    (&["apps", "--made-by", "no-such-set"], Here, 2),
     (&["status"], Here, 0),
     (&["status", "--remote", "no-such-remote"], Here, 2),
     (&["log"], Here, 0),
@@ -74,6 +77,9 @@ const ROWS: [Row; 68] = [
     (&["doctor"], Server, 0),
     (&["doctor"], Here, 0),
     (&["doctor", "../no-such.git"], Server, 2),
+    (&["install", "--server", "--all", "."], Server, 0),
+    (&["doctor", "--all", "."], Server, 0),
+    (&["doctor", "--all", "../no-such"], Server, 2),
     (&["commit"], Server, 2),
     (&["uninstall"], Here, 0),
     (&["uninstall"], Server, 0),
@@ -155,6 +161,7 @@ fn json_is_one_object_with_its_format_or_is_refused() {
         let json: Value = serde_json::from_str(&answer.stdout).unwrap_or_else(|why| panic!("{args:?}: {why}"));
         assert_eq!(json["format"], 1, "{args:?}: {}", answer.stdout);
         assert!(answer.stdout.starts_with("{\n  \"format\": 1"), "{args:?}: {}", answer.stdout);
+        assert_eq!(answer.stdout.matches("\n  \"format\":").count(), 1, "{args:?}: {}", answer.stdout);
     }
 }
 

@@ -23,7 +23,7 @@ fn a_new_installation_is_in_good_order() {
 #[test]
 fn what_is_broken_is_found() {
     type Break = fn(&Lab, &Repo);
-    let rows: [(&str, Break, &str, &str); 31] = [
+    let rows: [(&str, Break, &str, &str); 33] = [
         (
             "no hook",
             |_, repo| fs::remove_file(repo.path.join(HOOK)).expect("removed"),
@@ -46,6 +46,22 @@ fn what_is_broken_is_found() {
             "git hydrate install --server REPO",
         ),
         (
+            "a lock that its owner cannot open",
+            |_, repo| {
+                let lock = repo.path.join("hydrate.lock");
+                fs::write(&lock, "").expect("written");
+                fs::set_permissions(lock, fs::Permissions::from_mode(0)).expect("set");
+            },
+            "cannot write REPO/hydrate.lock: pushes are not hydrated",
+            "chmod -R u+rwX REPO/hydrate.lock",
+        ),
+        (
+            "a dry branch that does not exist",
+            |_, repo| drop(repo.hydrate(&["config", "set", "dryBranches", "mian"]).exits(0)),
+            "bad      the setting dryBranches names mian, which does not exist",
+            "git -C REPO hydrate config unset dryBranches mian",
+        ),
+        (
             "unguarded",
             |_, repo| drop(repo.git(&["config", "hydrate.guard", "false"])),
             "advice   hydrated branches are not guarded: anyone who can push can rewrite them",
@@ -60,7 +76,7 @@ fn what_is_broken_is_found() {
         (
             "hidden from who may push",
             |_, repo| drop(repo.git(&["config", "hydrate.settingsPusher", "admin"])),
-            "bad      promoters cannot push to refs/hydrate/config: it is hidden",
+            "bad      settings pushers cannot push to refs/hydrate/config: it is hidden",
             "git hydrate install --server REPO",
         ),
         (
@@ -420,7 +436,7 @@ fn files_of_another_user_are_found_before_a_push_fails() {
     let told = server.hydrate(&["doctor"]).exits(1).stdout;
     let dir = fs::canonicalize(&server.path).expect("there");
     let dir = dir.to_str().expect("UTF-8");
-    assert!(told.contains(" belongs to user 0, not 12345: pushes fail\n"), "{told}");
+    assert!(told.contains(" belong to user 0, not 12345: pushes fail\n"), "{told}");
     assert!(told.contains(&format!("sudo chown -R 12345:12345 {dir}\n")), "{told}");
     assert!(told.contains("sudo -u '#12345' git hydrate doctor\n"), "{told}");
     for args in [&["catch-up"] as &[&str], &["config", "set", "history", "tip"], &["uninstall"]] {

@@ -18,6 +18,8 @@ use git_hydrate::render::{Isolation, Machine, Renderers};
 
 use super::support::{BINARY, Lab, Repo};
 
+mod joining;
+
 /// Counts what is rendered.
 #[derive(Default)]
 struct Counter(AtomicUsize);
@@ -595,9 +597,14 @@ impl Twins {
         if random.below(8) == 0 {
             damage(&self.warm.path.join("hydrate/cache"), random);
         }
+        self.compare(&format!("round {round}"))
+    }
+
+    /// Hydrates both: the reports and all refs must be the same.
+    fn compare(&mut self, name: &str) -> Report {
         let [with, without] = [&self.warm, &self.cold].map(|server| server.hydrate("main"));
-        assert_eq!(with, without, "round {round}");
-        assert_eq!(self.warm.refs(), self.cold.refs(), "round {round}");
+        assert_eq!(with, without, "{name}");
+        assert_eq!(self.warm.refs(), self.cold.refs(), "{name}");
         self.moved += moved(&with);
         self.failed += with.branches.iter().filter(|branch| matches!(branch.outcome, Outcome::Failed { .. })).count();
         with
@@ -821,8 +828,18 @@ impl Dry {
 /// The same with Applications that rules hydrate, those of sets and parents included, while the rules change.
 #[test]
 fn what_rules_hydrate_is_the_same_with_what_is_remembered_and_from_scratch() {
+    follow_rules(31, "");
+}
+
+/// The same with copies of them.
+#[test]
+fn copies_are_the_same_with_what_is_remembered_and_from_scratch() {
+    follow_rules(31, "applicationsTo: copies\n");
+}
+
+fn follow_rules(seed: u64, more: &str) {
     let mut twins = Twins::new();
-    let mut random = Random(31);
+    let mut random = Random(seed);
     let mut dry = Dry::start();
     dry.start_sets();
     dry.start_parents();
@@ -830,7 +847,7 @@ fn what_rules_hydrate_is_the_same_with_what_is_remembered_and_from_scratch() {
     let (mut seconds, mut tip) = (1_700_000_000, None);
     let settings = |rules: &str| {
         let rules = rules.replace("\n- ", "\n  - ");
-        format!("repoURL: {URL}\nclusters: fleet.yaml\nmadeApplications: true\nrules:\n  {rules}")
+        format!("repoURL: {URL}\nclusters: fleet.yaml\nmadeApplications: true\n{more}rules:\n  {rules}")
     };
     twins.settings(&settings(RULES[0]), seconds);
     for round in 0..60 {
@@ -852,7 +869,9 @@ fn what_rules_hydrate_is_the_same_with_what_is_remembered_and_from_scratch() {
         }
         let report = twins.hydrate(round, &mut random);
         if round == 0 {
-            assert!(moved(&report) == 2 && report.problems.is_empty() && report.warnings.is_empty(), "{report:?}");
+            let branches = if more.is_empty() { 2 } else { 3 };
+            assert!(moved(&report) == branches && report.problems.is_empty(), "{report:?}");
+            assert!(!more.is_empty() || report.warnings.is_empty(), "{report:?}");
         }
     }
     let [with, without] = twins.rendered();

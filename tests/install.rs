@@ -65,7 +65,7 @@ fn a_push_goes_through_when_the_program_is_gone() {
     let clone = server.clone_to("clone");
     clone.commit("first", &[]);
     let expected = [
-        "warning: /no/such/git-hydrate is gone: nothing was hydrated",
+        "warning: /no/such/git-hydrate cannot be run: nothing was hydrated",
         "hint: to fix it, on the server: git hydrate install --server",
     ];
     assert_eq!(clone.push().success().remote(), expected);
@@ -191,7 +191,8 @@ fn hooks_go_where_git_and_platforms_look_for_them() {
             server.hook(HOOK, gitea);
         }
         let theirs = server.file(HOOK);
-        server.hydrate(&["install", "--server"]).success();
+        let told = server.hydrate(&["install", "--server"]).success().stdout;
+        assert_eq!(told.contains("a job hydrate: git hydrate push"), name.starts_with("GitLab"), "{name}: {told}");
         assert!(server.file(expected).is_some_and(|script| script.contains(BINARY)), "{name}");
         assert_eq!(server.file(HOOK), theirs, "{name}");
         server.hydrate(&["uninstall"]).success();
@@ -292,7 +293,7 @@ fn a_git_that_reads_hooks_from_its_configuration_gets_them_there() {
     let ran = server.run("sh", &["-c", &format!("echo a b c | ({})", command.replace(BINARY, &stand_in))]).success();
     assert_eq!(ran.stdout, "hydrate hook post-receive\ngot a b c\n");
     let gone = server.run("sh", &["-c", &command.replace(BINARY, "/no/such/program")]).success();
-    assert_eq!(gone.stderr, "warning: /no/such/program is gone\n");
+    assert_eq!(gone.stderr, "warning: /no/such/program cannot be run\n");
     let told = server.run(BINARY, &["install", "--server"]).success().stdout;
     assert!(told.starts_with(&format!("already  hook.hydrate.command runs {BINARY}\n")), "{told}");
     server.run(BINARY, &["uninstall"]).success();

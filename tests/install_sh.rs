@@ -125,3 +125,16 @@ fn the_demonstration_shows_a_push_and_leaves_nothing() {
     }
     assert_eq!(fs::read_dir(lab.path("")).expect("readable").count(), 3, "home, bin and prefix");
 }
+
+#[test]
+fn a_program_that_is_not_there_is_named_and_an_empty_prefix_stays_empty() {
+    let lab = Lab::new();
+    let told = install(&lab, &["--binary", "/nosuch"]).exits(2).stderr;
+    assert_eq!(told, "error: --binary /nosuch: there is no program of that name\n");
+    assert_eq!(install(&lab, &["--uninstall"]).success().stdout.lines().count(), 1);
+    let told = install(&lab, &["--uninstall"]).success().stdout;
+    assert!(told.starts_with("git-hydrate is not installed in "), "{told}");
+    install(&lab, &["--binary", BINARY]).success();
+    install(&lab, &["--uninstall"]).success();
+    assert_eq!(fs::read_dir(lab.path("prefix")).expect("there").count(), 0);
+}

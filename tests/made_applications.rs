@@ -170,6 +170,96 @@ fn a_set_that_fails_holds_the_branches_that_it_fed_and_no_other() {
 }
 
 #[test]
+fn a_set_that_breaks_as_it_is_renamed_holds_what_its_file_fed() {
+    both(|server| {
+        let set = list("shop", &["web@dev", "web@prod"], "");
+        let clone = with_apps(server, &[("sets/shop.yaml", &set)], &[("web", "dev"), ("web", "prod")]);
+        clone.push().success();
+        let before = ["environments/dev", "environments/prod"].map(|branch| tip(server, branch));
+        let renamed = set.replace("name: shop}", "name: store}");
+        let (path, text) = config("web", "dev", "two");
+        let broken = renamed.replace("environment: prod}", "environment: 3}");
+        clone.commit("rename and break", &[("sets/shop.yaml", &broken), (&path, &text)]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("error: ApplicationSet `store` makes no Applications: "), "{told}");
+        assert_eq!(["environments/dev", "environments/prod"].map(|branch| tip(server, branch)), before);
+        let mended = clone.commit("mend", &[("sets/shop.yaml", &renamed)]);
+        clone.push().success();
+        assert!(manifest(server, "environments/dev", "web").contains("value: two"));
+        assert_eq!(note(server, "environments/prod"), note_of(&mended));
+        assert_eq!(tip(server, "environments/prod"), before[1], "the same Applications, made by another name");
+    });
+}
+
+#[test]
+fn a_set_that_fails_holds_what_it_made_where_it_had_moved_to() {
+    both(|server| {
+        let set = list("shop", &["web@dev", "web@prod"], "");
+        let clone = with_apps(server, &[("sets/shop.yaml", &set)], &[("web", "dev"), ("web", "prod")]);
+        clone.push().success();
+        let moved = set.replace("path: '{{app}}'}", "path: 'shop/{{app}}'}");
+        clone.commit("move", &[("sets/shop.yaml", &moved)]);
+        clone.push().success();
+        assert!(!files(server, "environments/dev").contains(" web/"), "{}", files(server, "environments/dev"));
+        // A commit that changes nothing of it moves notes only.
+        clone.commit("words", &[("NOTES", "text")]);
+        clone.push().success();
+        let before =
+            ["environments/dev", "environments/prod"].map(|branch| (tip(server, branch), note(server, branch)));
+        let broken = moved.replace("environment: prod}", "environment: 3}");
+        let (path, text) = config("web", "dev", "two");
+        clone.commit("break", &[("sets/shop.yaml", &broken), (&path, &text)]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("error: ApplicationSet `shop` makes no Applications: "), "{told}");
+        let after = ["environments/dev", "environments/prod"].map(|branch| (tip(server, branch), note(server, branch)));
+        assert_eq!(after, before);
+        // One is taken away as the set is mended: where it was last is what goes.
+        clone.commit("mend", &[("sets/shop.yaml", &moved.replace("      - {app: web, environment: prod}\n", ""))]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("this commit would empty `environments/prod`"), "{told}");
+        clone.commit("mend\n\nHydrate-Allow-Removal: environments/prod", &[]);
+        clone.push().success();
+        assert_eq!(files(server, "environments/prod"), ".gitattributes hydrator.metadata");
+        assert!(manifest(server, "environments/dev", "shop/web").contains("value: two"));
+    });
+}
+
+#[test]
+fn a_set_that_fails_holds_what_nothing_else_explains_when_the_dry_commit_is_gone() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let set = list("shop", &["web@dev"], "");
+    let (path, api) = crate::push::application("api", "dev");
+    let (path_of_plain, plain) = crate::push::application("api", "prod");
+    let apps = [("web", "dev"), ("api", "dev"), ("api", "prod")];
+    let clone = with_apps(&server, &[("sets/shop.yaml", &set), (&path, &api), (&path_of_plain, &plain)], &apps);
+    clone.push().success();
+    let before = tip(&server, "environments/dev");
+    let old = tip(&server, "main");
+    // Somebody rewrites the dry branch from its root, and what it had is cleared away.
+    clone.git(&["checkout", "-q", "--orphan", "anew"]);
+    let (config_path, two) = config("api", "dev", "two");
+    let broken = set.replace("environment: dev}", "environment: 3}");
+    clone.commit("anew", &[("sets/shop.yaml", &broken), (&config_path, &two)]);
+    server.git(&["update-ref", "-d", "refs/heads/main"]);
+    server.git(&["reflog", "expire", "--expire=now", "--all"]);
+    server.git(&["gc", "-q", "--prune=now"]);
+    assert!(server.run("git", &["cat-file", "-e", &old]).code != Some(0), "the dry commit is gone");
+    let told = clone.run("git", &["push", "-q", "origin", "anew:main"]).success().remote().join("\n");
+    assert!(told.contains("error: ApplicationSet `shop` makes no Applications: "), "{told}");
+    assert_eq!(tip(&server, "environments/dev"), before);
+    assert_eq!(
+        note(&server, "environments/prod"),
+        note_of(&tip(&server, "main")),
+        "it has no path that nothing writes"
+    );
+    clone.commit("mend", &[("sets/shop.yaml", &set)]);
+    clone.run("git", &["push", "-q", "origin", "anew:main"]).success();
+    assert!(manifest(&server, "environments/dev", "api").contains("value: two"));
+    assert!(manifest(&server, "environments/dev", "web").contains("value: one"));
+}
+
+#[test]
 fn a_set_that_never_made_anything_is_a_warning_also_in_strict_mode() {
     let lab = Lab::new();
     let server = lab.server();
@@ -502,16 +592,23 @@ fn the_list_of_clusters_holds_what_a_set_needs_and_nothing_of_the_credentials() 
     let set = set.replace("{{environment}}", "{{metadata.annotations.environment}}").replace("{{app}}", "{{name}}");
     let clone = with_apps(&server, &[("set.yaml", &set)], &[("eu", "dev"), ("us", "dev"), ("in-cluster", "dev")]);
     let secret = |name: &str| {
+        // The marker is in every field but those that a list is to have, also as base64.
         format!(
-            "- apiVersion: v1\n  kind: Secret\n  metadata:\n    name: c-{name}\n    labels: {{argocd.argoproj.io/secret-type: \
-             cluster}}\n    annotations: {{environment: dev, token: MARKER}}\n  stringData: {{name: {name}, server: \
-             'https://{name}.example.com', config: MARKER}}\n"
+            "- apiVersion: v1\n  kind: Secret\n  type: MARKER\n  MARKER: MARKER # MARKER\n  metadata:\n    name: \
+             c-{name}\n    generateName: MARKER\n    uid: MARKER\n    resourceVersion: MARKER\n    selfLink: MARKER\n    \
+             finalizers: [MARKER]\n    ownerReferences: [{{kind: MARKER, name: MARKER}}]\n    managedFields: [{{manager: \
+             MARKER}}]\n    labels: {{argocd.argoproj.io/secret-type: cluster}}\n    annotations: {{environment: dev, token: \
+             MARKER, MARKER: MARKER, kubectl.kubernetes.io/last-applied-configuration: '{{\"MARKER\": \"TUFSS0VS\"}}'}}\n  \
+             data: {{config: TUFSS0VS, shard: TUFSS0VS, namespaces: TUFSS0VS, MARKER: TUFSS0VS}}\n  stringData: {{name: \
+             {name}, server: 'https://{name}.example.com', config: '{{\"bearerToken\": \"MARKER\"}}', shard: MARKER, \
+             namespaces: MARKER, clusterResources: MARKER, MARKER: MARKER}}\n  status: MARKER\n"
         )
     };
     let secrets = format!("apiVersion: v1\nkind: List\nitems:\n{}{}", secret("us"), secret("eu"));
     std::fs::write(clone.path.join("eu.txt"), "Server Version: v1.33.4\nv1\napps/v1\n").expect("written");
     let list = clone.hydrate_with(&["clusters", "import", "--versions", "eu=eu.txt"], &secrets).success().stdout;
-    assert!(!list.contains("MARKER") && list.contains("kubeVersion: v1.33.4"), "{list}");
+    let is_clean = |text: &str| !text.contains("MARKER") && !text.contains("TUFSS0VS");
+    assert!(is_clean(&list) && list.contains("kubeVersion: v1.33.4"), "{list}");
     std::fs::remove_file(clone.path.join("eu.txt")).expect("removed");
     server.git(&["hydrate", "config", "set", "clusters", "clusters.yaml"]);
     clone.commit("clusters", &[("clusters.yaml", &format!("{list}- {{name: in-cluster, server: 'https://kubernetes.default.svc', annotations: {{environment: dev}}}}\n"))]);
@@ -519,10 +616,7 @@ fn the_list_of_clusters_holds_what_a_set_needs_and_nothing_of_the_credentials() 
     assert!(files(&server, "environments/dev").contains("eu/manifest.yaml"), "{told}");
     let user = secrets.replace("https://eu", "https://admin:MARKER@eu");
     let refused = clone.hydrate_with(&["clusters", "import"], &user).exits(2);
-    assert!(
-        refused.stderr.contains("`c-eu` contains a user name") && !refused.stderr.contains("MARKER"),
-        "{refused:?}"
-    );
+    assert!(refused.stderr.contains("`c-eu` contains a user name") && is_clean(&refused.stderr), "{refused:?}");
 }
 
 /// What a set reads is all that it is made again for.

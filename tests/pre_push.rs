@@ -151,7 +151,7 @@ fn a_hook_without_its_program_lets_pushes_through() {
     assert_eq!(
         said(&push(&clone, &["origin", "main"], &[]).success()),
         [
-            "warning: /gone/git-hydrate is gone: this push is not checked",
+            "warning: /gone/git-hydrate cannot be run: this push is not checked",
             "hint: to fix it: git hydrate install --client"
         ]
     );

@@ -288,6 +288,14 @@ impl Application {
         })
     }
 
+    /// The set that made it, as it was rendered; none for one that stands in a file.
+    pub(super) fn kept_set(&self) -> Option<RenderedObject> {
+        match serde_json::from_str(self.made()?).ok()? {
+            Kept::OfSet(of_set) => of_set.set,
+            Kept::Rendered(_) => None,
+        }
+    }
+
     /// The Application that a maker of `file` made, when what it was made from is still the same. What was rendered needs
     /// no file.
     ///
@@ -303,6 +311,17 @@ impl Application {
             None => file?.sets.iter().find(|set| set.by() == by)?.document(&made, placement).application,
         }
     }
+}
+
+/// What made that of which [`Application::made`] is the text, and what makes that, from the inside out; none for another
+/// text.
+pub fn makers_of(text: &str) -> Option<Vec<By>> {
+    let (by, parent) = match serde_json::from_str(text).ok()? {
+        Kept::OfSet(of_set) => (Some(of_set.by), of_set.set.map(|set| set.parent)),
+        Kept::Rendered(rendered) => (None, Some(rendered.parent)),
+    };
+    let of_parent = parent.into_iter().flat_map(|parent| [parent.by].into_iter().chain(parent.above));
+    Some(by.into_iter().chain(of_parent).collect())
 }
 
 pub(super) fn to_json(value: &Value) -> serde_json::Value {

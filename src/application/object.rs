@@ -219,4 +219,4 @@ impl<'a> Object<'a> {
 }
 
 /// How many unknown fields of one mapping are told.
-const UNKNOWN_MAX: usize = 20;
+pub(super) const UNKNOWN_MAX: usize = 20;

@@ -72,7 +72,7 @@ pub struct Makes {
 pub(super) struct RenderedObject {
     pub parent: Parent,
     object: serde_json::Value,
-    /// Which of the objects it is, from 1.
+    /// Which of the objects it is, from 1; 0 where the excerpt tells it.
     number: usize,
     excerpt: Option<Excerpt>,
     /// What a rule says of it.
@@ -127,11 +127,18 @@ impl Parent {
                 }
                 None => excerpt.without_text(),
             });
+            // Where the number says nothing, what comes before may come and go.
+            let number = if excerpt.is_some() { 0 } else { number };
             let (parent, object) = (self.clone(), to_json(&object));
             let object = RenderedObject { parent, object, number, excerpt, placement: None };
             object.sort_into(&mut makes, rules);
         }
         makes
+    }
+
+    /// The start of its file, of which nothing is quoted.
+    pub(super) fn start(&self) -> Place {
+        Place::at_start_of(&self.file)
     }
 
     fn place(&self) -> Place {
@@ -216,19 +223,27 @@ impl RenderedObject {
 impl Parent {
     /// A number for something of this parent that has a name: never that of a document which stands in a file.
     pub fn index_of(&self, name: &str) -> usize {
-        let mut hash = Sha256::new();
-        let names = [&self.by].into_iter().chain(&self.above).map(ToString::to_string);
-        for text in names.chain([name.to_owned()]) {
-            hash.update(text.len().to_le_bytes());
-            hash.update(text);
-        }
-        super::made::top_number(&hash.finalize())
+        number([&self.by].into_iter().chain(&self.above), name)
     }
 
     /// A number for the parent itself among the makers of its file.
     pub fn ordinal(&self) -> usize {
-        self.index_of("") >> 1
+        Self::ordinal_of(&self.by, &self.above)
     }
+
+    /// The same of one that is known by what names it and what makes it, from the inside out.
+    pub fn ordinal_of(by: &By, above: &[By]) -> usize {
+        number([by].into_iter().chain(above), "") >> 1
+    }
+}
+
+fn number<'b>(makers: impl Iterator<Item = &'b By>, name: &str) -> usize {
+    let mut hash = Sha256::new();
+    for text in makers.map(ToString::to_string).chain([name.to_owned()]) {
+        hash.update(text.len().to_le_bytes());
+        hash.update(text);
+    }
+    super::made::top_number(&hash.finalize())
 }
 
 #[cfg(test)]

@@ -1,16 +1,26 @@
 //! The annotation by which an Application stays as it is.
 
-use super::field::Content;
+use super::field::{Content, Entry};
 use super::mistake::Mistake;
-use super::object::Object;
+use super::object::{Object, UNKNOWN_MAX};
 
 /// The annotation: `"true"` keeps the files of an Application as they are.
 pub const PAUSED: &str = "git-hydrate/paused";
 
-/// Whether the metadata of an Application have the annotation. What else its annotations are is nobody's business here.
+/// What our annotations begin with.
+const PREFIX: &str = "git-hydrate/";
+
+/// Whether the metadata of an Application have the annotation. Others of our prefix are misspelt; the rest is for others to
+/// read.
 pub(super) fn is_paused(metadata: &Object<'_>) -> bool {
     let Some(annotations) = metadata.entry("annotations") else { return false };
     let Content::Mapping(entries) = &annotations.field.content else { return false };
+    let is_unknown = |entry: &&Entry| entry.key.starts_with(PREFIX) && entry.key != PAUSED;
+    for entry in entries.iter().filter(is_unknown).take(UNKNOWN_MAX) {
+        let parent = "metadata.annotations".to_owned();
+        // It is the only one that there is.
+        metadata.add(Mistake::Unknown { key: entry.key.clone(), parent, near: Some(PAUSED) }, &entry.key_place);
+    }
     let Some(entry) = entries.iter().rev().find(|entry| entry.key == PAUSED) else { return false };
     let name = format!("metadata.annotations.{PAUSED}");
     match metadata.as_text(&entry.field, name).as_deref() {

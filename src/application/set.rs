@@ -31,6 +31,7 @@ mod list;
 mod matrix;
 mod merge;
 mod misspelt;
+mod only;
 mod origin;
 mod params;
 mod patch;
@@ -49,6 +50,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::BranchName;
 use super::field::{Content, Field};
 use super::located;
 use super::parent::RenderedObject;
@@ -72,15 +74,17 @@ use types::{APPLICATION, APPLICATION_SET};
 
 pub use cluster::{Cluster, Clusters, has_userinfo};
 pub use import::{Versions, import};
+pub use only::Only;
 pub use question::{Answer, Question};
 pub use recorded::{Recorded, read_recorded};
 pub(crate) use secrets::may_hold_clusters;
 
 const API_VERSION: &str = "argoproj.io/v1alpha1";
 const KIND: &str = "ApplicationSet";
-/// How deep lists may stand in lists, and how many sets in a file.
+/// How deep lists may stand in lists.
 const LIST_DEPTH_MAX: u32 = 8;
-pub(super) const SETS_MAX: usize = 1000;
+/// How many sets a file may have.
+pub const SETS_MAX: usize = 1000;
 
 /// How much one set may make.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -164,6 +168,7 @@ pub struct Sources<'a> {
     recorded_files: BTreeMap<String, RepoPath>,
     clusters: OnceLock<Arc<Clusters>>,
     clusters_are_used: AtomicBool,
+    only: Option<&'a Only>,
 }
 
 /// The namespace of Argo CD, as its own manifests have it.
@@ -180,7 +185,18 @@ impl<'a> Sources<'a> {
             recorded_files: BTreeMap::new(),
             clusters: OnceLock::new(),
             clusters_are_used: AtomicBool::new(false),
+            only: None,
         }
+    }
+
+    /// The same where `git` generators look at a part of the tree; all of it without one.
+    pub fn of_part(self, only: Option<&'a Only>) -> Self {
+        Self { only, ..self }
+    }
+
+    /// Whether `git` generators look at a path.
+    fn has(&self, path: &RepoPath) -> bool {
+        self.only.is_none_or(|only| only.has(path))
     }
 
     /// The same with Argo CD in another namespace: that of the Secrets of its clusters.
@@ -305,6 +321,25 @@ fn gather(object: Field, depth: u32, sets: &mut Vec<ApplicationSet>) {
     }
 }
 
+/// The patterns of the git generators in a list of generators, without those that take away.
+fn git_patterns(generators: &Field, found: &mut Vec<(String, Span)>) {
+    let Content::List(items) = &generators.content else { return };
+    for item in items {
+        for combined in ["matrix", "merge"] {
+            if let Some(inner) = item.get(combined).and_then(|of| of.get("generators")) {
+                git_patterns(inner, found);
+            }
+        }
+        let Some(git) = item.get("git") else { continue };
+        for list in ["directories", "files"].into_iter().filter_map(|key| git.get(key)) {
+            let Content::List(patterns) = &list.content else { continue };
+            let is_taken_away = |pattern: &&Field| pattern.get("exclude").is_some();
+            let paths = patterns.iter().filter(|pattern| !is_taken_away(pattern)).filter_map(|one| one.get("path"));
+            found.extend(paths.filter_map(|path| Some((path.as_str()?.to_owned(), path.place.span()))));
+        }
+    }
+}
+
 /// What the git generators in a list of generators name.
 fn git_directories(generators: &Field, found: &mut Vec<(String, RepoPath)>) {
     let Content::List(items) = &generators.content else { return };
@@ -369,6 +404,28 @@ impl ApplicationSet {
             git_directories(generators, &mut found);
         }
         found
+    }
+
+    /// The warning that it makes nothing any more, where it made `count` Applications of a branch before.
+    pub fn emptied(&self, branch: &BranchName, count: usize) -> Diagnostic {
+        let made = if count == 1 { "1 Application".to_owned() } else { format!("{count} Applications") };
+        let name = self.name().unwrap_or_default();
+        let text = format!("ApplicationSet `{name}` makes no Applications any more; it made {made} of `{branch}`");
+        let mut patterns = Vec::new();
+        if let Some(generators) = self.at(&["spec", "generators"]) {
+            git_patterns(generators, &mut patterns);
+        }
+        match &patterns[..] {
+            [] => Diagnostic::warning(text).at(self.span()),
+            [(pattern, place)] => Diagnostic::warning(text)
+                .at(place.clone())
+                .hint(format!("if it should make some: `{pattern}` matches nothing")),
+            [(_, place), ..] => {
+                let listed: Vec<String> = patterns.iter().map(|(pattern, _)| format!("`{pattern}`")).collect();
+                let hint = format!("one of its patterns matches nothing: {}", listed.join(", "));
+                Diagnostic::warning(text).at(place.clone()).hint(hint)
+            }
+        }
     }
 
     /// The whole object; none when it is not one.

@@ -76,6 +76,10 @@ impl Encoder {
                 self.number(9);
                 self.bytes(id.as_bytes());
             }
+            Seen::Directories(id) => {
+                self.number(11);
+                self.bytes(id.as_bytes());
+            }
         }
     }
 }
@@ -146,6 +150,7 @@ impl<'a> Decoder<'a> {
             8 => Seen::Content(self.id()?),
             9 => Seen::Listed(self.id()?),
             10 => Seen::Link(self.id()?),
+            11 => Seen::Directories(self.id()?),
             _ => return None,
         })
     }

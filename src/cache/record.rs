@@ -1,11 +1,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::codec::{Decoder, Encoder};
-use crate::application::{Application, BranchName};
+use crate::application::{AppName, Application, BranchName, Keeps};
 use crate::diag::Diagnostic;
 use crate::manifest::Key;
 use crate::path::RepoPath;
-use crate::view::{ContentId, Reads};
+use crate::view::{ContentId, Reads, Seen};
 
 /// Why an Application has no manifests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +39,25 @@ pub enum About {
     /// One that something in its file makes, as [`Application::made`] has it.
     Made(String),
     /// No Application, but something that makes some or says something of all: its `reads` are all that that follows from.
-    Maker,
+    Maker(Used),
+}
+
+/// What the expansion of a set used up of what all sets of a tree may use up together; nothing for other makers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Used {
+    /// Params sets.
+    pub params: u64,
+    /// Bytes of texts and values.
+    pub bytes: u64,
+    /// Steps of templates.
+    pub steps: u64,
+}
+
+impl About {
+    /// What a record of an Application is about.
+    pub fn of(application: &Application) -> Self {
+        application.made().map_or(Self::Written, |made| Self::Made(made.to_owned()))
+    }
 }
 
 /// One Application of a dry tree, and what it rendered to.
@@ -51,6 +69,14 @@ pub struct Record {
     pub file: RepoPath,
     /// Which Application of the file it is.
     pub index: usize,
+    /// `metadata.namespace`.
+    pub namespace: Option<AppName>,
+    /// `metadata.name`.
+    pub name: AppName,
+    /// The directory that it writes on its branch.
+    pub sync_path: RepoPath,
+    /// Whether a cluster keeps it in some way when its maker makes it no more.
+    pub is_kept: bool,
     /// [`Application::fingerprint`].
     pub fingerprint: ContentId,
     /// [`Application::placement`].
@@ -89,10 +115,14 @@ pub(super) enum Way<'a> {
     File(&'a RepoPath),
     /// The same, and which Application of it: a file with a set has as many as that makes.
     One(&'a RepoPath, usize),
+    /// The name of the Application.
+    Name(&'a AppName),
     /// Something that its render looked at, or the directory of its sources.
     Read(&'a RepoPath),
     /// One of its objects.
     Object(&'a BranchName, Option<&'a str>, &'a Key),
+    /// A directory of which only the directories were listed.
+    Directories(&'a RepoPath),
     /// Its result names the dry commit.
     NamesTheCommit,
     /// No record: a kustomization names the file as a patch.
@@ -113,7 +143,9 @@ impl Way<'_> {
             Way::One(path, index) => {
                 ["one", path.as_str(), &index.to_string()].iter().for_each(|text| add(text));
             }
+            Way::Name(name) => ["name", name.as_str()].iter().for_each(|text| add(text)),
             Way::Read(path) => ["read", path.as_str()].iter().for_each(|text| add(text)),
+            Way::Directories(path) => ["directories", path.as_str()].iter().for_each(|text| add(text)),
             Way::Patch(path) => ["patch", path.as_str()].iter().for_each(|text| add(text)),
             Way::NamesTheCommit => add("commit"),
             Way::Object(branch, cluster, key) => {
@@ -150,13 +182,43 @@ impl Encoded {
 }
 
 impl Record {
+    /// That of an Application whose render looked at `reads`, without anything that it rendered to.
+    pub fn of(application: &Application, reads: Reads) -> Self {
+        let none = ContentId::new(&[]);
+        let keeps = application.maker.as_ref().map(|maker| maker.keeps).unwrap_or_default();
+        Self {
+            about: About::of(application),
+            file: application.file.clone(),
+            index: application.index,
+            namespace: application.namespace.clone(),
+            name: application.name.clone(),
+            sync_path: application.sync_path.clone(),
+            is_kept: keeps != Keeps::Nothing,
+            fingerprint: application.fingerprint(),
+            placement: application.placement(),
+            dry_path: application.dry.path.clone(),
+            branch: application.environment_branch().clone(),
+            cluster: application.destination_cluster.clone(),
+            reads,
+            names_the_commit: false,
+            manifest: none,
+            commands: Vec::new(),
+            objects: Vec::new(),
+            failure: None,
+        }
+    }
+
     /// That of something that makes Applications, or says something of all: which one of its file it is, and what it was
     /// made from.
-    pub fn of_maker(file: RepoPath, ordinal: usize, reads: Reads) -> Self {
+    pub fn of_maker(file: RepoPath, ordinal: usize, reads: Reads, used: Used) -> Self {
         let none = ContentId::new(&[]);
         Self {
-            about: About::Maker,
-            index: usize::MAX - ordinal.min(usize::MAX >> 1),
+            about: About::Maker(used),
+            index: Self::index_of_maker(ordinal),
+            namespace: None,
+            name: AppName::new("none").expect("a name"),
+            sync_path: file.clone(),
+            is_kept: false,
             fingerprint: none,
             placement: none,
             dry_path: file.clone(),
@@ -172,9 +234,19 @@ impl Record {
         }
     }
 
+    /// The `index` of a maker by which one of its file it is: never that of an Application that stands there.
+    pub fn index_of_maker(ordinal: usize) -> usize {
+        usize::MAX - ordinal.min(usize::MAX >> 1)
+    }
+
+    /// Whether it is about an Application.
+    pub fn is_of_application(&self) -> bool {
+        !matches!(self.about, About::Maker(_))
+    }
+
     /// Whether it is about this Application.
     pub fn is_of(&self, application: &Application) -> bool {
-        self.about != About::Maker && self.file == application.file && self.index == application.index
+        self.is_of_application() && self.file == application.file && self.index == application.index
     }
 
     /// The record as bytes.
@@ -182,6 +254,10 @@ impl Record {
         let mut bytes = Encoder::default();
         bytes.text(self.file.as_str());
         bytes.number(self.index as u64);
+        bytes.optional(self.namespace.as_ref().map(AppName::as_str));
+        bytes.text(self.name.as_str());
+        bytes.text(self.sync_path.as_str());
+        bytes.number(u64::from(self.is_kept));
         bytes.bytes(self.fingerprint.as_bytes());
         bytes.bytes(self.placement.as_bytes());
         bytes.text(self.dry_path.as_str());
@@ -200,10 +276,14 @@ impl Record {
         bytes.number(match self.about {
             About::Written => 0,
             About::Made(_) => 1,
-            About::Maker => 2,
+            About::Maker(_) => 2,
         });
-        if let About::Made(text) = &self.about {
-            bytes.text(text);
+        match &self.about {
+            About::Written => {}
+            About::Made(text) => bytes.text(text),
+            About::Maker(Used { params, bytes: used, steps }) => {
+                [params, used, steps].into_iter().for_each(|number| bytes.number(*number));
+            }
         }
         // Of each Application one is kept until the end of a run.
         bytes.0.shrink_to_fit();
@@ -212,11 +292,15 @@ impl Record {
 
     /// What leads to the record.
     pub(super) fn ways(&self) -> impl Iterator<Item = Way<'_>> {
-        let reads = self.reads.keys().map(|(path, _)| Way::Read(path));
+        let reads = self.reads.iter().map(|((path, _), seen)| match seen {
+            Seen::Directories(_) => Way::Directories(path),
+            Seen::Absent | Seen::Present(_) | Seen::Content(_) | Seen::Listed(_) | Seen::Link(_) => Way::Read(path),
+        });
         let objects = self.objects.iter().map(|key| Way::Object(&self.branch, self.cluster.as_deref(), key));
         let commit = self.names_the_commit.then_some(Way::NamesTheCommit);
         let own = [Way::File(&self.file), Way::One(&self.file, self.index), Way::Read(&self.dry_path)];
-        own.into_iter().chain(reads).chain(objects).chain(commit)
+        let name = self.is_of_application().then_some(Way::Name(&self.name));
+        own.into_iter().chain(name).chain(reads).chain(objects).chain(commit)
     }
 
     /// Reads a record; none when it is none.
@@ -226,6 +310,13 @@ impl Record {
             about: About::Written,
             file: bytes.path()?,
             index: usize::try_from(bytes.number()?).ok()?,
+            namespace: match bytes.optional()? {
+                Some(text) => Some(AppName::new(&text).ok()?),
+                None => None,
+            },
+            name: AppName::new(&bytes.text()?).ok()?,
+            sync_path: bytes.path()?,
+            is_kept: bytes.number()? == 1,
             fingerprint: bytes.id()?,
             placement: bytes.id()?,
             dry_path: bytes.path()?,
@@ -247,7 +338,7 @@ impl Record {
         record.about = match bytes.number()? {
             0 => About::Written,
             1 => About::Made(bytes.text()?),
-            2 => About::Maker,
+            2 => About::Maker(Used { params: bytes.number()?, bytes: bytes.number()?, steps: bytes.number()? }),
             _ => return None,
         };
         Some(record)

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::codec::{Decoder, Encoder, check, checked};
-use super::record::{Encoded, Record, Way};
+use super::record::{Encoded, Record, Used, Way};
 use super::table::{Damaged, Place, Table};
-use crate::application::BranchName;
+use crate::application::{AppName, BranchName};
 use crate::diag::Diagnostic;
 use crate::manifest::Key;
 use crate::path::RepoPath;
 
 /// The first bytes of an overlay; the last of them is the version of the format. Before 3, what is remembered may have
 /// been made of replaced objects; before 4, links and files of the same bytes were one, and records did not say what they
-/// are about.
-const MAGIC: &[u8; 16] = b"hydrate state\0\0\x04";
+/// are about; before 5, they did not say where Applications are written to.
+const MAGIC: &[u8; 16] = b"hydrate state\0\0\x05";
 
 /// How many records an overlay may have, and one more for so many of the table: it is read and written by every push.
 const CHANGED_MAX: usize = 128;
@@ -55,6 +55,14 @@ pub struct Head {
     pub destinations: BTreeSet<String>,
     /// What is odd, and told each time.
     pub warnings: Vec<Diagnostic>,
+    /// How many Applications the dry tree has, those that are not hydrated and those that others make among them.
+    pub applications: usize,
+    /// How many documents all of its files have that are Applications, whether or not they count.
+    pub documents: usize,
+    /// Whether it is not known what some maker of Applications makes.
+    pub is_open: bool,
+    /// What all sets together used up.
+    pub used: Used,
 }
 
 /// An environment branch.
@@ -70,6 +78,8 @@ pub struct Branch {
     pub applications: usize,
     /// The repository, as the first of them names it.
     pub repo_url: String,
+    /// Whether all of them name it so.
+    pub has_one_url: bool,
 }
 
 /// An environment branch that stays behind. It does so until something changes that its Applications rest on.
@@ -193,14 +203,25 @@ impl State {
         Ok(found.into_iter().find(|record| record.file == *file && record.index == index))
     }
 
-    /// The Applications whose renders looked at one of these paths, and those whose results name the dry commit.
-    pub fn readers<'p>(&self, paths: impl IntoIterator<Item = &'p RepoPath>) -> Result<Vec<Record>, Unusable> {
-        self.along(paths.into_iter().map(Way::Read).chain([Way::NamesTheCommit]))
+    /// The Applications whose renders looked at one of these paths, or only at the directories in one of `directories`, and
+    /// those whose results name the dry commit.
+    pub fn readers<'p>(
+        &self,
+        paths: impl IntoIterator<Item = &'p RepoPath>,
+        directories: impl IntoIterator<Item = &'p RepoPath>,
+    ) -> Result<Vec<Record>, Unusable> {
+        let directories = directories.into_iter().map(Way::Directories);
+        self.along(paths.into_iter().map(Way::Read).chain(directories).chain([Way::NamesTheCommit]))
     }
 
-    /// The Applications that write an object to a branch.
-    pub fn owners(&self, branch: &BranchName, cluster: Option<&str>, key: &Key) -> Result<Vec<Record>, Unusable> {
-        self.along([Way::Object(branch, cluster, key)])
+    /// The Applications that write one of these objects to a branch.
+    pub fn owners(&self, branch: &BranchName, cluster: Option<&str>, keys: &[Key]) -> Result<Vec<Record>, Unusable> {
+        self.along(keys.iter().map(|key| Way::Object(branch, cluster, key)))
+    }
+
+    /// The Applications of this name.
+    pub fn named(&self, name: &AppName) -> Result<Vec<Record>, Unusable> {
+        self.along([Way::Name(name)])
     }
 
     /// Whether a kustomization names this file as a patch.
@@ -216,13 +237,20 @@ impl State {
     /// Puts a record in place of the one that was there for its Application.
     pub fn put(&mut self, record: Encoded) -> Result<(), Unusable> {
         let (file, index) = record.identity().ok_or(Unusable)?;
-        for place in self.table.find(Way::One(&file, index).hash())? {
+        self.remove(&file, index)?;
+        self.insert((file, index), record);
+        Ok(())
+    }
+
+    /// Takes out the record of an Application, if there is one.
+    pub fn remove(&mut self, file: &RepoPath, index: usize) -> Result<(), Unusable> {
+        for place in self.table.find(Way::One(file, index).hash())? {
             let old = Record::decode(&self.table.record(place)?).ok_or(Unusable)?;
-            if old.file == file && old.index == index {
+            if old.file == *file && old.index == index {
                 self.superseded.insert(place);
             }
         }
-        self.insert((file, index), record);
+        self.changed.remove(&(file.clone(), index));
         Ok(())
     }
 

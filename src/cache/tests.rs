@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::codec::{CHECK_BYTES, Decoder, Encoder, check};
 use super::*;
-use crate::application::BranchName;
+use crate::application::{AppName, BranchName};
 use crate::diag::Diagnostic;
 use crate::git::Shared;
 use crate::manifest::Key;
@@ -63,6 +63,10 @@ fn record(n: u8, manifest: u8) -> Record {
         about: if n.is_multiple_of(3) { About::Made(format!("made {n}")) } else { About::Written },
         file: path(&format!("applications/{n}.yaml")),
         index: 0,
+        namespace: (n.is_multiple_of(2)).then(|| AppName::new("argocd").expect("plain")),
+        name: AppName::new(&format!("app-{n}")).expect("plain"),
+        sync_path: path(&format!("out/{n}")),
+        is_kept: n.is_multiple_of(7),
         fingerprint: ContentId::new(&[n; 32]),
         placement: ContentId::new(&[n; 32]),
         branch: branch(),
@@ -99,6 +103,7 @@ fn written(dir: &Path) -> (PathBuf, PathBuf) {
             tip: "2".repeat(40),
             applications: usize::from(RECORDS),
             repo_url: text("https://git.example.com/dry.git"),
+            has_one_url: true,
         }]),
         stuck: vec![Stuck {
             name: text("environments/dev"),
@@ -114,6 +119,10 @@ fn written(dir: &Path) -> (PathBuf, PathBuf) {
         revisions: [text("main")].into(),
         destinations: [text("environments/prod")].into(),
         warnings: vec![Diagnostic::warning("odd").hint("even")],
+        applications: usize::from(RECORDS),
+        documents: usize::from(RECORDS) + 1,
+        is_open: true,
+        used: Used { params: 1, bytes: 2, steps: 3 },
     };
     let records = (0..RECORDS).map(|n| record(n, n).encode()).collect();
     cache.save_all(NAME, &head, records, [&path("apps/1/patch.yaml")]).expect("writable");
@@ -121,6 +130,7 @@ fn written(dir: &Path) -> (PathBuf, PathBuf) {
     for n in [0, 3, RECORDS] {
         state.put(record(n, 0xff).encode()).expect("whole");
     }
+    state.remove(&path("applications/5.yaml"), 0).expect("whole");
     state.add_patch(path("apps/2/patch.yaml"));
     cache.save(NAME, &state).expect("writable");
     let is_table = |path: &PathBuf| path.to_string_lossy().contains("table-");
@@ -135,8 +145,9 @@ fn answers(dir: &Path) -> Option<Vec<Result<String, Unusable>>> {
     let mut answers = vec![Ok(format!("{:?}", state.head)), told(state.records().collect())];
     for n in 0..=RECORDS {
         answers.push(told(state.of_file(&path(&format!("applications/{n}.yaml")))));
-        answers.push(told(state.readers([&path(&format!("apps/{n}/a.yaml"))])));
-        answers.push(told(state.owners(&branch(), None, &key(n))));
+        answers.push(told(state.named(&AppName::new(&format!("app-{n}")).expect("plain"))));
+        answers.push(told(state.readers([&path(&format!("apps/{n}/a.yaml"))], [])));
+        answers.push(told(state.owners(&branch(), None, &[key(n)])));
         answers.push(state.is_patch(&path(&format!("apps/{n}/patch.yaml"))).map(|is_patch| is_patch.to_string()));
     }
     answers.push(state.flatten().map(|flat| format!("{flat:?}")));

@@ -47,6 +47,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     }
     let mut listed = site.with_tree(branch, hydrate::list)?;
     if let Some(name) = &arguments.made_by {
+        if !listed.makers.contains(name) {
+            bail!("there is no ApplicationSet or Application `{name}`; to see all Applications: git hydrate apps");
+        }
         let is_its = |one: &ListedApplication| one.made_by.as_ref().is_some_and(|maker| maker.is_below(name));
         listed.applications.retain(is_its);
     }
@@ -65,7 +68,7 @@ fn show(name: &str, found: &[Manifest], json: bool) -> anyhow::Result<Outcome> {
             let options = yaml::json::Options { escape_html: false, indent: None };
             let object = |object: &Manifest| serde_json::from_str(&yaml::json::encode(object.object(), options));
             let objects = found.iter().map(object).collect::<Result<Vec<serde_json::Value>, _>>()?;
-            output::print_json(&serde_json::json!({ "format": 1, "applications": objects }))?;
+            output::print_json_list("applications", &objects)?;
         }
         false if found.is_empty() => bail!("there is no Application `{name}`; to see all: git hydrate apps"),
         false => output::print_content(manifest::encode(found))?,
@@ -99,7 +102,8 @@ fn text(listed: &Listed) -> String {
     for problem in &listed.problems {
         let _ = writeln!(text, "{problem}");
     }
-    let hydrated = listed.applications.iter().filter(|application| application.hydrated).count();
+    let is_hydrated = |application: &&ListedApplication| application.hydrated && application.reason.is_none();
+    let hydrated = listed.applications.iter().filter(is_hydrated).count();
     let _ = writeln!(
         text,
         "{} of {} Applications hydrated from {}",

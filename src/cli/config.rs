@@ -3,30 +3,36 @@
 //! Every change is a commit by whoever makes it, and is checked before it is made: down to the templates, as hydration
 //! itself would read it. On a server it takes effect at once, in a clone with a push.
 
+mod rebase;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use serde_yaml::Value;
 
 use super::clone::{FETCH, is_server, remote_of};
 use super::unpushed::{self, UNPUSHED_REF};
 use super::{Outcome, WrongUse, catch_up, output};
 use crate::application::BranchName;
-use crate::diag::shell_word;
+use crate::diag::{printable, shell_word};
 use crate::git::{
     Expected, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TransactionError, TreeEdit,
     regular, update_refs,
 };
-use crate::hydrate::{check_settings, dry_remote, settings_files};
+use crate::hydrate::{HydrateError, Outcome as Hydrated, Report, check_settings, dry_remote, settings_files};
 use crate::metadata::{
     COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, DEFAULT_COMMIT_MESSAGE, DEFAULT_GO_COMMIT_MESSAGE, GO_README,
     PROPOSAL_README, README_GO_TEMPLATE, README_TEMPLATE,
 };
 use crate::report::{Wording, summary};
-use crate::settings::{FILE_BYTES_MAX, FILES, SETTINGS_FILE, SETTINGS_REF, SettingsFiles as Files, argocd_cm, edit};
+use crate::settings::{
+    FILE_BYTES_MAX, FILES, SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError, SettingsFiles as Files, argocd_cm,
+    edit, unknown_key,
+};
+use crate::wall;
 
 /// Show or change the settings of the repository.
 ///
@@ -39,7 +45,7 @@ pub(super) struct Arguments {
     /// The commit message of the change.
     #[arg(long, short, global = true, value_name = "TEXT")]
     message: Option<String>,
-    /// In a clone: change the last fetched settings; do not fetch.
+    /// In a clone: use the last fetched settings; do not fetch.
     #[arg(id = "known", long = "offline", global = true)]
     offline: bool,
 }
@@ -91,6 +97,12 @@ enum Action {
         #[arg(value_name = "DIRECTORY|FILE")]
         from: PathBuf,
     },
+    /// In a clone: put settings that are not pushed yet on top of those of the server, as after a push that was rejected.
+    Rebase {
+        /// Where both sides changed the same, take the value of this clone.
+        #[arg(long)]
+        mine: bool,
+    },
 }
 
 /// What `settings.yaml` says to who edits it for the first time.
@@ -109,8 +121,17 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         super::check_owner(&repository, "config …")?;
         server_of(&repository)?;
     }
-    if !reads && !arguments.offline {
-        fetch(&repository)?;
+    if let Some(Action::Rebase { mine }) = arguments.action {
+        return rebase::rebase(&repository, mine, json);
+    }
+    match (arguments.offline, reads) {
+        (true, _) => {}
+        (false, false) => fetch(&repository)?,
+        (false, true) => {
+            if let Err(error) = fetch(&repository) {
+                output::warn(&format!("warning: {error:#}"));
+            }
+        }
     }
     let files = read(&repository)?;
     let (new, message) = match &arguments.action {
@@ -128,7 +149,12 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
             (import_argocd_cm(&files, from)?, "import argocd-cm".to_owned())
         }
         Some(Action::Import { from }) => (import(from)?, "import all settings".to_owned()),
+        Some(Action::Rebase { .. }) => unreachable!("it is done above"),
     };
+    match &arguments.action {
+        Some(Action::Import { from }) => checked_in(from, &new)?,
+        _ => checked(&new)?,
+    }
     let message = arguments.message.clone().unwrap_or_else(|| format!("settings: {message}"));
     if !write(&repository, &new, &message)? {
         match json {
@@ -137,7 +163,77 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         }
         return Ok(Outcome::Done);
     }
-    apply(&repository, json)
+    warn_of_changes(&repository, &files, &new)?;
+    apply(&repository, &way_back(&arguments.action, &files)?, json)
+}
+
+/// What brings the settings back that there were.
+fn way_back(action: &Option<Action>, before: &Files) -> anyhow::Result<String> {
+    let key = match action {
+        Some(Action::Set { key, .. } | Action::Add { key, .. } | Action::Unset { key, .. }) => key,
+        _ => return Ok("git hydrate config edit".to_owned()),
+    };
+    if FILES.contains(&key.as_str()) {
+        return Ok(format!("git hydrate config edit {key}"));
+    }
+    let key_word = shell_word(key);
+    let Some(value) = edit::get(&yaml(before)?, key)? else {
+        return Ok(format!("git hydrate config unset {key_word}"));
+    };
+    let texts = match &value {
+        Value::String(text) => Some(vec![text.as_str()]),
+        Value::Sequence(values) => values.iter().map(Value::as_str).collect(),
+        _ => None,
+    };
+    let words = match texts {
+        Some(texts) => texts.into_iter().map(shell_word).collect::<Vec<_>>().join(" "),
+        None => shell_word(&serde_json::to_string(&value)?),
+    };
+    Ok(format!("git hydrate config set {key_word} {words}"))
+}
+
+/// Warns of what was set just now and does nothing.
+fn warn_of_changes(repository: &Repository, before: &Files, new: &Files) -> anyhow::Result<()> {
+    let (Ok(before), Ok(new)) = (Settings::read(before), Settings::read(new)) else { return Ok(()) };
+    let now = wall::now();
+    for (glob, until) in new.frozen.over(now).filter(|over| before.frozen.over(now).all(|known| known != *over)) {
+        output::warn(&format!(
+            "warning: the freeze of `{}` ended at {}, so nothing is frozen by it\nhint: set a later `until`, or none",
+            printable(glob),
+            printable(until)
+        ));
+    }
+    // A server says it of all that there are, with what it hydrates.
+    let Some(remote) = server_of(repository)? else { return Ok(()) };
+    let refs = repository.refs()?;
+    let below = format!("refs/remotes/{remote}/");
+    let is_there = |branch: &BranchName| refs.get(&format!("{below}{branch}")).is_some();
+    let is_fetched = refs.below(&below).next().is_some();
+    for branch in new.dry_branches.iter().filter(|branch| !before.dry_branches.contains(branch) && is_fetched) {
+        if !is_there(branch) {
+            output::warn(&format!("warning: `{branch}` of the setting `dryBranches` does not exist at `{remote}`"));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses settings that hydration cannot work with, as one says it who does not see the file.
+fn checked(files: &Files) -> anyhow::Result<()> {
+    check_settings(files).map_err(|error| match error {
+        HydrateError::Settings(error) => anyhow!(error.without_place()),
+        error => error.into(),
+    })
+}
+
+/// The same of the files of a directory.
+fn checked_in(from: &Path, files: &Files) -> anyhow::Result<()> {
+    check_settings(files).map_err(|error| match error {
+        HydrateError::Settings(error @ (SettingsError::Wrong(_) | SettingsError::At { .. })) if from.is_dir() => {
+            anyhow!("{}/{error}", from.display())
+        }
+        HydrateError::Settings(error) => anyhow!(error.without_place()),
+        error => error.into(),
+    })
 }
 
 /// Adds a URL under which Applications know the repository; answers whether it is new.
@@ -169,7 +265,7 @@ fn fetch(repository: &Repository) -> anyhow::Result<()> {
     // not have.
     let force = if unpushed.is_some() { "+" } else { "" };
     let refspec = format!("{force}{SETTINGS_REF}*:{SETTINGS_REF}*");
-    let doing = || format!("fetching the settings from `{remote}`; to change the last fetched ones: --offline");
+    let doing = || format!("fetching the settings from `{remote}`; to use the last fetched ones: --offline");
     repository.git().output(&[&FETCH[..], &["--", &remote, &refspec]].concat()).with_context(doing)?;
     let there = repository.refs()?.get(SETTINGS_REF);
     let kept = unpushed::keep(repository, &remote)?;
@@ -177,7 +273,8 @@ fn fetch(repository: &Repository) -> anyhow::Result<()> {
         && !repository.is_ancestor(there, ours)
         && !repository.is_ancestor(ours, there)
     {
-        return Err(anyhow::anyhow!("they were changed on the server, too").context(doing()));
+        let hint = "to put those of this clone on top: git hydrate config rebase";
+        bail!("the settings were changed in this clone and on the server\nhint: {hint}");
     }
     warn(kept);
     Ok(())
@@ -193,7 +290,9 @@ pub(super) fn server_of(repository: &Repository) -> anyhow::Result<Option<String
 }
 
 /// Makes new settings count: on a server by hydrating anew, in a clone by telling how.
-fn apply(repository: &Repository, json: bool) -> anyhow::Result<Outcome> {
+///
+/// `way_back` is the command that brings the earlier ones back.
+fn apply(repository: &Repository, way_back: &str, json: bool) -> anyhow::Result<Outcome> {
     if let Some(remote) = server_of(repository)? {
         let push = format!("git push {} {SETTINGS_REF}", shell_word(&remote));
         match json {
@@ -205,16 +304,30 @@ fn apply(repository: &Repository, json: bool) -> anyhow::Result<Outcome> {
     let report = match catch_up::all(repository) {
         Ok(report) => report,
         Err(error) => {
-            output::complain(&format!("the settings are changed, but hydration fails with them: {error:#}"));
+            output::complain(&format!(
+                "the settings are saved, but hydration fails with them: {error:#}\nhint: to go back: {way_back}"
+            ));
             return Ok(Outcome::Found);
         }
     };
     if json {
         output::print_json(&serde_json::json!({ "changed": true, "report": report }))?;
     } else {
-        output::print(summary(&report, Wording::Terminal))?;
+        output::print(summary(&report, Wording::Terminal) + &saved(&report, way_back))?;
     }
     Ok(if report.is_success() { Outcome::Done } else { Outcome::Found })
+}
+
+/// Which branches settings stop that are saved all the same.
+fn saved(report: &Report, way_back: &str) -> String {
+    let failed = report.branches.iter().filter(|branch| matches!(branch.outcome, Hydrated::Failed { .. }));
+    let names: Vec<String> = failed.map(|branch| printable(&branch.branch)).collect();
+    let what = match &names[..] {
+        [] => return String::new(),
+        [name] => format!("{name} stays as it is"),
+        names => format!("{} branches stay as they are: {}", names.len(), names.join(", ")),
+    };
+    format!("the settings are saved, and with them {what}\nhint: to go back: {way_back}\n")
 }
 
 fn show(repository: &Repository, files: &Files, json: bool) -> anyhow::Result<Outcome> {
@@ -223,6 +336,8 @@ fn show(repository: &Repository, files: &Files, json: bool) -> anyhow::Result<Ou
         let files: BTreeMap<_, _> = files.iter().map(|(name, text)| (name, String::from_utf8_lossy(text))).collect();
         let commit = commit.map(|commit| commit.to_string());
         output::print_json(&serde_json::json!({"commit": commit, "files": files}))?;
+    } else if files.is_empty() && commit.is_none() && server_of(repository)?.is_some() {
+        output::print("no settings were fetched: those of the server are not known here, if it has any\n")?;
     } else if files.is_empty() {
         output::print("no settings: the defaults apply; to see them: git hydrate config edit\n")?;
     } else {
@@ -243,6 +358,9 @@ fn get(files: &Files, key: &str, json: bool) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let value = edit::get(&yaml(files)?, key)?;
+    if let Some(unknown) = unknown_key(key).filter(|_| value.is_none() && !FILES.contains(&key)) {
+        bail!(WrongUse(unknown));
+    }
     if json {
         let outcome = if value.is_some() { Outcome::Done } else { Outcome::Found };
         output::print_json(&serde_json::json!({ "key": key, "value": value }))?;
@@ -302,12 +420,12 @@ fn set(files: &Files, key: &str, words: &[String]) -> anyhow::Result<Files> {
     let mut refused = None;
     for meaning in meanings {
         let new = with_key(files, key, Some(meaning))?;
-        match check_settings(&new) {
+        match checked(&new) {
             Ok(()) => return Ok(new),
             Err(error) => refused = Some(error),
         }
     }
-    Err(refused.expect("there is at least one meaning").into())
+    Err(refused.expect("there is at least one meaning"))
 }
 
 fn add(files: &Files, key: &str, value: &str) -> anyhow::Result<Files> {
@@ -335,7 +453,10 @@ fn unset(files: &Files, key: &str) -> anyhow::Result<Files> {
         return Ok(new);
     }
     if edit::get(&yaml(files)?, key)?.is_none() {
-        bail!("`{key}` is not set");
+        match unknown_key(key) {
+            Some(unknown) => bail!(WrongUse(unknown)),
+            None => bail!("`{key}` is not set"),
+        }
     }
     with_key(files, key, None)
 }
@@ -352,7 +473,8 @@ fn list(files: &Files, key: &str) -> anyhow::Result<Vec<Value>> {
 
 fn with_key(files: &Files, key: &str, value: Option<Value>) -> anyhow::Result<Files> {
     let mut new = files.clone();
-    new.insert(SETTINGS_FILE.to_owned(), edit::set(&yaml(files)?, key, value)?.into_bytes());
+    let text = edit::set(&yaml(files)?, key, value).map_err(|error| anyhow!(error.without_place()))?;
+    new.insert(SETTINGS_FILE.to_owned(), text.into_bytes());
     Ok(new)
 }
 
@@ -398,13 +520,20 @@ fn edit_file(repository: &Repository, files: &Files, name: &str) -> anyhow::Resu
     }
     let after = fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
     let mut edited = files.clone();
-    if after != before {
-        edited.insert(name.to_owned(), if name == SETTINGS_FILE { without_help(after) } else { after });
+    if after == before {
+        return Ok(edited);
     }
+    edited.insert(name.to_owned(), after.clone());
+    // With the help, so that lines are those of the file that is kept.
     if let Err(error) = check_settings(&edited) {
+        let error = match error {
+            HydrateError::Settings(error) => anyhow!(error),
+            error => error.into(),
+        };
         let kept = directory.keep().join(name);
-        return Err(anyhow::Error::from(error).context(format!("not saved; the edited file is {}", kept.display())));
+        return Err(error.context(format!("not saved; the edited file is {}", kept.display())));
     }
+    edited.insert(name.to_owned(), if name == SETTINGS_FILE { without_help(after) } else { after });
     Ok(edited)
 }
 
@@ -434,11 +563,7 @@ pub(super) fn write(repository: &Repository, files: &Files, message: &str) -> an
     check_settings(files)?;
     let buffer = ObjectBuffer::new(repository);
     let old = repository.refs()?.get(SETTINGS_REF);
-    let mut edits = BTreeMap::new();
-    for (name, content) in files.iter().filter(|(_, content)| !content.is_empty()) {
-        edits.insert(name.clone(), TreeEdit::Put(Mode::File, buffer.write_blob(content)?));
-    }
-    let tree = buffer.edit_tree(buffer.empty_tree_id(), &edits)?;
+    let tree = tree_of(&buffer, files)?;
     let unchanged = old.map(|old| buffer.commit(old)).transpose()?.map_or(buffer.empty_tree_id(), |commit| commit.tree);
     if tree == unchanged {
         return Ok(false);
@@ -459,6 +584,14 @@ pub(super) fn write(repository: &Repository, files: &Files, message: &str) -> an
         update_refs(repository, &[edit], message.lines().next().unwrap_or_default())?;
     }
     Ok(true)
+}
+
+fn tree_of(buffer: &ObjectBuffer<'_>, files: &Files) -> anyhow::Result<ObjectId> {
+    let mut edits = BTreeMap::new();
+    for (name, content) in files.iter().filter(|(_, content)| !content.is_empty()) {
+        edits.insert(name.clone(), TreeEdit::Put(Mode::File, buffer.write_blob(content)?));
+    }
+    Ok(buffer.edit_tree(buffer.empty_tree_id(), &edits)?)
 }
 
 fn move_ref(repository: &Repository, new: ObjectId, old: Option<ObjectId>, message: &str) -> anyhow::Result<()> {
@@ -542,8 +675,6 @@ mod tests {
         let set: Vec<_> = text.lines().filter(|line| !line.starts_with([' ', '#'])).collect();
         read(&set.join("\n")).expect("good settings");
         let names: Vec<_> = set.iter().filter_map(|line| line.split_once(':')).map(|(name, _)| name).collect();
-        let unknown = read("x: 1").expect_err("no such key").to_string();
-        let known: Vec<_> = unknown.split('`').skip(3).step_by(2).collect();
-        assert_eq!(names, known);
+        assert_eq!(names, crate::settings::keys().collect::<Vec<_>>());
     }
 }

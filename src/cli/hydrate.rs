@@ -23,13 +23,33 @@ pub(super) struct Arguments {
 fn dry_commit(clone: &Clone, rev: &str) -> anyhow::Result<ObjectId> {
     super::dry_commit_of(&clone.repository, rev, "git hydrate").map_err(|error| match super::close_command(rev) {
         Some(command) => WrongUse(format!("{error}\nhint: did you mean `git hydrate {command}`?")).into(),
+        None if may_be_command(rev) && clone.repository.rev_parse(rev).is_err() => {
+            WrongUse(format!("neither a command nor a commit: `{rev}`\nhint: all commands: git hydrate --help")).into()
+        }
         None => error,
     })
 }
 
+/// Whether a word could be meant as a command.
+fn may_be_command(rev: &str) -> bool {
+    !rev.is_empty() && rev.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+}
+
+/// Outside of a repository no word names a commit, so that one is meant as a command.
+fn outside(rev: &str, error: anyhow::Error) -> anyhow::Error {
+    if super::repository(None).is_ok() || !may_be_command(rev) {
+        return error;
+    }
+    let hint = match super::close_command(rev) {
+        Some(command) => format!("did you mean `git hydrate {command}`?"),
+        None => "all commands: git hydrate --help".to_owned(),
+    };
+    WrongUse(format!("not a command: `{rev}`\nhint: {hint}")).into()
+}
+
 /// Hydrates into `refs/remotes/hydrate/<branch>`, on top of what the remote has; local branches are never touched.
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
-    let clone = Clone::open(&arguments.clone)?;
+    let clone = Clone::open(&arguments.clone).map_err(|error| outside(&arguments.rev, error))?;
     let tip = dry_commit(&clone, &arguments.rev)?;
     let (branch, main) = clone.dry_branches_to_try()?;
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
@@ -55,6 +75,13 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         let note =
             format!("hydrated as the tip of {main}, since nothing is hydrated from {branch}; --branch names another");
         report.notes.push(note);
+    }
+    if !clone.has_remote() && clone.repository.worktree().is_some() && !report.branches.is_empty() {
+        report.notes.push(format!(
+            "this repository has no remote, so these are previews, below {}; `status`, `log` and `diff` look at the branches \
+             that a push to a server makes",
+            clone.refs.write
+        ));
     }
     if json {
         output::print_json(&report)?;

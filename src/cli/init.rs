@@ -97,7 +97,7 @@ next
   git add . && git commit -m 'Run hello in two environments'
   git push                                          hydrates it, if the server does so
 
-`git hydrate` makes the same branches in this clone, with any server or none.
+`git hydrate` makes the same commits in this clone, below refs/remotes/hydrate/, with any server or none.
 ";
 
 /// What is written where there is no remote.

@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 
 use super::{Outcome, WrongUse, output};
 use crate::application::Directory;
-use crate::diag::Span;
+use crate::diag::{Diagnostic, Span};
 use crate::directory;
 use crate::hydrate::{Single, render_named};
 use crate::inputs::LOCK;
@@ -135,7 +135,7 @@ fn kustomization(arguments: &[&str]) -> anyhow::Result<Outcome> {
         Err(error) => {
             let mut diagnostic = error.diagnostic();
             diagnostic.span = diagnostic.span.map(|span| below_here(span, &top));
-            output::warn(&diagnostic);
+            tell(&diagnostic);
             return Ok(Outcome::Found);
         }
     };
@@ -148,21 +148,25 @@ fn kustomization(arguments: &[&str]) -> anyhow::Result<Outcome> {
 
 fn plain(arguments: &[&str]) -> anyhow::Result<Outcome> {
     let [dir] = arguments else { bail!(WrongUse("name one directory".to_owned())) };
-    let Place { files, dir, .. } = on_disk(dir)?;
+    let Place { top, files, dir } = on_disk(dir)?;
+    let here = |mut diagnostic: Diagnostic| {
+        diagnostic.span = diagnostic.span.map(|span| below_here(span, &top));
+        tell(&diagnostic);
+    };
     let mut warnings = Vec::new();
     let options = Directory { recurse: true, ..Directory::default() };
     let view = View::new(&files);
     let no_jsonnet = |_: &RepoPath| Ok(Vec::new());
     let rendered =
         directory::render::<directory::Error>(&view, &dir, &options, directory::BYTES_MAX, &mut warnings, no_jsonnet);
-    warnings.iter().for_each(output::warn);
+    warnings.into_iter().for_each(here);
     match rendered {
         Ok(manifests) => {
             output::print_content(manifest::encode(&manifests))?;
             Ok(Outcome::Done)
         }
         Err(directory::Error::Mistakes(mistakes)) => {
-            mistakes.iter().for_each(output::warn);
+            mistakes.into_iter().for_each(here);
             Ok(Outcome::Found)
         }
         Err(error) => Err(error.into()),
@@ -182,6 +186,17 @@ fn below_here(span: Span, top: &Path) -> Span {
     match here.and_then(|here| span.path.strip_prefix(&here)) {
         Some(path) => Span { path, ..span },
         None => span,
+    }
+}
+
+/// Says what is wrong, in a file that is below the current directory, or by its path from the root.
+fn tell(diagnostic: &Diagnostic) {
+    let text = diagnostic.to_string();
+    let Some(path) = diagnostic.span.as_ref().map(|span| span.path.as_str()) else { return output::warn(&text) };
+    let is_of_root = !Path::new(path).exists() && Path::new("/").join(path).exists();
+    match is_of_root {
+        true => output::warn(&text.replacen(&format!("--> {path}"), &format!("--> /{path}"), 1)),
+        false => output::warn(&text),
     }
 }
 

@@ -29,6 +29,7 @@ pub(super) fn keep(repository: &Repository, remote: &str) -> anyhow::Result<Opti
         ),
         false => format!(
             "warning: the settings were changed in this clone and on the server; those of this clone are used\n\
+             hint: to put those of this clone on top of the server's: git hydrate config rebase\n\
              hint: to take those of the server: git update-ref -d {UNPUSHED_REF} && \
              git fetch {remote} +{SETTINGS_REF}:{SETTINGS_REF}"
         ),

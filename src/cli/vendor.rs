@@ -229,11 +229,14 @@ fn verify(session: &Session<'_>, clone: &Clone, rules: Rules, json: bool) -> any
             })
             .collect();
     }
+    // Files that were changed here are not those of the source either.
+    let inputs = session.inputs()?;
+    report.faults.extend(session.faults(&inputs)?.into_iter().map(|(fault, _)| fault));
     let is_good = report.faults.is_empty();
     if json {
         output::print_json(&report)?;
     } else if is_good {
-        output::print(format!("{} unchanged at the source\n", inputs_count(count)))?;
+        output::print(format!("{} unchanged, here and at the source\n", inputs_count(count)))?;
     } else {
         output::print(report.faults.iter().map(|fault| format!("{fault}\n")).collect::<String>())?;
     }

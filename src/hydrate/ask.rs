@@ -24,7 +24,7 @@ mod verify;
 pub use adopt::{
     AdoptedApplication, Adoption, Asked, BranchPattern, Cause, NeededInput, ProposedSetting, Seen, Unnamed, adopt,
 };
-pub use apps::{AboveMaker, Listed, ListedApplication, MadeBy, application_sets, list, show};
+pub use apps::{AboveMaker, Listed, ListedApplication, MadeBy, application_sets, list, repo_urls, show};
 pub use check::{CheckFinding, Checked, Rule, Tree, check};
 pub use explain::{
     Candidate, Changed, ChangedLine, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects,
@@ -36,6 +36,6 @@ pub use planned::{Planned, PlannedBranch, PlannedCommit, PlannedFrozen, PlannedR
 pub use preview::{Against, MergeBase, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use recomputed::recompute;
 pub use single::{Single, render_named};
-pub use status::{BranchState, BranchStatus, FrozenStatus, problems, status};
+pub use status::{BranchState, BranchStatus, FrozenStatus, Promotion, Restorable, problems, status};
 pub use vendor::{Inputs, Outputs, Rendering, inputs, outputs};
 pub use verify::{Fault, Finding, Line, Verified, audited, lines, strayed, verify};

@@ -22,7 +22,7 @@ pub enum HydrateError {
     #[error("refs/hydrate/config: {0}")]
     Settings(SettingsError),
     /// A template of the settings fails.
-    #[error("{0}")]
+    #[error("{}", .0.to_string().trim_start_matches("error: "))]
     Template(Diagnostic),
     /// The settings that a hydrated commit names are not here.
     #[error("the settings {id} that `{branch}` was hydrated with are not in this repository")]
@@ -32,11 +32,22 @@ pub enum HydrateError {
         /// The environment branch.
         branch: BranchName,
     },
+    /// The ref of the settings is gone, and branches were hydrated with settings.
+    #[error(
+        "refs/hydrate/config is missing, and `{branch}` was hydrated with the settings {id}; to restore them: git update-ref \
+         refs/hydrate/config {id}"
+    )]
+    SettingsLost {
+        /// The commit of the newest settings that a branch was hydrated with.
+        id: ObjectId,
+        /// The environment branch.
+        branch: BranchName,
+    },
     /// Others moved our refs again and again.
     #[error("gave up after {TRIES} tries: {0}")]
     Raced(String),
     /// The tree of a dry commit could not be read.
-    #[error("reading the tree{}: {reason}", of(dry_commit))]
+    #[error("finding the Applications{}: {reason}", of(dry_commit))]
     Tree {
         /// The dry commit; empty for a directory.
         dry_commit: String,
@@ -98,9 +109,12 @@ impl HydrateError {
             | Self::Cache(_)
             | Self::Locked
             | Self::StrictTime { .. } => true,
-            Self::Git(_) | Self::Settings(_) | Self::Template(_) | Self::SettingsMissing { .. } | Self::Raced(_) => {
-                false
-            }
+            Self::Git(_)
+            | Self::Settings(_)
+            | Self::Template(_)
+            | Self::SettingsMissing { .. }
+            | Self::SettingsLost { .. }
+            | Self::Raced(_) => false,
         }
     }
 }

@@ -119,7 +119,8 @@ pub enum Outcome {
     /// The tip of the dry branch did not hydrate: the branch stays behind it.
     #[serde(rename_all = "camelCase")]
     Failed {
-        /// The dry commit that was tried last.
+        /// The dry commit that was tried last. The branch has the tip of its dry branch under `drySha`.
+        #[serde(rename = "failedDrySha")]
         dry_sha: String,
         /// What is wrong.
         diagnostics: Vec<Diagnostic>,

@@ -11,8 +11,10 @@ mod branch;
 mod by_changes;
 mod by_everything;
 mod commits;
+mod copies;
 mod documents;
 mod failed_render;
+mod joining;
 mod known;
 mod learn;
 mod leaving;
@@ -31,6 +33,7 @@ mod request;
 mod state;
 mod stopped;
 mod takeover;
+mod touched;
 mod unproven;
 mod untouched;
 
@@ -69,6 +72,7 @@ pub fn lock(
 /// earlier versions made. [`Report::notes`] says what. The caller holds the repository's lock.
 pub fn settle(setup: &Setup<'_>) -> Result<Report, HydrateError> {
     let settled = Run::new(setup).map_err(Stopped::from).and_then(|mut run| {
+        run.found.check_settings_ref()?;
         if !run.found.dry_branches.is_empty() {
             let heads = run.found.heads();
             learn::learn_whatever_is_hydrated(&mut run, &heads)?;

@@ -73,11 +73,19 @@ pub(super) fn is_hidden(name: &str, values: &[String]) -> bool {
 }
 
 impl Installer<'_> {
+    /// What the switch does, with the hooks that there are.
+    fn guarded_by(&self) -> &'static str {
+        match self.refused.contains(&"pre-receive") {
+            false => "pushes to hydrated branches are refused",
+            true => "pushes to hydrated branches are refused once a pre-receive hook runs git-hydrate",
+        }
+    }
+
     /// Closes what hydration owns: for good what nobody may push, by our hook the rest.
     pub fn guard(&mut self, access: &Access, owned: &Owned) -> Result<(), Error> {
         if self.repository.config(GUARD).is_none() {
             self.config.lend(GUARD, "true")?;
-            self.step(State::Done, format!("{GUARD} = true: pushes to hydrated branches are refused"));
+            self.step(State::Done, format!("{GUARD} = true: {}", self.guarded_by()));
         }
         // What was lent just now is not read yet.
         if self.repository.config(GUARD).is_some() && !self.repository.config_protects(GUARD) {

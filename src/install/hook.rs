@@ -111,7 +111,9 @@ impl Hook {
     pub fn command(&self, binary: &Path) -> String {
         let (binary, name) = (quoted(binary), self.name);
         let run = format!("{binary} hook {name} \"$@\"");
-        format!("hydrate() {{ if [ -x {binary} ]; then {run}; else echo warning: {binary} is gone >&2; fi; }}; hydrate")
+        format!(
+            "hydrate() {{ if [ -x {binary} ]; then {run}; else echo warning: {binary} cannot be run >&2; fi; }}; hydrate"
+        )
     }
 }
 

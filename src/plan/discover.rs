@@ -38,6 +38,8 @@ pub struct Discovered {
     pub unlisted: Option<Diagnostic>,
     /// The numbers of the rules that match an Application.
     pub rules: BTreeSet<usize>,
+    /// How many documents all files have that are Applications, right or wrong, whether or not they count.
+    pub documents: usize,
 }
 
 /// A document that is an Application, with mistakes.
@@ -235,6 +237,7 @@ impl Discovery {
         collect(&root, &mut patches, &mut found, &mut discovered.clusters);
         discovered.clusters.sort_unstable();
         for (path, (file, id)) in found {
+            discovered.documents += file.documents.len();
             if patches.contains(path) || !patterns.matches(path.as_str()) {
                 continue;
             }

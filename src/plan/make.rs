@@ -16,14 +16,15 @@ use std::sync::Arc;
 
 use super::Discovered;
 use crate::application::parent::{Makes, Reach, Root};
-use crate::application::set::{Answer, ApplicationSet, Cluster, Clusters, Home, Limits, Question};
+use crate::application::set::{Answer, ApplicationSet, Cluster, Clusters, Home, Limits, Only, Question};
 use crate::application::{Application, By, RuleSet};
+use crate::cache::Used;
 use crate::diag::Diagnostic;
 use crate::path::RepoPath;
 use crate::view::{ContentId, Files, Reads, View};
 use crate::yaml::Value;
 
-pub use again::expand_again;
+pub use again::{Again, expand_again, render_again};
 
 /// How many expansions of one maker are kept: a run looks at two trees at a time.
 const KEPT_MAX: usize = 4;
@@ -51,6 +52,15 @@ pub struct Makers {
     pub rules: RuleSet,
     /// How much may be made.
     pub limits: MadeLimits,
+}
+
+impl Makers {
+    /// The Applications of the setting `roots`, in its order.
+    pub fn root_applications(&self) -> Vec<Application> {
+        let url = self.repo_urls.first().map_or("", String::as_str);
+        let revision = self.revisions.first().map_or("HEAD", String::as_str);
+        self.roots.iter().filter_map(|root| root.application(url, revision)).collect()
+    }
 }
 
 /// How much may be made of one dry tree.
@@ -144,6 +154,8 @@ pub struct Expanded {
     pub reads: Arc<Reads>,
     /// Whether it makes the same wherever `reads` are confirmed.
     pub repeats: bool,
+    /// What it used up, of all but Applications.
+    pub used: Used,
 }
 
 /// Expansions that were made, also of other dry trees.
@@ -168,6 +180,15 @@ struct Expansion {
     clusters: Option<Vec<(RepoPath, ContentId)>>,
     /// What it used up, of all but Applications.
     used: Limits,
+}
+
+impl Expansion {
+    /// What is to be known of it to tell whether it is still the same.
+    fn noted(&self, file: RepoPath, ordinal: usize) -> Expanded {
+        let Limits { params, bytes, template, .. } = self.used;
+        let used = Used { params: params as u64, bytes: bytes as u64, steps: template.steps };
+        Expanded { file, ordinal, reads: self.reads.clone(), repeats: self.repeats, used }
+    }
 }
 
 /// Why it is not known what a maker makes.
@@ -202,7 +223,7 @@ impl Expansions {
         let clusters = Arc::new(Clusters::of_files(&view, &makers.argocd_namespace, secrets, &makers.clusters));
         let lists = Lists((!makers.clusters.is_empty()).then(|| clusters.clone()));
         if makers.is_on == Some(true) {
-            let site = Site { files, makers: &makers, clusters: &clusters, lists: &lists, renders };
+            let site = Site { files, makers: &makers, clusters: &clusters, lists: &lists, renders, only: None };
             self.expand(discovered, &site)?;
         }
         if !makers.clusters.is_empty() {
@@ -210,7 +231,7 @@ impl Expansions {
             let reads = clusters.reads().iter().filter(|((path, _), _)| makers.clusters.contains(path));
             let reads = Arc::new(reads.map(|(place, seen)| (place.clone(), *seen)).collect());
             let file = makers.clusters[0].clone();
-            discovered.expanded.push(Expanded { file, ordinal: LISTS, reads, repeats: true });
+            discovered.expanded.push(Expanded { file, ordinal: LISTS, reads, repeats: true, used: Used::default() });
             for application in &mut discovered.applications {
                 if let Some(cluster) = lists.of(application) {
                     Arc::make_mut(application).cluster = Some(cluster);
@@ -257,6 +278,8 @@ struct Site<'a> {
     clusters: &'a Arc<Clusters>,
     lists: &'a Lists,
     renders: &'a dyn Renders,
+    /// The part of the tree that `git` generators look at; all of it without one.
+    only: Option<&'a Only>,
 }
 
 impl Site<'_> {

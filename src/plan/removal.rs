@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::application::{AppName, BranchName, By, Keeps};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, shell_word};
 use crate::path::RepoPath;
 
 /// The trailer of a dry commit that allows a large removal from one branch.
@@ -111,10 +111,17 @@ impl RemovalMistake {
             true => "the settings have changed which Applications are hydrated: see `git hydrate config`; ",
             false => "",
         };
-        let hint = format!(
-            "{settings}if this is intended, push a commit whose message ends with the line `{ALLOW_TRAILER}: {branch}` ({})",
-            names.join(", ")
+        let names = names.join(", ");
+        let mut hint = format!(
+            "{settings}if this is intended, push a commit whose message ends with the line `{ALLOW_TRAILER}: {branch}` \
+             (paths: {names})"
         );
+        if let RemovalMistake::Empties { .. } = self {
+            let name = shell_word(&format!("refs/heads/{branch}"));
+            hint.push_str(&format!(
+                "; if nothing deploys the branch, delete it on the server: git update-ref -d {name}"
+            ));
+        }
         Diagnostic::error(self.to_string()).hint(hint)
     }
 }
@@ -124,12 +131,14 @@ impl RemovalMistake {
 /// `before` and `now` are the destinations of one branch at the two dry commits; that both were read is the proof that
 /// an Application really left. In the order of paths. One that only moves to another path leaves its old one without
 /// counting as removed. The limit is reached by a `share` of all (1 = all of them), but never by fewer than `at_least`.
+/// `others` more destinations are the same at both, and of other Applications than these.
 ///
 /// Errors: emptying the branch, or reaching the limit, unless `allowed`.
 pub fn removals(
     branch: &BranchName,
     before: &BTreeSet<Destination>,
     now: &BTreeSet<Destination>,
+    others: usize,
     (share, at_least): (f64, usize),
     allowed: bool,
 ) -> Result<Vec<Removal>, (RemovalMistake, Vec<Removal>)> {
@@ -143,12 +152,12 @@ pub fn removals(
     };
     let removals: Vec<Removal> = by_path.values().map(removal).collect();
     let left = by_path.values().filter(|destination| !alive.contains(&destination.application)).count();
-    let (count, branch) = (before.len(), branch.clone());
+    let (count, branch) = (before.len() + others, branch.clone());
     let mistake = if allowed || removals.is_empty() {
         return Ok(removals);
     } else if let Some(kept) = by_path.values().find_map(|gone| kept(&branch, gone, now)) {
         kept
-    } else if now.is_empty() {
+    } else if now.is_empty() && others == 0 {
         RemovalMistake::Empties { branch, count }
     } else if left >= at_least && left as f64 >= share * count as f64 {
         RemovalMistake::TooMany { branch, removed: left, count }
@@ -350,7 +359,7 @@ mod tests {
         let branch = BranchName::new("environments/dev").expect("a name");
         for (name, keeps, before, now, expected) in rows {
             let (before, now) = (made(before, keeps), made(now, keeps));
-            let result = removals(&branch, &before, &now, (0.5, 3), false);
+            let result = removals(&branch, &before, &now, 0, (0.5, 3), false);
             match (result, expected) {
                 (Ok(removals), Ok(count)) => assert_eq!(removals.len(), count, "{name}"),
                 (Err((mistake, _)), Err(expected)) => {
@@ -358,7 +367,19 @@ mod tests {
                 }
                 (result, _) => panic!("{name}: {result:?}"),
             }
-            assert!(removals(&branch, &before, &now, (0.5, 3), true).is_ok(), "{name}");
+            assert!(removals(&branch, &before, &now, 0, (0.5, 3), true).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn others_that_stay_count() {
+        let branch = BranchName::new("environments/dev").expect("a name");
+        let gone = destinations(&["a", "b", "c"]);
+        let removed = |others| removals(&branch, &gone, &BTreeSet::new(), others, (0.5, 3), false);
+        assert_eq!(removed(4).map(|removals| removals.len()), Ok(3));
+        for (others, expected) in [(0, "empty"), (3, "remove 3 of the 6")] {
+            let (mistake, _) = removed(others).expect_err("too many");
+            assert!(mistake.to_string().contains(expected), "{mistake}");
         }
     }
 
@@ -378,7 +399,7 @@ mod tests {
         ];
         let branch = BranchName::new("environments/dev").expect("a name");
         for (name, before, now, allowed, expected) in rows {
-            let result = removals(&branch, &destinations(before), &destinations(now), (0.5, 3), *allowed);
+            let result = removals(&branch, &destinations(before), &destinations(now), 0, (0.5, 3), *allowed);
             match (result, expected) {
                 (Ok(removals), Ok(expected)) => {
                     let paths: Vec<_> = removals.iter().map(|removal| removal.path.as_str()).collect();

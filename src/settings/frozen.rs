@@ -49,6 +49,12 @@ impl Frozen {
         self.0.is_empty()
     }
 
+    /// The globs of which the end is before `now`, in seconds since 1970, each with its end as written.
+    pub fn over(&self, now: i64) -> impl Iterator<Item = (&str, &str)> {
+        let over = self.0.iter().filter(move |(_, freeze)| !freeze.is_in_force(now));
+        over.filter_map(|(glob, freeze)| Some((glob.as_str(), freeze.until.as_deref()?)))
+    }
+
     /// What keeps a branch from getting commits at `now`, in seconds since 1970. Of several, the one that lasts longest.
     pub fn of(&self, branch: &BranchName, now: i64) -> Option<&Freeze> {
         let in_force = self.naming(branch).filter(|freeze| freeze.is_in_force(now));
@@ -133,10 +139,16 @@ mod tests {
     #[test]
     fn mistakes_say_where_they_are() {
         let rows = [
-            ("frozen: [environments/prod]", "frozen: invalid type: sequence"),
-            ("frozen: {environments/prod: release}", "frozen.environments/prod: invalid type: string"),
-            ("frozen: {prod: {until: 2024-12-24}}", "missing field `reason`"),
-            ("frozen: {prod: {reason: a, til: 2024-12-24}}", "unknown field `til`"),
+            ("frozen: [environments/prod]", "`frozen` must be a mapping, not a list"),
+            (
+                "frozen: {environments/prod: end of the year}",
+                "`frozen.environments/prod` must be a mapping with `reason`, `until`, not `end of the year`",
+            ),
+            ("frozen: {prod: {until: 2024-12-24}}", "`frozen.prod.reason` is missing"),
+            (
+                "frozen: {prod: {reason: a, util: 2024-12-24}}",
+                "unknown key `frozen.prod.util`: did you mean `frozen.prod.until`?",
+            ),
             ("frozen: {prod: {reason: ' '}}", "frozen.prod: `reason` must be one line"),
             ("frozen: {prod: {reason: \"a\\nb\"}}", "frozen.prod: `reason` must be one line"),
             ("frozen: {prod: {reason: a, until: tomorrow}}", "frozen.prod: `until` is `tomorrow`: write a date"),
@@ -144,7 +156,7 @@ mod tests {
         ];
         for (text, expected) in rows {
             let error = read(text).expect_err(text).to_string();
-            assert!(error.starts_with("settings.yaml: ") && error.contains(expected), "{text}: {error}");
+            assert!(error.starts_with("settings.yaml:") && error.contains(expected), "{text}: {error}");
         }
     }
 }

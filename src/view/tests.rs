@@ -95,3 +95,22 @@ fn every_read_is_noted() {
         ]
     ));
 }
+
+#[test]
+fn a_listing_of_directories_leaves_files_out() {
+    let before = files();
+    let view = View::new(&before);
+    let names: Vec<String> =
+        view.directories(&path("apps")).expect("is there").iter().map(|entry| entry.name.clone()).collect();
+    assert_eq!(names, ["web"]);
+    let reads = view.reads();
+    let rows = [
+        ("a new file", files().file("apps/README.md", ""), true),
+        ("a file below", files().file("apps/web/more.yaml", ""), true),
+        ("a new directory", files().file("apps/api/a.yaml", ""), false),
+        ("no directory", MemoryFiles::new().file("apps/a.yaml", ""), false),
+    ];
+    for (name, after, expected) in rows {
+        assert_eq!(View::new(&after).confirms(&reads), Ok(expected), "{name}");
+    }
+}

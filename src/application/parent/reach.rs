@@ -72,10 +72,9 @@ impl Reach {
             if seen.len() > NAMES_MAX {
                 return true;
             }
-            let Ok(real) = view.real_path(&path) else { continue };
-            match view.kind(&real) {
-                Ok(Some(Kind::Directory)) => {
-                    let Ok(id) = view.content_id(&real) else { continue };
+            let Ok((real, kind, id)) = view.resolve(&path) else { continue };
+            match kind {
+                Kind::Directory => {
                     let below = self.below(files, &real, id, 0);
                     let is_built = files.list(&real, id).is_ok_and(|entries| kustomization(&entries).is_some());
                     if below.is_marked || (below.is_marked_beside && !is_built) {
@@ -84,10 +83,8 @@ impl Reach {
                     let named = below.names.iter().flat_map(|(dir, name)| places(&real.join(dir), name));
                     left.extend(named.chain(below.links.iter().map(|link| real.join(link))));
                 }
-                Ok(Some(Kind::File)) if view.content_id(&real).is_ok_and(|id| self.is_marked(files, &real, id)) => {
-                    return true;
-                }
-                _ => {}
+                Kind::File if self.is_marked(files, &real, id) => return true,
+                Kind::File | Kind::Link | Kind::Submodule => {}
             }
         }
         false

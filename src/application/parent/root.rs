@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::super::document::document;
 use super::super::located;
-use super::super::{AppName, Application};
+use super::super::{AppName, Application, Places};
+use crate::diag::Span;
 use crate::path::RepoPath;
 
 /// One root of the setting `roots`: its name, the directory of its sources, and how they are rendered.
@@ -52,6 +53,15 @@ impl TryFrom<serde_json::Map<String, serde_json::Value>> for Root {
     }
 }
 
+/// The settings are not written as this text is, so its lines are no places.
+fn without_lines(mut application: Application) -> Application {
+    let Places { name, repo_url, target_revision, dry_path, sync_branch, sync_path, hydrate_to } =
+        &mut application.places;
+    let all = [name, repo_url, target_revision, dry_path, sync_branch, sync_path].into_iter().chain(hydrate_to);
+    all.for_each(|span| *span = Span::file(span.path.clone()));
+    application
+}
+
 impl Root {
     /// The Application that it is, from this repository and branch.
     pub fn application(&self, repo_url: &str, revision: &str) -> Option<Application> {
@@ -81,7 +91,7 @@ impl Root {
         let Some(field) = fields.first() else { return Err("it is empty".to_owned()) };
         let document = document(field, 0, false, None);
         match (document.diagnostics.into_iter().next(), document.application) {
-            (None, Some(application)) => Ok((*application).clone()),
+            (None, Some(application)) => Ok(without_lines((*application).clone())),
             (Some(wrong), _) => Err(wrong.message),
             (None, None) => Err("it is not an Application".to_owned()),
         }

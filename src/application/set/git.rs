@@ -31,9 +31,9 @@ pub(super) fn params(language: &mut Language, sources: &Sources<'_>, generator: 
     };
     sources.home.check(git.repo_url, git.revision)?;
     let made = match key {
-        "directories" => directories::params(language, sources.view, &git, items)
+        "directories" => directories::params(language, sources, &git, items)
             .map_err(|fault| fault.within("error generating params from apps")),
-        _ => files::params(language, sources.view, &git, items),
+        _ => files::params(language, sources, &git, items),
     };
     made.map_err(|fault| fault.within("error generating params from git"))
 }

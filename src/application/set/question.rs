@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::super::parent::RenderedObject;
-use super::{ApplicationSet, Clusters, Expanded, Home, Limits, Sources};
+use super::{ApplicationSet, Clusters, Expanded, Home, Limits, Only, Sources};
 use crate::diag::Diagnostic;
 use crate::path::RepoPath;
 use crate::view::{Files, Reads, View};
@@ -26,6 +26,8 @@ pub struct Question {
     pub lists: Vec<RepoPath>,
     /// How much it may make.
     pub limits: Limits,
+    /// The part of the tree that `git` generators look at; all of it without one.
+    pub only: Option<Only>,
 }
 
 /// What became of a [`Question`].
@@ -52,6 +54,7 @@ impl Question {
     pub fn answer(&self, set: &ApplicationSet, view: &View<'_>, clusters: &Arc<Clusters>) -> Answer {
         let sources = Sources::new(view, self.home.clone()).in_namespace(&self.argocd_namespace);
         let sources = sources.with_recorded_files(self.recorded_files.clone()).with_clusters(clusters.clone());
+        let sources = sources.of_part(self.only.as_ref());
         let mut left = self.limits;
         let made = set.expand_within(&sources, &mut left);
         let used_clusters = sources.used_clusters();

@@ -16,7 +16,9 @@ const RECORDABLE: [&str; 4] = ["scmProvider", "pullRequest", "plugin", "clusterD
 pub fn read_recorded(bytes: &[u8]) -> Result<Recorded, String> {
     let value = yaml::sigs::unmarshal(bytes, &yaml::Limits::default()).map_err(|error| error.to_string())?;
     let Value::Mapping(generators) = value else {
-        return Err("expected a mapping of generators to lists of params".to_owned());
+        return Err(
+            "expected a mapping of generators to lists of params, such as `pullRequest: [{number: \"7\"}]`".to_owned()
+        );
     };
     let mut all = Recorded::new();
     for (name, sets) in generators {

@@ -4,6 +4,7 @@ use super::super::{Outcome, WrongUse, catch_up, check_owner, config, machine, ou
 use super::Arguments;
 use crate::application::BranchName;
 use crate::diag::printable;
+use crate::git::Repository;
 use crate::hydrate::{self, ForeignBranch, RefNames, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::{Wording, summary};
@@ -18,7 +19,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if arguments.branches.is_empty() && !arguments.all {
         return list(&setup, &foreign, json);
     }
-    let chosen = if arguments.all { foreign.iter().collect() } else { named(&arguments.branches, &foreign)? };
+    let chosen =
+        if arguments.all { foreign.iter().collect() } else { named(&repository, &arguments.branches, &foreign)? };
     check_owner(&repository, "adopt …")?;
     if chosen.is_empty() {
         match json {
@@ -38,18 +40,29 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
 }
 
 /// Those of the branches that were asked for.
-fn named<'f>(branches: &[String], foreign: &'f [ForeignBranch]) -> anyhow::Result<Vec<&'f ForeignBranch>> {
-    let find = |branch: &String| {
+fn named<'f>(
+    repository: &Repository,
+    branches: &[String],
+    foreign: &'f [ForeignBranch],
+) -> anyhow::Result<Vec<&'f ForeignBranch>> {
+    let find = |branch: &String| -> anyhow::Result<&'f ForeignBranch> {
         let name =
             BranchName::new(branch).map_err(|error| WrongUse(format!("not a branch name: `{branch}`: {error}")))?;
-        let found = foreign.iter().find(|found| found.name == name).ok_or_else(|| {
-            WrongUse(format!(
-                "`{branch}` cannot be handed over: it does not exist, no Application names it, or it is hydrated already"
-            ))
-        });
-        Ok(found?)
+        match foreign.iter().find(|found| found.name == name) {
+            Some(found) => Ok(found),
+            None => Err(WrongUse(format!("`{branch}` cannot be handed over: {}", why_not(repository, &name)?)).into()),
+        }
     };
     branches.iter().map(find).collect()
+}
+
+/// Why a branch is none that can be handed over.
+fn why_not(repository: &Repository, branch: &BranchName) -> anyhow::Result<&'static str> {
+    let Some(tip) = repository.refs()?.branch(branch.as_str()) else { return Ok("it does not exist") };
+    Ok(match hydrate::hydrated_commit(repository, tip)? {
+        Some(_) => "it is hydrated already",
+        None => "no Application names it as its branch",
+    })
 }
 
 /// Records the branches that hydration made, as equal ids show, and names the others in the setting `adopt`.

@@ -258,6 +258,8 @@ fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
     if let Some(remote) = ask.remote.as_ref().filter(|_| is_ready || is_to_write) {
         let push = format!("git push {} refs/hydrate/config", shell_word(remote));
         lines.push((push, "gives the server the settings; the next push hydrates"));
+        let rebase = "git hydrate config rebase".to_owned();
+        lines.push((rebase, "if the server rejects them: takes what it has set meanwhile; then push again"));
     }
     if lines.is_empty() {
         return;

@@ -7,10 +7,11 @@ use anyhow::{Context as _, bail};
 use clap::Parser;
 
 use super::super::{Outcome, WrongUse, output};
-use super::below_root;
+use super::{below_root, tell};
 use crate::application::set::{self, Home, Limits, Recorded, Sources};
 use crate::diag::{Diagnostic, Span};
 use crate::git::{Location, Repository};
+use crate::hydrate;
 use crate::path::RepoPath;
 use crate::view::{ContentId, DiskFiles, Entry, Files, Kind, View};
 use crate::yaml;
@@ -34,7 +35,8 @@ struct Flags {
     /// The directory that `git` generators read; by default the repository that holds the file.
     #[arg(long, value_name = "DIR")]
     tree: Option<PathBuf>,
-    /// A URL of the repository that the tree is from; by default those of its remotes. May be given more than once.
+    /// A URL of the repository that the tree is from; by default those of its remotes and of the setting `repoURL`. May be
+    /// given more than once.
     #[arg(long, value_name = "URL")]
     repo_url: Vec<String>,
     /// Another name of the tree's revision, such as a branch. May be given more than once.
@@ -102,7 +104,7 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
 /// Says what is wrong, at a place as it is named from here.
 fn failed(mut diagnostic: Diagnostic, place: &impl Fn(Span) -> Span) -> Outcome {
     diagnostic.span = diagnostic.span.map(place);
-    output::warn(&diagnostic);
+    tell(&diagnostic);
     Outcome::Found
 }
 
@@ -146,6 +148,7 @@ fn home(flags: &Flags, tree: &Path) -> Home {
     if home.repo_urls.is_empty() {
         let url = |remote: String| repository.config(&format!("remote.{remote}.url"));
         home.repo_urls = repository.remotes().into_iter().filter_map(url).collect();
+        home.repo_urls.extend(hydrate::repo_urls(&repository).unwrap_or_default());
     }
     let head = repository.refs().ok().and_then(|refs| refs.head_branch().map(str::to_owned));
     if let Some(branch) = head {

@@ -130,7 +130,9 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
             let refusals =
                 if error.is_refusal() { helm::refusals(&View::new(&files), &chart, &options)? } else { vec![error] };
             for error in refusals {
-                output::warn(&format!("Error: {}", clipped(error.helm_text())));
+                // As it was named, from the root of the machine.
+                let text = error.helm_text().replace(&format!("\"{chart}"), &format!("\"/{chart}"));
+                output::warn(&format!("Error: {}", clipped(text)));
                 if let Some(hint) = error.diagnostic().hint.filter(|_| error.is_refusal()) {
                     output::warn(&format!("hint: {hint}"));
                 }

@@ -3,6 +3,7 @@
 //! The Applications are judged and rendered with the settings that there are and those that are proposed. While no rule
 //! says where plain Applications go, a rule that is never written leads each to a path of its own, so that it is known what renders.
 
+mod capabilities;
 mod draft;
 mod inputs;
 mod patterns;
@@ -99,15 +100,26 @@ pub fn adopt(
 ) -> Result<Adoption, HydrateError> {
     let mut draft = Draft::of(tree, asked.rule.as_ref())?;
     repository::propose(&mut draft, asked, tree, renderers)?;
-    let judged = judged_by(draft.rules()?, tree, renderers)?;
-    let (judged, notes) = roots::propose(&mut draft, judged, asked, tree, renderers)?;
-    dry_branches(&mut draft, &judged)?;
+    let mut judged = judged_by(draft.rules()?, tree, renderers)?;
+    let is_dry_known = !draft.settings()?.dry_branches.is_empty();
+    if !is_dry_known {
+        dry_branches(&mut draft, &judged)?;
+        // A generator of an ApplicationSet may read the dry branch by its name.
+        if !judged.discovered.unanswered.is_empty() {
+            judged = judged_by(draft.rules()?, tree, renderers)?;
+        }
+    }
+    let (judged, mut notes) = roots::propose(&mut draft, judged, asked, tree, renderers)?;
+    if !is_dry_known {
+        dry_branches(&mut draft, &judged)?;
+    }
     draft.made_applications(&judged)?;
     let needs = inputs::needed(&judged, tree)?;
     let mut found = Findings::of(&judged);
     let mut attempts = units::render(&judged, tree, renderers, observer)?;
     random::propose(&mut draft, &mut attempts, &judged, tree, renderers)?;
     units::note(&attempts, &mut found);
+    notes.extend(capabilities::notes(&attempts, tree));
     let conflicts = if draft.has_rules() { units::conflicts(&attempts, &mut found) } else { BTreeMap::new() };
     let known = units::Known { judged: &judged, attempts: &attempts, conflicts, needs: &needs, draft: &draft };
     let applications = units::all(&known);
@@ -151,9 +163,6 @@ fn hydrated(judged: &Judged) -> Vec<(usize, &Application)> {
 
 /// The branches that Applications name, with the one that is looked at first.
 fn dry_branches(draft: &mut Draft, judged: &Judged) -> Result<(), HydrateError> {
-    if !draft.settings()?.dry_branches.is_empty() {
-        return Ok(());
-    }
     let standings = judged.verdict.standings.iter().zip(&judged.discovered.applications);
     let others = standings.filter(|(standing, _)| **standing == Standing::OtherBranch);
     let named: BTreeSet<BranchName> =

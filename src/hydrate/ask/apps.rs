@@ -1,10 +1,11 @@
 //! All Applications of a dry tree: where each comes from, and where it goes.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::check::{Tree, judged};
+use super::check::{Judged, Tree, judged};
 use crate::application::set::ApplicationSet;
 use crate::application::{AppName, Application, By, Maker, PAUSED, Standing};
 use crate::diag::Diagnostic;
@@ -100,14 +101,15 @@ impl MadeBy {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Listed {
-    /// The version of this format.
-    pub format: u32,
     /// The branch that the tree was taken for the tip of.
     pub dry_branch: String,
     /// By branch, then by path.
     pub applications: Vec<ListedApplication>,
     /// What keeps from knowing others: files that cannot be read, documents with mistakes, makers without an answer.
     pub problems: Vec<Diagnostic>,
+    /// The names of all that may make Applications, whether or not it makes any.
+    #[serde(skip)]
+    pub makers: BTreeSet<String>,
 }
 
 /// Lists the Applications of a tree. Only those are rendered that may make others.
@@ -134,7 +136,18 @@ pub fn list(tree: &Tree<'_>, renderers: &Renderers) -> Result<Listed, HydrateErr
         applications.push(listed(application, *standing == Standing::Hydrated && !application.paused, reason));
     }
     applications.sort_by(|a, b| (&a.branch, &a.path, &a.name).cmp(&(&b.branch, &b.path, &b.name)));
-    Ok(Listed { format: 1, dry_branch: judged.dry_branch.to_string(), applications, problems })
+    let makers = makers(&judged);
+    Ok(Listed { dry_branch: judged.dry_branch.to_string(), applications, problems, makers })
+}
+
+fn makers(Judged { rules, discovered, .. }: &Judged) -> BTreeSet<String> {
+    let roots = rules.settings.roots.iter().map(|root| root.name.to_string());
+    let sets = discovered.sets.iter().filter_map(|found| found.set.name().map(str::to_owned));
+    let unanswered = discovered.unanswered.iter().map(|maker| maker.by.name().to_owned());
+    let applications = discovered.applications.iter().map(|application| application.name.to_string());
+    let made = discovered.applications.iter().filter_map(|application| application.maker.as_ref());
+    let above = made.flat_map(|maker| [&maker.by].into_iter().chain(&maker.above)).map(|by| by.name().to_owned());
+    roots.chain(sets).chain(unanswered).chain(applications).chain(above).collect()
 }
 
 fn listed(application: &Arc<Application>, hydrated: bool, reason: Option<String>) -> ListedApplication {
@@ -181,11 +194,18 @@ pub(super) fn object(application: &Application, view: &View<'_>) -> Option<Manif
 ///
 /// Errors: the world failed.
 pub fn application_sets(repository: &Repository, commit: ObjectId) -> Result<Vec<Arc<ApplicationSet>>, HydrateError> {
-    let buffer = ObjectBuffer::new(repository);
-    let rules = Rules::read(&repository.refs()?, &buffer)?;
+    let rules = Rules::read(&repository.refs()?, &ObjectBuffer::new(repository))?;
     let files = TreeFiles::new(repository, repository.commit(commit)?.tree);
     let limit = rules.settings.limits.applications;
     let discovered = Discovery::default().discover(&files, &rules.applications, &rules.plain, limit);
     let discovered = discovered.map_err(HydrateError::tree(commit))?;
     Ok(discovered.sets.into_iter().map(|found| found.set).collect())
+}
+
+/// The URLs of a repository, by its setting `repoURL`.
+///
+/// Errors: the world failed, or settings that cannot be read.
+pub fn repo_urls(repository: &Repository) -> Result<Vec<String>, HydrateError> {
+    let rules = Rules::read(&repository.refs()?, &ObjectBuffer::new(repository))?;
+    Ok(rules.settings.repo_urls)
 }

@@ -165,14 +165,20 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Adds why an environment branch stays as it is, unless that was found without looking at it.
+    /// Adds why an environment branch stays as it is. What was found without looking at the branch is there once, and an
+    /// error, as for the branch.
     pub fn add_of_branch(&mut self, mistake: Diagnostic) {
-        let is_same = |found: &CheckFinding| {
-            (&found.diagnostic.message, &found.diagnostic.span) == (&mistake.message, &mistake.span)
+        let is_same = |found: &&mut CheckFinding| {
+            let place = |span: &Span| (span.path.clone(), span.line, span.column);
+            let (one, other) = (&found.diagnostic, &mistake);
+            one.message == other.message && one.span.as_ref().map(place) == other.span.as_ref().map(place)
         };
-        if !self.findings.iter().any(is_same) {
-            let finding = CheckFinding { rule: Rule::EnvironmentBranch, diagnostic: mistake, found_in: Vec::new() };
-            self.findings.push(finding);
+        match self.findings.iter_mut().find(is_same) {
+            Some(found) => found.diagnostic.severity = found.diagnostic.severity.max(mistake.severity),
+            None => {
+                let finding = CheckFinding { rule: Rule::EnvironmentBranch, diagnostic: mistake, found_in: Vec::new() };
+                self.findings.push(finding);
+            }
         }
     }
 
@@ -218,9 +224,19 @@ pub(super) fn judged_by(rules: Rules, tree: &Tree<'_>, renderers: &Renderers) ->
     let head = tree.repository.and_then(|(_, names)| names.head(&refs));
     let mut discovery = Discovery::default();
     let with = rules.making(renderers, &tree.dry_commit);
-    let discovered = rules.discover(&mut discovery, tree.files, tree.dry_branch.as_ref(), head.as_ref(), &with);
-    let discovered = discovered.map_err(HydrateError::tree(&tree.dry_commit))?;
-    let dry_branch = tree.dry_branch.clone().unwrap_or_else(|| usual_branch(&discovered, head.as_ref()));
+    let unreadable = |reason| HydrateError::tree(&tree.dry_commit)(reason);
+    let named = match &tree.dry_branch {
+        None if rules.settings.dry_branches.is_empty() => {
+            let limit = rules.settings.limits.applications;
+            let written =
+                discovery.discover(tree.files, &rules.applications, &rules.plain, limit).map_err(&unreadable)?;
+            Some(usual_branch(&written, head.as_ref()))
+        }
+        named => named.clone(),
+    };
+    let discovered = rules.discover(&mut discovery, tree.files, named.as_ref(), head.as_ref(), &with);
+    let discovered = discovered.map_err(&unreadable)?;
+    let dry_branch = named.unwrap_or_else(|| usual_branch(&discovered, head.as_ref()));
     let view = View::new(tree.files);
     let branches = refs.below(below).filter_map(|(name, _)| BranchName::new(name).ok());
     let context = Context {

@@ -319,7 +319,7 @@ fn origin(
     let view = View::new(&files);
     let is_content = |path: &RepoPath, seen: &Seen| match seen {
         Seen::Content(_) => !matches!(view.kind(path), Ok(Some(Kind::Submodule))),
-        Seen::Absent | Seen::Present(_) | Seen::Link(_) | Seen::Listed(_) => false,
+        Seen::Absent | Seen::Present(_) | Seen::Link(_) | Seen::Listed(_) | Seen::Directories(_) => false,
     };
     let reads: BTreeSet<RepoPath> =
         reads.iter().filter(|((path, _), seen)| is_content(path, seen)).map(|((path, _), _)| path.clone()).collect();

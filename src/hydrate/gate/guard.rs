@@ -13,7 +13,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::application::{Application, BranchName, Patterns};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, shell_word};
 use crate::git::{ObjectBuffer, ObjectId, Refs, object_id};
 use crate::hydrate::branch_records::BranchRecords;
 use crate::hydrate::dry_branches::DryBranches;
@@ -251,8 +251,11 @@ impl<'a> Guard<'a> {
             if self.access.is_one_of(&self.access.settings_pushers) {
                 return None;
             }
-            let hint = "change them on the server with `git hydrate config`, or have its admin name you: \
-                        `git config --add hydrate.settingsPusher NAME`";
+            let name = self.access.pusher.as_deref().map_or("NAME".to_owned(), shell_word);
+            let hint = format!(
+                "change them on the server with `git hydrate config`, or have its admin name you: \
+                 `git config --add hydrate.settingsPusher {name}`"
+            );
             return Some(Diagnostic::error(format!("only an admin may change the settings in {name}")).hint(hint));
         }
         if is_at("refs/replace") {
@@ -410,5 +413,7 @@ fn destinations(setup: &Setup<'_>) -> Result<BTreeMap<BranchName, BranchName>, H
         let names = names.filter(|name| found.rules.allowed.matches(name.as_str()));
         destinations.extend(names.map(|name| (name, head.branch.clone())));
     }
+    let copies = found.rules.settings.applications_to.clone().zip(heads.first());
+    destinations.extend(copies.map(|(copies, head)| (copies, head.branch.clone())));
     Ok(destinations)
 }

@@ -8,26 +8,30 @@
 //! A branch with an Application that does not render stays where it is, as it does without the cache. As long as nothing
 //! changes that one of its Applications rests on, each further dry commit fails by the same; so it costs the others nothing.
 //!
-//! Only the plain cases are planned here. Whatever is new, gone, moved, odd or wrong is left to the look at
+//! Applications that come, go or move are [judged](super::joining) beside what the state knows of all others, and what makes
+//! Applications is [expanded again](super::remade) where something differs that it looked at.
+//!
+//! Only the plain cases are planned here. Whatever is odd or wrong is left to the look at
 //! [everything](super::by_everything), which judges all of it anew; the run starts over then, and finds what it would have
 //! found at once.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use super::branch::Branch;
 use super::commits::conflicts;
 use super::documents::Documents;
 use super::failed_render::FailedBranch;
+use super::joining::{Joined, Joining};
 use super::known;
 use super::losses::losses;
-use super::memory::{Identity, is_as_left, stuck};
+use super::memory::{is_as_left, stuck};
 use super::output::PathOutput;
 use super::plan::{Done, Failing, Hydration, Plan, Rendered, Stage, Step, Task, Why, Work};
-use super::remade::made_again;
+use super::remade::Remaking;
 use super::state::Run;
 use super::stopped::Stopped;
-use crate::application::parent::Reach;
+use super::touched::Touched;
+use crate::application::set::Only;
 use crate::application::{self, Application, BranchName, RuleSet};
 use crate::cache::{self, About, Encoded, Record, State, Stuck};
 use crate::diag::Diagnostic;
@@ -35,14 +39,11 @@ use crate::git::{ObjectId, object_id};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
 use crate::hydrate::snapshot::Snapshot;
-use crate::metadata::DryCommit;
+use crate::metadata::{DryCommit, allowed_removals};
 use crate::path::RepoPath;
-use crate::plan::Changes;
+use crate::plan::{Changes, Lists};
 use crate::settings::{Held, History};
-use crate::view::{Kind, TreeFiles, View};
-
-/// What was touched: an Application, and why it is to be rendered.
-type Touched = BTreeMap<Identity, (Arc<Application>, Why)>;
+use crate::view::{Kind, Reads, TreeFiles, View};
 
 /// A dry branch whose branches are where the cache says.
 #[derive(Debug)]
@@ -59,6 +60,10 @@ pub struct ByChanges {
     reached: Option<ObjectId>,
     /// The failures of the last one that the cache can keep.
     failures: Vec<Encoded>,
+    /// Whether Applications came or went in the dry commit that was planned last.
+    has_joined: bool,
+    /// Whether that commit was not rendered, so that nothing is known of those that came.
+    is_presumed: bool,
 }
 
 impl ByChanges {
@@ -74,30 +79,47 @@ impl ByChanges {
             return Ok(Err(state));
         }
         let Some((known, commits, branches, lacking)) = start(&state, run, head)? else { return Ok(Err(state)) };
+        let is_changed = |name: &BranchName| run.branches.get(name).is_some_and(|branch| !branch.is_as_found());
+        if branches.keys().any(is_changed) {
+            return Ok(Err(state));
+        }
         run.branches.extend(branches);
         for (name, lacking) in &lacking {
             recall_failures(&state, name, lacking, &commits, run, head);
         }
         let tree = run.found.setup.repository.commit(known)?.tree;
-        Ok(Ok(Self { state, commits, lacking, tree, reached: None, failures: Vec::new() }))
+        let (reached, failures) = (None, Vec::new());
+        Ok(Ok(Self { state, commits, lacking, tree, reached, failures, has_joined: false, is_presumed: false }))
     }
 
     /// Plans one dry commit, after the one that was planned before.
-    pub fn plan(&mut self, dry: ObjectId, run: &mut Run<'_>, head: &DryHead) -> Result<Plan, Stopped> {
+    pub fn plan(
+        &mut self,
+        dry: ObjectId,
+        run: &mut Run<'_>,
+        head: &DryHead,
+        heads: &[DryHead],
+    ) -> Result<Plan, Stopped> {
+        if self.is_presumed {
+            return Err(Stopped::Unknown);
+        }
         let commit = run.found.setup.repository.commit(dry)?;
         let (old, new) = (run.files(self.tree), run.files(commit.tree));
         let changes = Changes::between(&*old, &*new, &run.found.rules.plain)
             .map_err(HydrateError::tree(dry))?
             .ok_or(Stopped::Unknown)?;
-        let touched = self.touched(&changes, &new, &run.found, (head, dry))?;
+        let touched = self.touched(&changes, (&*old, &*new), &run.found, (head, dry))?;
         // What one limit for all of them did not let through may go through now.
-        if self.state.head.stuck.iter().any(|stuck| stuck.of_commit) && !touched.is_empty() {
+        let is_nothing = touched.work.is_empty() && touched.gone.is_empty();
+        if self.state.head.stuck.iter().any(|stuck| stuck.of_commit) && !is_nothing {
             return Err(Stopped::Unknown);
         }
+        let mut joined = self.join(&touched, run, (head, heads), allowed_removals(&commit.message))?;
+        self.has_joined = !joined.is_empty();
         self.tree = commit.tree;
         let view = View::new(&*new);
         let mut by_branch: BTreeMap<BranchName, Vec<Work>> = BTreeMap::new();
-        for (application, why) in touched.into_values() {
+        for (application, why) in touched.work.into_values() {
             let failed = known::failure(&application, None, &run.memory, &view);
             let task = failed.map_or(Task::Render(why), Task::Fails);
             by_branch.entry(application.environment_branch().clone()).or_default().push(Work { application, task });
@@ -105,12 +127,15 @@ impl ByChanges {
         let mut branches = BTreeMap::new();
         for cache::Branch { name, repo_url, applications, .. } in self.state.head.branches.iter().flatten() {
             let Ok(name) = BranchName::new(name) else { return Err(Stopped::Unknown) };
-            let work = by_branch.remove(&name).unwrap_or_default();
+            let mut work = by_branch.remove(&name).unwrap_or_default();
             if may_leave(&name, run) && work.iter().any(|work| matches!(work.task, Task::Fails(_))) {
                 return Err(Stopped::Unknown);
             }
+            work.sort_by(|one, other| one.application.rank().cmp(&other.application.rank()));
             let untouched = applications.saturating_sub(work.len());
-            branches.insert(name, Step::Hydrate(Hydration::of(repo_url.clone(), work, untouched)));
+            let removals = joined.remove(&name).unwrap_or_default().removals;
+            let hydration = Hydration { removals, ..Hydration::of(repo_url.clone(), work, untouched) };
+            branches.insert(name, Step::Hydrate(hydration));
         }
         for stuck in &self.state.head.stuck {
             let Ok(name) = BranchName::new(&stuck.name) else { return Err(Stopped::Unknown) };
@@ -143,7 +168,7 @@ impl ByChanges {
             let paths: Vec<PathOutput<'_>> =
                 hydration.outputs().map(|(application, output)| output.at(application)).collect();
             let branch = run.branches.get(name).ok_or(Stopped::Unknown)?;
-            if losses(branch, &paths, &[], &|_| false, &run.found)?.is_some() {
+            if losses(branch, &paths, &hydration.removals, &|_| false, &run.found)?.is_some() {
                 return Err(Stopped::Unknown);
             }
         }
@@ -160,11 +185,9 @@ impl ByChanges {
         for (application, output) in hydration.outputs() {
             // Objects of a cluster that is not known belong to nobody else.
             let Some(cluster) = application.destination_cluster.as_deref() else { continue };
-            for key in &output.objects {
-                let owners = self.state.owners(branch, Some(cluster), key)?;
-                if owners.iter().any(|owner| !again.contains(&(&owner.file, owner.index))) {
-                    return Err(Stopped::Unknown);
-                }
+            let owners = self.state.owners(branch, Some(cluster), &output.objects)?;
+            if owners.iter().any(|owner| !again.contains(&(&owner.file, owner.index))) {
+                return Err(Stopped::Unknown);
             }
         }
         if conflicts(hydration).is_empty() { Ok(()) } else { Err(Stopped::Unknown) }
@@ -187,8 +210,14 @@ impl ByChanges {
         Ok(())
     }
 
+    /// Goes on as if the dry commit that was planned last had been rendered.
+    pub fn presume(&mut self, branches: &BTreeMap<BranchName, Branch>, dry: ObjectId) {
+        self.is_presumed = self.has_joined;
+        self.sort_out(branches, dry);
+    }
+
     /// Moves the branches that failed at `dry` to those that stay behind.
-    pub fn sort_out(&mut self, branches: &BTreeMap<BranchName, Branch>, dry: ObjectId) {
+    fn sort_out(&mut self, branches: &BTreeMap<BranchName, Branch>, dry: ObjectId) {
         let Some(known) = self.state.head.branches.take() else { return };
         let found = |branch: &cache::Branch| branches.get(branch.name.as_str());
         let (mut moving, mut staying) = (Vec::new(), Vec::new());
@@ -211,15 +240,16 @@ impl ByChanges {
         }
     }
 
-    /// The Applications that may render to something else than before, in the order of their files.
+    /// The Applications that a dry commit touches.
     fn touched(
         &mut self,
         changes: &Changes,
-        new: &TreeFiles<'_>,
+        (old, new): (&TreeFiles<'_>, &TreeFiles<'_>),
         found: &Snapshot<'_>,
-        at: (&DryHead, ObjectId),
+        (head, dry): (&DryHead, ObjectId),
     ) -> Result<Touched, Stopped> {
         let view = View::new(new);
+        let only = Only::new(&changes.paths);
         let state = &mut self.state;
         check_patches(state, changes, &view, &found.rules.plain)?;
         let clusters = found.rules.clusters(&view);
@@ -228,33 +258,24 @@ impl ByChanges {
         if sets_differ || changes.may_change_clusters {
             return Err(Stopped::Unknown);
         }
-        let stuck = stuck_names(state);
-        let is_stuck = |application: &Application| stuck.contains(application.environment_branch().as_str());
-        let mut touched = Touched::new();
+        let mut touched = Touched::default();
+        let mut written = Vec::new();
         for (before, after) in &changes.files {
-            for (application, record) in pairs(state, before.as_ref(), after.as_ref(), found)? {
-                // What is said of it names lines of this file.
-                if is_stuck(application) {
-                    return Err(Stopped::Unknown);
-                }
-                let identity = (application.file.clone(), application.index);
-                let application = clusters.known(application);
-                if record.fingerprint != application.fingerprint() {
-                    touched.insert(identity, (Arc::new(application), Why::Document));
-                }
-            }
+            let applications = compare_file(state, before.as_ref(), after.as_ref(), &clusters, found, &mut touched)?;
+            written.extend(applications);
         }
-        let mut makers = Vec::new();
+        let mut differing = Vec::new();
         let mut documents = Documents::of(&view, &found.rules.plain);
-        for record in state.readers(&changes.paths)? {
-            let identity = (record.file.clone(), record.index);
-            if touched.contains_key(&identity) {
+        for record in state.readers(&changes.paths, &changes.directories)? {
+            if touched.has(&(record.file.clone(), record.index)) {
                 continue;
             }
-            let difference = view.first_difference(&record.reads).map_err(|_| Stopped::Unknown)?;
-            if record.about == About::Maker {
+            let reads = record.reads.iter().filter(|((path, _), _)| only.has(path));
+            let reads: Reads = reads.map(|(read, seen)| (read.clone(), *seen)).collect();
+            let difference = view.first_difference(&reads).map_err(|_| Stopped::Unknown)?;
+            if !record.is_of_application() {
                 if difference.is_some() || record.names_the_commit {
-                    makers.push(record);
+                    differing.push(record);
                 }
                 continue;
             }
@@ -264,28 +285,46 @@ impl ByChanges {
                 return Err(Stopped::Unknown);
             }
             let why = match difference {
+                _ if record.names_the_commit => Why::NamesTheCommit,
                 Some(path) => Why::Read(path.clone()),
-                None if record.names_the_commit => Why::NamesTheCommit,
                 None => continue,
             };
-            touched.insert(identity, (Arc::new(clusters.known(&*documents.application(&record)?)), why));
+            touched.render(clusters.known(&*documents.application(&record)?), why);
         }
-        for maker in makers {
-            for application in made_again(state, &maker, &clusters, new, found, at)? {
-                let identity = (application.file.clone(), application.index);
-                touched.insert(identity, (Arc::new(application), Why::Document));
+        let id = dry.to_string();
+        let making = found.rules.making(found.setup.renderers, &id);
+        let makers = found.rules.makers(Some(&head.branch), found.default_branch());
+        let (files, only, clusters) = (new, &only, &clusters);
+        let touched_now = &mut touched;
+        let mut remaking = Remaking { state, touched: touched_now, old, files, only, clusters, makers, making, found };
+        remaking.expand(differing, written)?;
+        touched.check_not_stuck(&self.state)?;
+        Ok(touched)
+    }
+
+    /// Notes that Applications came and went; answers what becomes of their branches.
+    fn join(
+        &mut self,
+        touched: &Touched,
+        run: &mut Run<'_>,
+        (head, heads): (&DryHead, &[DryHead]),
+        allowed: Vec<String>,
+    ) -> Result<BTreeMap<BranchName, Joined>, Stopped> {
+        let all = self.state.head.applications + touched.coming().count();
+        self.state.head.applications = all.checked_sub(touched.gone.len()).ok_or(Stopped::Unknown)?;
+        let (state, found, branches) = (&self.state, &run.found, &run.branches);
+        let joined = Joining { state, touched, found, head, heads, branches, allowed }.judge()?;
+        for (file, index) in touched.gone.keys() {
+            self.state.remove(file, *index)?;
+        }
+        for known in self.state.head.branches.iter_mut().flatten() {
+            let Some(Joined { applications, .. }) = joined.get(known.name.as_str()) else { continue };
+            known.applications = *applications;
+            if let Some(branch) = run.branches.get_mut(known.name.as_str()) {
+                branch.applications = *applications;
             }
         }
-        if touched.values().any(|(application, _)| is_stuck(application)) {
-            return Err(Stopped::Unknown);
-        }
-        // What was touched may make others now.
-        let mut reach = Reach::new(!found.rules.plain.is_empty());
-        let mut may_make = |application: &Application| reach.may_make(application, new);
-        if found.rules.makes == Some(true) && touched.values().any(|(application, _)| may_make(application)) {
-            return Err(Stopped::Unknown);
-        }
-        Ok(touched)
+        Ok(joined)
     }
 }
 
@@ -411,40 +450,55 @@ fn open_frozen(
     Ok(Some(branches))
 }
 
-/// The Applications of a changed file, each with its record. Only what they render may have changed.
-fn pairs<'f>(
-    state: &State,
+/// Compares the Applications of a changed file with the records of those that it held before; answers those that it holds
+/// now.
+fn compare_file(
+    state: &mut State,
     before: Option<&application::File>,
-    after: Option<&'f application::File>,
+    after: Option<&application::File>,
+    clusters: &Lists,
     found: &Snapshot<'_>,
-) -> Result<Vec<(&'f Application, Record)>, Stopped> {
+    touched: &mut Touched,
+) -> Result<Vec<Application>, Stopped> {
     let Some(file) = before.or(after) else { return Ok(Vec::new()) };
+    let count = |file: Option<&application::File>| file.map_or(0, |file| file.documents.len());
+    let documents = (state.head.documents + count(after)).checked_sub(count(before));
+    state.head.documents = documents.ok_or(Stopped::Unknown)?;
+    if state.head.documents > found.rules.settings.limits.applications {
+        return Err(Stopped::Unknown);
+    }
     if !found.rules.applications.matches(file.path.as_str()) {
         return Ok(Vec::new());
     }
     let known_fields = &found.rules.settings.known_fields;
-    let sound = |file: &application::File| file.all_diagnostics().all(|told| told.is_of_field(known_fields));
+    let sides = || before.into_iter().chain(after);
+    let is_sound = sides().flat_map(application::File::all_diagnostics).all(|told| told.is_of_field(known_fields));
     // An unknown field in another file is told as before, whatever this one says.
     let is_apart = |warning: &Diagnostic| warning.unknown_field.is_some();
-    let (Some(before), Some(after)) = (before, after) else { return Err(Stopped::Unknown) };
-    let records = state.of_file(&file.path)?;
-    let counts = [before.applications().count(), after.applications().count(), records.len()];
-    let odd =
-        !sound(before) || !sound(after) || state.is_patch(&file.path)? || !state.head.warnings.iter().all(is_apart);
-    if odd || counts != [after.documents.len(); 3] {
+    let records = state.of_file(&file.path)?.into_iter().filter(|record| record.about == About::Written);
+    let mut records: BTreeMap<usize, Record> = records.map(|record| (record.index, record)).collect();
+    let are_known = before
+        .into_iter()
+        .flat_map(application::File::applications)
+        .all(|application| records.contains_key(&application.index));
+    let is_odd = !is_sound || state.is_patch(&file.path)? || !state.head.warnings.iter().all(is_apart);
+    if is_odd || !are_known || records.len() != count(before) {
         return Err(Stopped::Unknown);
     }
-    let mut records: BTreeMap<usize, Record> = records.into_iter().map(|record| (record.index, record)).collect();
-    let mut pairs = Vec::new();
-    for application in after.applications() {
-        let record = records.remove(&application.index).filter(|record| record.is_of(application));
-        let record = record.ok_or(Stopped::Unknown)?;
-        if record.placement != application.placement() {
-            return Err(Stopped::Unknown);
-        }
-        pairs.push((application, record));
+    let mut written = Vec::new();
+    for application in after.into_iter().flat_map(application::File::applications) {
+        let record = records.remove(&application.index);
+        let application = clusters.known(application);
+        touched.compare(application.clone(), record, state)?;
+        written.push(application);
     }
-    Ok(pairs)
+    for record in records.into_values() {
+        touched.leave(record, state)?;
+    }
+    match after.is_none_or(|after| written.len() == after.documents.len()) {
+        true => Ok(written),
+        false => Err(Stopped::Unknown),
+    }
 }
 
 /// No file may have become an Application, or stopped being one, because a kustomization names it as a patch.
@@ -469,11 +523,6 @@ fn check_patches(state: &mut State, changes: &Changes, view: &View<'_>, rules: &
 /// Whether an Application that fails is left behind on a branch, which is not plain.
 fn may_leave(name: &BranchName, run: &Run<'_>) -> bool {
     run.found.rules.settings.on_failure.of(name) == Held::Application
-}
-
-/// The branches that stayed behind already.
-fn stuck_names(state: &State) -> BTreeSet<String> {
-    state.head.stuck.iter().map(|stuck| stuck.name.clone()).collect()
 }
 
 /// What the cache keeps of the Applications that did not render. One of which it can keep nothing is left to the look at

@@ -35,7 +35,7 @@ impl<'v, 'f> Documents<'v, 'f> {
         let found = match &record.about {
             About::Made(text) => Application::remade(None, text).or_else(|| self.made(record, text)),
             About::Written => self.parsed(record).and_then(|parsed| parsed.written.get(&record.index).cloned()),
-            About::Maker => None,
+            About::Maker(_) => None,
         };
         found.filter(|found| found.placement() == record.placement).ok_or(Stopped::Unknown)
     }

@@ -9,7 +9,6 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::output::record_of;
 use crate::application::Application;
 use crate::cache::{self, Encoded, Record};
 use crate::diag::Diagnostic;
@@ -76,7 +75,7 @@ impl FailedRender {
             return None;
         }
         let failure = cache::Failure { kind: self.kind, diagnostics: self.diagnostics.clone() };
-        let record = Record { failure: Some(failure), ..record_of(application, self.reads.clone()) };
+        let record = Record { failure: Some(failure), ..Record::of(application, self.reads.clone()) };
         Some(record.encode())
     }
 

@@ -9,7 +9,7 @@ use super::memory::Memory;
 use super::output::Output;
 use super::plan::{Task, Why, Work};
 use crate::application::{Application, BranchName};
-use crate::cache::{Record, State};
+use crate::cache::{About, Record, State};
 use crate::hydrate::files::MANIFEST;
 use crate::hydrate::snapshot::Snapshot;
 use crate::metadata::ENGINE_REVISION;
@@ -84,7 +84,11 @@ fn recall(application: &Application, state: &State, trees: &Trees<'_, '_>, files
     };
     match View::new(files).first_difference(&record.reads) {
         Ok(Some(path)) => nothing(Why::Read(path.clone())),
-        Ok(None) => Recalled::Output(Box::new(Output::known(record, manifest))),
+        // What it was made from may stand elsewhere by now.
+        Ok(None) => {
+            let record = Record { about: About::of(application), ..record };
+            Recalled::Output(Box::new(Output::known(record, manifest)))
+        }
         Err(_) => nothing(Why::Read(application.dry.path.clone())),
     }
 }

@@ -102,7 +102,10 @@ fn set(run: &mut Run<'_>, url: Option<String>) -> Result<(), Stopped> {
             let note = |(key, value): &(_, _)| {
                 format!("{key} is now set to {value}; to change it: git hydrate config set {key}")
             };
-            report.notes.extend(keys.iter().filter(is_noted).map(note));
+            // What a clone foresees is set where it is pushed to.
+            if found.setup.refs.is_in_place() {
+                report.notes.extend(keys.iter().filter(is_noted).map(note));
+            }
         }
         Err(HydrateError::Settings(SettingsError::NotEditable)) => {
             // The next run would not know, so this one does not begin with it.

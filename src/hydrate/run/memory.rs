@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::branch::Branch;
 use super::failed_render::FailedRenders;
 use crate::application::{Application, BranchName, Context};
-use crate::cache::{self, Cache, Encoded, Head, Record, State, Stuck};
+use crate::cache::{self, Cache, Encoded, Head, Record, State, Stuck, Used};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository, object_id};
 use crate::hydrate::dry_tree::DryTree;
@@ -152,12 +152,13 @@ impl Memory {
             revisions,
             destinations,
             warnings,
+            applications: tree.count(),
+            documents: tree.documents(),
+            is_open: tree.is_open(),
+            used: all_used(tree.expanded()),
         };
         let makers = tree.expanded().iter().cloned();
-        let makers = makers.map(|Expanded { file, ordinal, reads, repeats }| {
-            let record = Record::of_maker(file, ordinal, (*reads).clone());
-            Record { names_the_commit: !repeats, ..record }.encode()
-        });
+        let makers = makers.map(|expanded| record_of_maker(&expanded).encode());
         let records = rendered.into_values().chain(makers).collect();
         let patches = tree.patches().clone();
         self.kept.push((state_name(head, found), Kept::New(Box::new(state), records, patches)));
@@ -184,12 +185,29 @@ pub struct Known<'k> {
 fn known_branch(branch: &Branch, head: &DryHead, tree: &DryTree, found: &Snapshot<'_>) -> Option<cache::Branch> {
     let branch = Some(branch).filter(|branch| branch.has_reached(head.tip) && branch.left.paths.is_empty())?;
     let first = tree.applications(&branch.name).find(|application| application.has_own_source());
+    let repo_url = found.repo_url(first.map(|first| &**first));
     Some(cache::Branch {
         name: branch.name.to_string(),
         sync: branch.sync.to_string(),
         tip: branch.tip.as_ref()?.id.to_string(),
         applications: branch.applications,
-        repo_url: found.repo_url(first.map(|first| &**first)).to_owned(),
+        repo_url: repo_url.to_owned(),
+        has_one_url: tree.applications(&branch.name).all(|application| application.dry.repo_url == repo_url),
+    })
+}
+
+/// The record of a maker.
+pub fn record_of_maker(expanded: &Expanded) -> Record {
+    let Expanded { file, ordinal, reads, repeats, used } = expanded;
+    let record = Record::of_maker(file.clone(), *ordinal, (**reads).clone(), *used);
+    Record { names_the_commit: !repeats, ..record }
+}
+
+fn all_used(expanded: &[Expanded]) -> Used {
+    expanded.iter().fold(Used::default(), |all, Expanded { used, .. }| Used {
+        params: all.params.saturating_add(used.params),
+        bytes: all.bytes.saturating_add(used.bytes),
+        steps: all.steps.saturating_add(used.steps),
     })
 }
 

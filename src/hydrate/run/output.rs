@@ -1,36 +1,11 @@
 use crate::application::{AppName, Application, Variable};
-use crate::cache::{About, Encoded, Record};
+use crate::cache::{Encoded, Record};
 use crate::git::{ObjectBuffer, ObjectId};
 use crate::manifest::Key;
 use crate::metadata::Writer;
 use crate::path::RepoPath;
 use crate::render::{self, Failure, Rendered};
-use crate::view::{ContentId, Reads};
-
-/// What a record of an Application is about.
-fn about(application: &Application) -> About {
-    application.made().map_or(About::Written, |made| About::Made(made.to_owned()))
-}
-
-/// The record of an Application and of what its render read, without what came of it.
-pub fn record_of(application: &Application, reads: Reads) -> Record {
-    Record {
-        about: about(application),
-        file: application.file.clone(),
-        index: application.index,
-        fingerprint: application.fingerprint(),
-        placement: application.placement(),
-        dry_path: application.dry.path.clone(),
-        branch: application.environment_branch().clone(),
-        cluster: application.destination_cluster.clone(),
-        reads,
-        names_the_commit: false,
-        manifest: ContentId::new(&[]),
-        commands: Vec::new(),
-        objects: Vec::new(),
-        failure: None,
-    }
-}
+use crate::view::ContentId;
 
 /// What is kept of a rendered Application: its manifests are bytes in the buffer by now.
 #[derive(Debug, Clone)]
@@ -61,7 +36,7 @@ impl Output {
             manifest: ContentId::new(manifest.as_bytes()),
             commands,
             objects,
-            ..record_of(application, reads)
+            ..Record::of(application, reads)
         };
         Ok(Self::known(record, manifest))
     }

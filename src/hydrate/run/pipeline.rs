@@ -9,7 +9,7 @@ use super::commits::{Becomes, Commits};
 use super::failed_render::{FailedBranch, FailedRender};
 use super::learn::learn;
 use super::moves::{Moves, Start};
-use super::other_branches::warn_of_other_branches;
+use super::other_branches::{warn_of_missing_dry_branches, warn_of_other_branches};
 use super::plan::{Failing, Hydration, Plan, Rendered, Step, Task, Work};
 use super::rendered::render;
 use super::state::Run;
@@ -61,7 +61,7 @@ impl Planner {
         heads: &[DryHead],
     ) -> Result<Option<Plan>, Stopped> {
         match self {
-            Self::Changes(planner) => planner.plan(dry, run, head).map(Some),
+            Self::Changes(planner) => planner.plan(dry, run, head, heads).map(Some),
             Self::Everything(planner) => planner.plan(dry, left, run, head, heads),
         }
     }
@@ -88,7 +88,7 @@ impl Planner {
     /// The same where nothing is rendered.
     fn presume(&mut self, dry: ObjectId, run: &Run<'_>) {
         match self {
-            Self::Changes(planner) => planner.sort_out(&run.branches, dry),
+            Self::Changes(planner) => planner.presume(&run.branches, dry),
             Self::Everything(_) => {}
         }
     }
@@ -108,7 +108,7 @@ impl Run<'_> {
         for head in &heads {
             self.hydrate_head(head, &heads)?;
         }
-        Ok(())
+        self.copy_applications(&heads)
     }
 
     /// The same for the tips alone, whatever the setting `history` says.
@@ -149,9 +149,11 @@ impl Run<'_> {
 
     /// The dry branches to hydrate, with what has to be found out before.
     fn prepare(&mut self) -> Result<Vec<DryHead>, Stopped> {
+        self.found.check_settings_ref()?;
         let heads = self.readable_heads();
         learn(self, &heads)?;
         warn_of_other_branches(self, &heads)?;
+        warn_of_missing_dry_branches(self);
         Ok(heads)
     }
 

@@ -1,55 +1,303 @@
-//! A set that looked at something which changed may make the same all the same: a new file lies where it lists directories.
+//! Makers that looked at something which changed: what they make now, beside what they made.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
+use super::memory::{Identity, record_of_maker};
 use super::stopped::Stopped;
-use crate::application::{self, Application};
+use super::touched::Touched;
+use crate::application::parent::{Parent, Reach};
+use crate::application::set::{ApplicationSet, Limits, Only, SETS_MAX};
+use crate::application::{self, AppName, Application, By, makers_of};
 use crate::cache::{About, Record, State};
-use crate::git::ObjectId;
-use crate::hydrate::heads::DryHead;
+use crate::hydrate::making::Making;
 use crate::hydrate::snapshot::Snapshot;
-use crate::plan::{FoundSet, Lists, expand_again};
-use crate::view::{TreeFiles, View};
+use crate::plan::{Again, Expanded, FoundSet, Lists, Makers, expand_again, render_again};
+use crate::view::{Reads, Seen, TreeFiles, View};
 
-/// Expands the set of a record once more; answers the Applications of it that may render to something else. Errors: it
-/// makes others, or more is to be looked at than this set.
-pub fn made_again(
-    state: &mut State,
-    maker: &Record,
-    clusters: &Lists,
-    new: &TreeFiles<'_>,
-    found: &Snapshot<'_>,
-    (head, dry): (&DryHead, ObjectId),
-) -> Result<Vec<Application>, Stopped> {
-    let content = View::new(new).read(&maker.file).map_err(|_| Stopped::Unknown)?;
-    let file = application::read_by(&maker.file, &content.data, &found.rules.plain);
-    let ordinal = usize::MAX - maker.index;
-    // Of one that shares its file, it is not known which records are its.
-    let alone = file.documents.is_empty() && file.sets.len() == 1;
-    let set = file.sets.get(ordinal).filter(|_| alone).ok_or(Stopped::Unknown)?.clone();
-    let found_set = FoundSet { file: (maker.file.clone(), content.id), ordinal, set };
-    let makers = found.rules.makers(Some(&head.branch), found.default_branch());
-    let id = dry.to_string();
-    let making = found.rules.making(found.setup.renderers, &id);
-    let (made, reads) = expand_again(&found_set, new, &makers, &making).ok_or(Stopped::Unknown)?;
-    let records = state.of_file(&maker.file)?.into_iter().filter(|record| record.about != About::Maker);
-    let mut records: BTreeMap<usize, Record> = records.map(|record| (record.index, record)).collect();
-    let mut touched = Vec::new();
-    for application in made {
-        let application = clusters.known(&application);
-        let record = records.remove(&application.index).ok_or(Stopped::Unknown)?;
-        let is_same = record.fingerprint == application.fingerprint();
-        let about = application.made().map(|made| About::Made(made.to_owned()));
-        if record.placement != application.placement() || (is_same && Some(&record.about) != about.as_ref()) {
+/// A dry tree whose makers are expanded again, each by itself.
+pub struct Remaking<'r> {
+    pub state: &'r mut State,
+    pub touched: &'r mut Touched,
+    /// The dry tree that the state tells of.
+    pub old: &'r TreeFiles<'r>,
+    /// The dry tree.
+    pub files: &'r TreeFiles<'r>,
+    /// What differs between the two.
+    pub only: &'r Only,
+    pub clusters: &'r Lists,
+    pub makers: Makers,
+    pub making: Making<'r>,
+    pub found: &'r Snapshot<'r>,
+}
+
+/// What stands in the files that a parent read.
+#[derive(Default)]
+struct Written {
+    applications: Vec<Application>,
+    sets: Vec<Arc<ApplicationSet>>,
+}
+
+/// Applications, by their namespaces and names.
+struct Same<'a>(HashMap<(Option<&'a AppName>, &'a AppName), Vec<&'a Application>>);
+
+impl<'a> Same<'a> {
+    fn of(applications: impl IntoIterator<Item = &'a Application>) -> Self {
+        let mut by_name: HashMap<_, Vec<&Application>> = HashMap::new();
+        for application in applications {
+            by_name.entry((application.namespace.as_ref(), &application.name)).or_default().push(application);
+        }
+        Self(by_name)
+    }
+
+    /// Whether one of them says the same as another Application, wherever both are.
+    fn has(&self, one: &Application) -> bool {
+        let named = self.0.get(&(one.namespace.as_ref(), &one.name));
+        named.into_iter().flatten().any(|other| other.is_same(one))
+    }
+}
+
+impl Remaking<'_> {
+    /// Expands what the records `differing` are of, and the Applications of `written` and of what is touched that make others.
+    ///
+    /// Errors: more is to be looked at than these makers.
+    pub fn expand(&mut self, differing: Vec<Record>, written: Vec<Application>) -> Result<(), Stopped> {
+        if self.found.rules.makes != Some(true) {
+            return if differing.is_empty() { Ok(()) } else { Err(Stopped::Unknown) };
+        }
+        let mut left: BTreeMap<Identity, Record> =
+            differing.into_iter().map(|maker| ((maker.file.clone(), maker.index), maker)).collect();
+        let is_set = |maker: &Record| usize::MAX - maker.index < SETS_MAX;
+        for maker in left.values().filter(|maker| is_set(maker)) {
+            self.of_set(maker)?;
+        }
+        left.retain(|_, maker| !is_set(maker));
+        self.of_roots(&mut left)?;
+        self.of_parents(&mut left, written)?;
+        match left.is_empty() && !self.touched.lacks_maker(self.state)? {
+            true => Ok(()),
+            false => Err(Stopped::Unknown),
+        }
+    }
+
+    fn of_set(&mut self, maker: &Record) -> Result<(), Stopped> {
+        let content = View::new(self.files).read(&maker.file).map_err(|_| Stopped::Unknown)?;
+        let file = application::read_by(&maker.file, &content.data, &self.found.rules.plain);
+        let ordinal = usize::MAX - maker.index;
+        let set = file.sets.get(ordinal).ok_or(Stopped::Unknown)?.clone();
+        let by = set.by();
+        if file.sets.iter().filter(|other| other.by() == by).count() > 1 {
             return Err(Stopped::Unknown);
         }
-        if !is_same {
-            touched.push(application);
+        let is_alone = file.documents.is_empty() && file.sets.len() == 1;
+        let found = FoundSet { file: (maker.file.clone(), content.id), ordinal, set };
+        if self.by_part(&found, maker)? {
+            return Ok(());
+        }
+        let again = expand_again(&found, self.files, None, &self.makers, &self.making).ok_or(Stopped::Unknown)?;
+        self.compare(&again, &[by], is_alone, |_| false)?;
+        self.keep(maker, &again.expanded)
+    }
+
+    /// Expands a set for what differs alone, as it was and as it is: what it makes of all else is the same. False where that
+    /// does not tell.
+    fn by_part(&mut self, found: &FoundSet, maker: &Record) -> Result<bool, Stopped> {
+        let has_links = |reads: &Reads| reads.values().any(|seen| matches!(seen, Seen::Link(_)));
+        let fits = self.state.head.applications < Limits::default().applications;
+        let About::Maker(used) = maker.about else { return Ok(false) };
+        if !found.set.is_sum() || !fits || has_links(&maker.reads) || maker.names_the_commit {
+            return Ok(false);
+        }
+        let part = |files: &TreeFiles<'_>| expand_again(found, files, Some(self.only), &self.makers, &self.making);
+        let (Some(before), Some(now)) = (part(self.old), part(self.files)) else { return Ok(false) };
+        if has_links(&before.expanded.reads) || has_links(&now.expanded.reads) {
+            return Ok(false);
+        }
+        let mut known: BTreeMap<usize, &Arc<Application>> =
+            before.applications.iter().map(|application| (application.index, application)).collect();
+        for application in &now.applications {
+            let was = known.remove(&application.index);
+            if was == Some(application) {
+                continue;
+            }
+            let record = self.state.one(&application.file, application.index)?;
+            // One that it makes of something else has this name.
+            if was.is_some() != record.is_some() {
+                return Err(Stopped::Unknown);
+            }
+            self.touched.compare(self.clusters.known(application), record, self.state)?;
+        }
+        for application in known.into_values() {
+            let record = self.state.one(&application.file, application.index)?;
+            self.touched.leave(record.ok_or(Stopped::Unknown)?, self.state)?;
+        }
+        let (file, ordinal, reads) = (maker.file.clone(), found.ordinal, Arc::new(maker.reads.clone()));
+        let whole = Expanded { file, ordinal, reads, repeats: true, used };
+        self.keep(maker, &whole.with_part(&before.expanded, &now.expanded))?;
+        Ok(true)
+    }
+
+    /// The Applications of the setting `roots`.
+    fn of_roots(&mut self, left: &mut BTreeMap<Identity, Record>) -> Result<(), Stopped> {
+        if left.is_empty() {
+            return Ok(());
+        }
+        let roots = self.makers.root_applications();
+        for application in &roots {
+            let parent = Parent::root(application);
+            let identity = (parent.file.clone(), Record::index_of_maker(parent.ordinal()));
+            if let Some(maker) = left.remove(&identity) {
+                if roots.iter().filter(|other| other.name == application.name).count() > 1 {
+                    return Err(Stopped::Unknown);
+                }
+                self.of_parent(parent, application, &maker)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The Applications that may render others, one after the other, and those that they make.
+    fn of_parents(&mut self, left: &mut BTreeMap<Identity, Record>, written: Vec<Application>) -> Result<(), Stopped> {
+        let mut reach = Reach::new(!self.found.rules.plain.is_empty());
+        let mut seen = BTreeSet::new();
+        let touched = self.touched.work.values().map(|(application, _)| application.clone());
+        let mut queue: Vec<Arc<Application>> = touched.collect();
+        queue.extend(written.into_iter().map(Arc::new));
+        self.touched.take_fresh();
+        while let Some(application) = queue.pop() {
+            let is_root = self.makers.roots.iter().any(|root| root.name == application.name);
+            if is_root || !seen.insert((application.file.clone(), application.index)) {
+                continue;
+            }
+            let parent = Parent::of(&application);
+            let index = Record::index_of_maker(parent.ordinal());
+            let maker = self.state.one(&application.file, index)?;
+            match (maker, reach.may_make(&application, self.files)) {
+                (None, false) => continue,
+                (Some(maker), true) => {
+                    left.remove(&(application.file.clone(), index));
+                    self.check_name(&application)?;
+                    self.of_parent(parent, &application, &maker)?;
+                }
+                // It makes others from now on, or none any more.
+                (None, true) | (Some(_), false) => return Err(Stopped::Unknown),
+            }
+            for fresh in self.touched.take_fresh() {
+                // What it was looked at for is not what it is.
+                if seen.contains(&fresh) {
+                    return Err(Stopped::Unknown);
+                }
+                queue.extend(self.touched.work.get(&fresh).map(|(application, _)| application.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Of several Applications of one name, only the first is asked what it makes.
+    fn check_name(&self, application: &Application) -> Result<(), Stopped> {
+        let identity = (application.file.clone(), application.index);
+        let is_other =
+            |other: &Record| other.namespace == application.namespace && (other.file.clone(), other.index) != identity;
+        let others = self.state.named(&application.name)?;
+        let coming = self.touched.coming().filter(|other| {
+            (&other.namespace, &other.name) == (&application.namespace, &application.name)
+                && (other.file.clone(), other.index) != identity
+        });
+        match others.iter().any(is_other) || coming.count() > 0 {
+            true => Err(Stopped::Unknown),
+            false => Ok(()),
         }
     }
-    if !records.is_empty() {
-        return Err(Stopped::Unknown);
+
+    fn of_parent(&mut self, parent: Parent, application: &Application, maker: &Record) -> Result<(), Stopped> {
+        let by: Vec<By> = [&parent.by].into_iter().chain(&parent.above).cloned().collect();
+        let again = render_again(parent, application, self.files, &self.makers, &self.making);
+        let again = again.ok_or(Stopped::Unknown)?;
+        let written = self.written(&again)?;
+        let is_of_file = |set: &Arc<ApplicationSet>| written.sets.iter().any(|other| other.is_same(set));
+        if !again.sets.iter().all(is_of_file) {
+            return Err(Stopped::Unknown);
+        }
+        let rendered = Same::of(again.applications.iter().map(|application| &**application));
+        let is_rendered_set = |one: &Arc<ApplicationSet>| again.sets.iter().any(|other| other.is_same(one));
+        // Otherwise what stands there is only what something else is made of.
+        let all_rendered =
+            || written.applications.iter().all(|one| rendered.has(one)) && written.sets.iter().all(is_rendered_set);
+        if again.is_built && !all_rendered() {
+            return Err(Stopped::Unknown);
+        }
+        let in_files = Same::of(&written.applications);
+        self.compare(&again, &by, false, |one| in_files.has(one))?;
+        self.keep(maker, &again.expanded)
     }
-    state.put(Record::of_maker(maker.file.clone(), ordinal, (*reads).clone()).encode())?;
-    Ok(touched)
+
+    /// What counts of what stands in the files that were read.
+    fn written(&self, again: &Again) -> Result<Written, Stopped> {
+        let view = View::new(self.files);
+        let mut written = Written::default();
+        for path in again.contents().into_iter().filter(|path| application::may_hold_applications(path)) {
+            let records = self.state.of_file(path)?;
+            let is_there = |record: &&Record| !self.touched.gone.contains_key(&(record.file.clone(), record.index));
+            let known = records.iter().filter(|record| record.about == About::Written).filter(is_there);
+            let known = known.map(|record| (record.index, (record.fingerprint, record.placement)));
+            let here = (path.clone(), 0)..=(path.clone(), usize::MAX);
+            let touched = self.touched.work.range(here).map(|(_, (application, _))| application);
+            let touched = touched.filter(|application| application.maker.is_none());
+            let touched = touched.map(|one| (one.index, (one.fingerprint(), one.placement())));
+            let known: BTreeMap<_, _> = known.chain(touched).collect();
+            let sets = records.iter().filter(|record| usize::MAX - record.index < SETS_MAX).count();
+            if known.is_empty() && sets == 0 && !again.is_built {
+                continue;
+            }
+            let file = application::read_by(
+                path,
+                &view.read(path).map_err(|_| Stopped::Unknown)?.data,
+                &self.found.rules.plain,
+            );
+            let found = file.applications().map(|one| (one.index, (one.fingerprint(), one.placement()))).collect();
+            if known != found || sets != file.sets.len() {
+                return Err(Stopped::Unknown);
+            }
+            written.applications.extend(file.applications().cloned());
+            written.sets.extend(file.sets.iter().cloned());
+        }
+        Ok(written)
+    }
+
+    /// Compares what a maker makes with the records of what it made. `is_alone` says that nothing else of its file makes any;
+    /// what `is_written` stands in a file.
+    fn compare(
+        &mut self,
+        again: &Again,
+        by: &[By],
+        is_alone: bool,
+        is_written: impl Fn(&Application) -> bool,
+    ) -> Result<(), Stopped> {
+        let is_its = |record: &Record| match &record.about {
+            About::Made(text) => is_alone || makers_of(text).is_some_and(|makers| makers == by),
+            About::Written | About::Maker(_) => false,
+        };
+        let records = self.state.of_file(&again.expanded.file)?.into_iter().filter(is_its);
+        let mut records: BTreeMap<usize, Record> = records.map(|record| (record.index, record)).collect();
+        let mut seen = BTreeSet::new();
+        for application in again.applications.iter().filter(|application| !is_written(application)) {
+            if !seen.insert(application.index) {
+                return Err(Stopped::Unknown);
+            }
+            let record = records.remove(&application.index);
+            self.touched.compare(self.clusters.known(application), record, self.state)?;
+        }
+        records.into_values().try_for_each(|record| self.touched.leave(record, self.state))
+    }
+
+    fn keep(&mut self, maker: &Record, expanded: &Expanded) -> Result<(), Stopped> {
+        let About::Maker(before) = maker.about else { return Err(Stopped::Unknown) };
+        // What was said of makers that are not answered may be over.
+        if self.state.head.is_open {
+            return Err(Stopped::Unknown);
+        }
+        let used = expanded.take_the_place_of(before, self.state.head.used);
+        self.state.head.used = used.ok_or(Stopped::Unknown)?;
+        Ok(self.state.put(record_of_maker(expanded).encode())?)
+    }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::Doctor;
-use crate::diag::shell_path;
+use crate::diag::{chain, shell_path};
 use crate::install::calling::{calling, calls};
 use crate::install::hook::{CLIENT_HOOKS, Hook, Owner, SERVER_HOOKS, binary_of};
 use crate::install::place::{Place, content, hooks_dir};
@@ -18,7 +18,14 @@ impl Doctor<'_> {
         let mut installed = Vec::new();
         for place in Place::all(hook, self.repository)? {
             let text = match &place {
-                Place::File(file) | Place::Beside(file) => content(file)?,
+                Place::File(file) | Place::Beside(file) => match content(file) {
+                    Ok(text) => text,
+                    Err(error) => {
+                        let remedy = self.as_owner(format!("chmod u+rx {}", shell_path(file)));
+                        self.bad(format!("{} cannot be read: {}", file.display(), chain(&error)), remedy);
+                        return Ok(());
+                    }
+                },
                 Place::Config => self.config.get(&hook.key("command")).first().map(|text| text.clone().into_bytes()),
                 Place::Nowhere { .. } => None,
             };
@@ -74,6 +81,7 @@ impl Doctor<'_> {
             Place::File(file) | Place::Beside(file) => {
                 if !is_executable(file) {
                     self.not_executable(file);
+                    return Ok(());
                 }
                 if let Place::Beside(_) = place {
                     self.runs_through(hook, file)?;

@@ -14,6 +14,8 @@ enum Kind {
     Switch,
     /// A number that is not negative.
     Number,
+    /// The same, in seconds: git's units of thousands would not be meant.
+    Seconds,
     /// One of these words.
     Word(&'static [&'static str]),
     /// Anything, or what another check looks at.
@@ -23,18 +25,19 @@ enum Kind {
 /// Every key of ours.
 const KEYS: &[(&str, Kind)] = &[
     ("hydrate.jobs", Kind::Number),
-    ("hydrate.budget", Kind::Number),
-    ("hydrate.lockWait", Kind::Number),
-    ("hydrate.notifyTimeLimit", Kind::Number),
-    ("hydrate.timeLimit", Kind::Number),
+    ("hydrate.budget", Kind::Seconds),
+    ("hydrate.lockWait", Kind::Seconds),
+    ("hydrate.notifyTimeLimit", Kind::Seconds),
+    ("hydrate.tellTimeLimit", Kind::Seconds),
+    ("hydrate.timeLimit", Kind::Seconds),
     ("hydrate.memoryLimit", Kind::Number),
-    ("hydrate.renderTimeLimit", Kind::Number),
-    ("hydrate.commitTimeLimit", Kind::Number),
+    ("hydrate.renderTimeLimit", Kind::Seconds),
+    ("hydrate.commitTimeLimit", Kind::Seconds),
     ("hydrate.fileLimit", Kind::Number),
     ("hydrate.directoryLimit", Kind::Number),
     ("hydrate.outputLimit", Kind::Number),
     ("hydrate.objectLimit", Kind::Number),
-    ("hydrate.strictTimeLimit", Kind::Number),
+    ("hydrate.strictTimeLimit", Kind::Seconds),
     ("hydrate.cache", Kind::Switch),
     ("hydrate.allowUnconfined", Kind::Switch),
     ("hydrate.configHooks", Kind::Switch),
@@ -47,6 +50,8 @@ const KEYS: &[(&str, Kind)] = &[
     ("hydrate.strictUndecided", Kind::Text),
     ("hydrate.log", Kind::Text),
     ("hydrate.notify", Kind::Text),
+    ("hydrate.tell", Kind::Text),
+    ("hydrate.forgePusher", Kind::Text),
     ("hydrate.helm", Kind::Text),
     ("hydrate.kustomize", Kind::Text),
     ("hydrate.readable", Kind::Text),
@@ -89,7 +94,15 @@ impl Doctor<'_> {
         let close = KEYS.iter().map(|(key, _)| *key).min_by_key(|key| typos(key)).filter(|key| typos(key) <= TYPOS_MAX);
         let Some(close) = close else { return };
         let value = self.repository.config(name).unwrap_or_default();
-        let remedy = format!("{} config {close} {}", self.git_command(), shell_word(&value));
+        let git = self.git_command();
+        let set = match self.repository.config(close) {
+            None => format!("{git} config {close} {} && ", shell_word(&value)),
+            Some(_) => String::new(),
+        };
+        let remedy = match self.config.get(name).is_empty() {
+            false => format!("{set}{git} config --unset-all {name}"),
+            true => format!("{set}{git} config --global --unset-all {name}"),
+        };
         self.bad(format!("{} is not a key of git-hydrate, so it does nothing", printable(name)), remedy);
     }
 
@@ -101,6 +114,10 @@ impl Doctor<'_> {
             Kind::Number => {
                 let is_good = self.repository.config_number(key).is_some_and(|number| number >= 0);
                 (!is_good).then_some(("a number, 0 or more", ""))
+            }
+            Kind::Seconds => {
+                let is_good = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+                (!is_good).then_some(("a number of seconds, 0 or more", ""))
             }
             Kind::Word(words) => (!words.contains(&value.as_str())).then_some(("block, warn or off", "block")),
             Kind::Text => None,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{DEPTH_MAX, Doctor};
 use crate::diag::shell_path;
 use crate::git::Shared;
+use crate::hydrate;
 use crate::install::{Error, Io as _};
 
 impl Doctor<'_> {
@@ -26,6 +27,8 @@ impl Doctor<'_> {
             self.bad(what, remedy);
         }
         let mut closed = written(dir);
+        let lock = hydrate::lock_path(self.repository);
+        closed.extend(fs::metadata(&lock).ok().map(|there| (lock, there)));
         closed
             .retain(|(_, there)| if is_shared { !may_group_write(there, top.gid()) } else { !may_write(there, &top) });
         let Some((first, there)) = closed.first() else {
@@ -42,6 +45,13 @@ impl Doctor<'_> {
             count => format!(" and {} more places", count - 1),
         };
         let path = shell_path(if closed.len() == 1 { first } else { dir });
+        let is_ours =
+            |path: &Path| path.starts_with(dir.join("hydrate")) || path == hydrate::lock_path(self.repository);
+        let what_fails = match closed.iter().all(|(path, _)| is_ours(path)) {
+            true => "pushes are not hydrated",
+            false => "pushes fail",
+        };
+        let belongs = if closed.len() == 1 { "belongs" } else { "belong" };
         let first = first.display();
         if is_shared {
             let sudo = if there.uid() == self.around.user { "" } else { "sudo " };
@@ -52,10 +62,10 @@ impl Doctor<'_> {
             let what = format!("the repository is shared, but its group cannot write {first}{more}");
             self.bad(what, format!("{group}{sudo}chmod -R g+rwX,g+s {path}"));
         } else if there.uid() == owner {
-            let what = format!("user {owner}, who owns the repository, cannot write {first}{more}: pushes fail");
+            let what = format!("user {owner}, who owns the repository, cannot write {first}{more}: {what_fails}");
             self.bad(what, self.as_owner(format!("chmod -R u+rwX {path}")));
         } else {
-            let what = format!("{first}{more} belongs to user {}, not {owner}: pushes fail", there.uid());
+            let what = format!("{first}{more} {belongs} to user {}, not {owner}: {what_fails}", there.uid());
             self.bad(what, format!("sudo chown -R {owner}:{} {path}", top.gid()));
         }
         Ok(())

@@ -61,7 +61,12 @@ impl Expansions {
     }
 }
 
-fn expansion(asked: &Asked, rendered: Rendered, view: &View<'_>, site: &Site<'_>) -> Result<Expansion, String> {
+pub(super) fn expansion(
+    asked: &Asked,
+    rendered: Rendered,
+    view: &View<'_>,
+    site: &Site<'_>,
+) -> Result<Expansion, String> {
     let Rendered { objects, reads, repeats } = rendered;
     let (parent, makers) = (&asked.parent, site.makers);
     let max = makers.limits.applications;

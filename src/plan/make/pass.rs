@@ -7,7 +7,7 @@ use super::super::Discovered;
 use super::super::reader::too_many_applications;
 use super::parents::{Asked, contents};
 use super::sets::{LIMITS, take_off};
-use super::{Expanded, Expansion, Expansions, FoundSet, Refused, Site, Unanswered};
+use super::{Expansion, Expansions, FoundSet, Refused, Site, Unanswered};
 use crate::application::parent::{Makes, Parent};
 use crate::application::set::{ApplicationSet, Limits};
 use crate::application::{AppName, Application, By, Document, is_kustomization};
@@ -104,14 +104,8 @@ impl Expansions {
 }
 
 fn roots(site: &Site<'_>) -> Vec<Asked> {
-    let makers = site.makers;
-    let url = makers.repo_urls.first().map_or("", String::as_str);
-    let revision = makers.revisions.first().map_or("HEAD", String::as_str);
-    let root = |root: &crate::application::parent::Root| {
-        let application = root.application(url, revision)?;
-        Some(Asked { parent: Parent::root(&application), application })
-    };
-    makers.roots.iter().filter_map(root).collect()
+    let root = |application| Asked { parent: Parent::root(&application), application };
+    site.makers.root_applications().into_iter().map(root).collect()
 }
 
 fn too_much(asked: &Asked, why: &str) -> Unanswered {
@@ -141,8 +135,7 @@ impl Pass {
 
     fn take_set(&mut self, discovered: &mut Discovered, found: &FoundSet, expansion: &Expansion, site: &Site<'_>) {
         let (file, ordinal) = (found.file.0.clone(), found.ordinal);
-        let (reads, repeats) = (expansion.reads.clone(), expansion.repeats);
-        discovered.expanded.push(Expanded { file: file.clone(), ordinal, reads, repeats });
+        discovered.expanded.push(expansion.noted(file.clone(), ordinal));
         let unanswered = |Refused { diagnostic, is_limit }| {
             let by = found.set.by();
             Unanswered { by, file, diagnostic, is_limit, is_told: false }
@@ -158,8 +151,7 @@ impl Pass {
 
     fn take_parent(&mut self, discovered: &mut Discovered, asked: &Asked, expansion: &Expansion, site: &Site<'_>) {
         let Parent { by, file, place, .. } = &asked.parent;
-        let (reads, repeats) = (expansion.reads.clone(), expansion.repeats);
-        discovered.expanded.push(Expanded { file: file.clone(), ordinal: asked.parent.ordinal(), reads, repeats });
+        discovered.expanded.push(expansion.noted(file.clone(), asked.parent.ordinal()));
         let is_told = !matches!(by, By::Root { .. });
         let unanswered = |Refused { diagnostic, is_limit }, is_told| {
             let (by, file) = (by.clone(), file.clone());
@@ -174,10 +166,7 @@ impl Pass {
         };
         discovered.take_odd(makes);
         let read: BTreeSet<&RepoPath> = contents(&expansion.reads).collect();
-        let directories: BTreeSet<&RepoPath> = asked.application.all_sources().map(|source| &source.path).collect();
-        let is_top = |path: &RepoPath| path.parent().is_some_and(|parent| directories.contains(&parent));
-        let is_built = read.iter().any(|path| is_kustomization(path) && is_top(path));
-        if is_built && !makes.is_empty() {
+        if is_built(&asked.application, &read) && !makes.is_empty() {
             self.note_inputs(discovered, makes, &read);
         }
         for document in &makes.documents {
@@ -228,6 +217,13 @@ impl Pass {
             changed.chain(changed_sets.map(|written| written.file.0.clone())).chain(wrong).collect();
         self.inputs.extend(found);
     }
+}
+
+/// Whether an Application is a kustomization, by the files that were read for it.
+pub(super) fn is_built(application: &Application, read: &BTreeSet<&RepoPath>) -> bool {
+    let directories: BTreeSet<&RepoPath> = application.all_sources().map(|source| &source.path).collect();
+    let is_top = |path: &RepoPath| path.parent().is_some_and(|parent| directories.contains(&parent));
+    read.iter().any(|path| is_kustomization(path) && is_top(path))
 }
 
 /// What an expansion makes, if there is room for so many Applications. `place` is that of the maker.

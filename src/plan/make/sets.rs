@@ -81,6 +81,7 @@ fn question(discovered: &Discovered, site: &Site<'_>, left: &Limits) -> Question
         recorded_files: site.makers.parameters.clone(),
         secrets: discovered.clusters.iter().map(|(path, _)| path.clone()).collect(),
         lists: site.makers.clusters.clone(),
+        only: site.only.cloned(),
         limits: Limits {
             applications: of_set.applications,
             params: of_set.params.min(left.params),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::alike::{CommonChange, Entry};
-use super::overview::overall;
+use super::overview::{all, overall};
 use super::repeats::{Here, Repeats};
 use super::{ApplicationDiff, Changes, EnvironmentDiff, Overview};
 use crate::diag::printable;
@@ -63,11 +63,11 @@ fn head(changes: &Changes, limit: usize) -> String {
             continue;
         }
         let row = match environment.applications.len() {
-            _ if !environment.renders() => "**fails to render** | | | | | |".to_owned(),
+            _ if !environment.renders() => "**fails, so it stays as it is** | | | | | |".to_owned(),
             0 => "no change | | | | | |".to_owned(),
             count => format!(
                 "{count} of {} | {} | {} | {} | {} | {} | {}",
-                environment.branch.applications.max(count),
+                all(environment),
                 overview.changed,
                 overview.added,
                 overview.removed,

@@ -120,7 +120,7 @@ pub(super) fn overall(changes: &Changes) -> Option<String> {
 /// What becomes of an environment, in a few words.
 pub(super) fn state(environment: &EnvironmentDiff, overview: &Overview<'_>) -> String {
     if !environment.renders() {
-        return "fails to render".to_owned();
+        return "fails, so it stays as it is".to_owned();
     }
     if let Some(frozen) = &environment.branch.frozen {
         return frozen.to_string();
@@ -140,9 +140,13 @@ pub(super) fn state(environment: &EnvironmentDiff, overview: &Overview<'_>) -> S
         _ if overview.noise > 0 => "only generated fields".to_owned(),
         _ => "no object".to_owned(),
     };
-    // One that goes is not among those that the branch has then.
+    format!("{counts} in {count} of {} Applications{failed}", all(environment))
+}
+
+/// How many Applications there are before or after. One that goes is not among those that the branch has then.
+pub(super) fn all(environment: &EnvironmentDiff) -> usize {
     let removed = environment.applications.iter().filter(|app| app.change == Change::Removed).count();
-    format!("{counts} in {count} of {} Applications{failed}", environment.branch.applications + removed)
+    environment.branch.applications + removed
 }
 
 /// `nginx 1.26 → 1.27`, with what changed of it only.

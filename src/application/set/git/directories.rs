@@ -4,10 +4,9 @@ use super::super::fault::Result;
 use super::super::language::Language;
 use super::super::origin::{Element, Origin, Source};
 use super::super::params::Params;
-use super::{Generator, Item, Path, Walking, patterns, unreadable};
+use super::{Generator, Item, Path, Sources, Walking, patterns, unreadable};
 use crate::go::path::Pattern;
 use crate::path::RepoPath;
-use crate::view::{Kind, View};
 use crate::yaml::Value;
 
 /// The params of every directory that a pattern includes and none excludes, in the order of a walk: by names, a directory
@@ -17,7 +16,7 @@ use crate::yaml::Value;
 /// starts with `.` are left out with all that is in them, and so is the root. Links are not followed.
 pub(super) fn params(
     language: &mut Language,
-    view: &View<'_>,
+    sources: &Sources<'_>,
     generator: &Generator<'_>,
     items: &[Value],
 ) -> Result<Vec<Element>> {
@@ -26,7 +25,7 @@ pub(super) fn params(
         let Ok(pattern) = Pattern::new(path) else { continue };
         if is_exclude { excluded.push(pattern) } else { included.push(Included::new(path, pattern)) }
     }
-    let mut walk = Walk { walking: Walking::new(language), view, included: &included, found: Vec::new() };
+    let mut walk = Walk { walking: Walking::new(language), sources, included: &included, found: Vec::new() };
     if !included.is_empty() {
         // Without a pattern that could match, nothing is read.
         walk.directory(&RepoPath::root(), 0)?;
@@ -72,19 +71,18 @@ impl Included {
 
 struct Walk<'a> {
     walking: Walking<'a>,
-    view: &'a View<'a>,
+    sources: &'a Sources<'a>,
     included: &'a [Included],
     found: Vec<RepoPath>,
 }
 
 impl Walk<'_> {
     fn directory(&mut self, dir: &RepoPath, depth: usize) -> Result<()> {
-        let entries = self.view.list(dir);
+        let entries = self.sources.view.directories(dir);
         let entries = entries.map_err(|error| unreadable(&error).within("error getting directories from repo"))?;
         for entry in entries.iter() {
-            let is_directory = matches!(entry.kind, Kind::Directory | Kind::Submodule);
             let Ok(path) = dir.child(&entry.name) else { continue };
-            if !is_directory || entry.name.starts_with('.') {
+            if entry.name.starts_with('.') || !self.sources.has(&path) {
                 continue;
             }
             self.walking.count(&path, self.included.len())?;

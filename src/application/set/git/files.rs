@@ -10,7 +10,7 @@ use super::super::list;
 use super::super::origin::{Element, Origin, Source};
 use super::super::params::{self, Params};
 use super::pathspec::Pathspec;
-use super::{Generator, Item, Path, Walking, patterns, unreadable};
+use super::{Generator, Item, Path, Sources, Walking, patterns, unreadable};
 use crate::diag::Span;
 use crate::inputs::is_top;
 use crate::path::RepoPath;
@@ -22,7 +22,7 @@ use crate::yaml::{Mapping, Value};
 /// A pattern is a pathspec of git. A file holds one object or a list of objects; only its first document counts.
 pub(super) fn params(
     language: &mut Language,
-    view: &View<'_>,
+    sources: &Sources<'_>,
     generator: &Generator<'_>,
     items: &[Value],
 ) -> Result<Vec<Element>> {
@@ -33,19 +33,19 @@ pub(super) fn params(
     }
     let mut found: BTreeMap<RepoPath, Arc<[u8]>> = BTreeMap::new();
     for item in &included {
-        for path in matching(language, view, generator, item, &mut listed)? {
+        for path in matching(language, sources, generator, item, &mut listed)? {
             if let Entry::Vacant(entry) = found.entry(path) {
-                let data = read(view, generator, item, entry.key())?;
+                let data = read(sources.view, generator, item, entry.key())?;
                 language.charge(data.len())?;
                 entry.insert(data);
             }
         }
     }
     for item in &excluded {
-        for path in matching(language, view, generator, item, &mut listed)? {
+        for path in matching(language, sources, generator, item, &mut listed)? {
             // Upstream reads these too, and fails with them.
             if !found.contains_key(&path) {
-                read(view, generator, item, &path)?;
+                read(sources.view, generator, item, &path)?;
             }
             found.remove(&path);
         }
@@ -63,7 +63,7 @@ pub(super) fn params(
 /// The files that a pattern matches, links among them.
 fn matching(
     language: &mut Language,
-    view: &View<'_>,
+    sources: &Sources<'_>,
     generator: &Generator<'_>,
     item: &Item<'_>,
     listed: &mut Option<Vec<RepoPath>>,
@@ -79,11 +79,11 @@ fn matching(
     let pathspec = Pathspec::new(path).map_err(|error| wrong(format!("fatal: {error}")))?;
     let only = pathspec.literal_directory();
     if !only.is_root() {
-        let files = walk(language, view, only).map_err(|fault| wrong(fault.text))?;
+        let files = walk(language, sources, only).map_err(|fault| wrong(fault.text))?;
         return select(language, &pathspec, &files);
     }
     if listed.is_none() {
-        *listed = Some(walk(language, view, only).map_err(|fault| wrong(fault.text))?);
+        *listed = Some(walk(language, sources, only).map_err(|fault| wrong(fault.text))?);
     }
     select(language, &pathspec, listed.as_deref().unwrap_or_default())
 }
@@ -100,28 +100,28 @@ fn select(language: &mut Language, pathspec: &Pathspec, files: &[RepoPath]) -> R
 }
 
 /// All that git would list: files, links, and submodules as one entry. Only what lies on the way to `only` or below it.
-fn walk(language: &mut Language, view: &View<'_>, only: &RepoPath) -> Result<Vec<RepoPath>> {
+fn walk(language: &mut Language, sources: &Sources<'_>, only: &RepoPath) -> Result<Vec<RepoPath>> {
     let mut files = Vec::new();
-    walk_into(&mut Walking::new(language), view, &RepoPath::root(), only, &mut files)?;
+    walk_into(&mut Walking::new(language), sources, &RepoPath::root(), only, &mut files)?;
     Ok(files)
 }
 
 fn walk_into(
     walking: &mut Walking<'_>,
-    view: &View<'_>,
+    sources: &Sources<'_>,
     dir: &RepoPath,
     only: &RepoPath,
     files: &mut Vec<RepoPath>,
 ) -> Result<()> {
-    for entry in view.list(dir).map_err(|error| unreadable(&error))?.iter() {
+    for entry in sources.view.list(dir).map_err(|error| unreadable(&error))?.iter() {
         let Ok(path) = dir.child(&entry.name) else { continue };
-        if !(path.starts_with(only) || only.starts_with(&path)) {
+        if !(path.starts_with(only) || only.starts_with(&path)) || !sources.has(&path) {
             continue;
         }
         walking.count(&path, 1)?;
         match entry.kind {
             Kind::Directory if is_top(dir, &entry.name) => {}
-            Kind::Directory => walk_into(walking, view, &path, only, files)?,
+            Kind::Directory => walk_into(walking, sources, &path, only, files)?,
             Kind::File | Kind::Link | Kind::Submodule => files.push(path),
         }
     }

@@ -1,15 +1,15 @@
 //! What the official tools render with a network is what is rendered of inputs that were kept: a row a case.
 //!
 //! `tests/cases/vendor/GROUP/NAME.yaml` is what Helm 4.2.3 and Kustomize 5.8.1 printed while the same servers were there.
-//! `VENDOR_RECORD=1 cargo test --test runner -- vendor_cases` writes it anew, with `helm` and `kustomize` on the PATH. A case
+//! `VENDOR_RECORD=1 cargo test --test runner -- vendor::cases` writes it anew, with `helm` and `kustomize` on the PATH. A case
 //! with `.refused` is one that is refused here by that text; its first line says what the tools do.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::servers::{Liar, git_server};
-use super::support::{Answer, Lab, Repo};
-use super::vendor::{application, files_of, packed, sha256, vendor};
+use super::{application, files_of, packed, sha256, vendor};
+use crate::servers::{Liar, git_server};
+use crate::support::{Answer, Lab, Repo};
 
 const GIT: &[(&str, &str)] = &[
     ("tag", "resources: ['@GIT@/org/up.git//base?ref=v1']"),
@@ -85,6 +85,8 @@ const CHARTS: &[(&str, &str)] = &[
     ("absent", "version: 9.9.9"),
     ("values", "version: 1.2.3, valuesInline: {word: inline}"),
     ("crds", "version: 1.2.3, includeCRDs: true"),
+    ("byte-order-marks", "name: marked, version: 1.0.0"),
+    ("another-directory", "name: moved, version: 1.0.0"),
     ("namespace", "version: 1.2.3, namespace: shop"),
 ];
 
@@ -108,7 +110,58 @@ const DEPENDENCIES: &[(&str, &str)] = &[
         "two-charts",
         "- {name: web, version: 1.2.3, repository: '@CHARTS@'}\n- {name: ignoring, version: ^1, repository: '@CHARTS@'}",
     ),
+    ("byte-order-marks", "- {name: marked, version: 1.0.0, repository: '@CHARTS@'}"),
+    ("another-directory", "- {name: moved, version: 1.0.0, repository: '@CHARTS@'}"),
     ("import-values", "- {name: web, version: 1.2.3, repository: '@CHARTS@', import-values: [data]}"),
+];
+
+/// Applications that a rule hydrates: their sources, what the official tools make of them, and what is rendered here. The tools
+/// get charts and repositories as Argo CD fetches them: the chart unpacked into `up/`, the repository cloned to `other/`.
+const SOURCES: &[(&str, &str, &[&str], &[&str])] = &[
+    (
+        "chart",
+        "source: {repoURL: '@CHARTS@', chart: web, targetRevision: 1.2.3}",
+        &["helm", "template", "shop", "up/web"],
+        &["helm", "shop", "@KEPT-helm@"],
+    ),
+    (
+        "chart-of-a-range",
+        "source: {repoURL: '@CHARTS@', chart: web, targetRevision: ~1.2.0}",
+        &["helm", "template", "shop", "up/web"],
+        &["helm", "shop", "@KEPT-helm@"],
+    ),
+    (
+        "values-of-a-ref",
+        "sources: [{repoURL: '@CHARTS@', chart: web, targetRevision: 1.2.3, helm: {valueFiles: [$values/envs/prod.yaml]}}, \
+         {repoURL: '@GIT@/org/up.git', targetRevision: v1, ref: values}]",
+        &["helm", "template", "shop", "up/web", "--values", "other/envs/prod.yaml"],
+        &["helm", "shop", "@KEPT-helm@", "--values", "@KEPT-git@/envs/prod.yaml"],
+    ),
+    (
+        "values-of-a-url",
+        "source: {repoURL: '@CHARTS@', chart: web, targetRevision: 1.2.3, helm: {valueFiles: ['@FILES@/values.yaml']}}",
+        &["helm", "template", "shop", "up/web", "--values", "@FILES@/values.yaml"],
+        &["helm", "shop", "@KEPT-helm@", "--values", "@KEPT-file@"],
+    ),
+    (
+        "chart-of-a-repository",
+        "source: {repoURL: '@GIT@/org/up.git', targetRevision: v1, path: chart}",
+        &["helm", "template", "shop", "other/chart"],
+        &["helm", "shop", "@KEPT-git@/chart"],
+    ),
+    (
+        "chart-of-a-repository-with-values-of-it",
+        "sources: [{repoURL: '@GIT@/org/up.git', targetRevision: v1, path: chart, helm: {valueFiles: [$values/envs/prod.yaml]}}, \
+         {repoURL: '@GIT@/org/up.git', targetRevision: v1, ref: values}]",
+        &["helm", "template", "shop", "other/chart", "--values", "other/envs/prod.yaml"],
+        &["helm", "shop", "@KEPT-git@/chart", "--values", "@KEPT-git@/envs/prod.yaml"],
+    ),
+    (
+        "kustomization-of-a-repository",
+        "source: {repoURL: '@GIT@/org/up.git', targetRevision: v1, path: deep/a/b}",
+        &["kustomize", "build", "other/deep/a/b"],
+        &["kustomize", "@KEPT-git@/deep/a/b"],
+    ),
 ];
 
 /// Dependencies with a lock file: what is asked for, and what was chosen when newer ones were not there yet.
@@ -150,17 +203,31 @@ fn chart(name: &str, version: &str) -> Vec<(String, String)> {
     .to_vec()
 }
 
+const WEB_VERSIONS: &[&str] = &["1.2.3", "1.3.0+b1", "1.3.0+b2", "v1.2.4", "2.0.0-rc.1"];
+
+/// With what is odd about the archive of some charts: a byte order mark in each file, a directory of another name.
+fn odd(name: &str, mut files: Vec<(String, String)>) -> Vec<(String, String)> {
+    for (path, text) in &mut files {
+        match name {
+            "marked" => text.insert(0, '\u{feff}'),
+            "moved" => *path = path.replacen("moved/", "elsewhere/", 1),
+            _ => {}
+        }
+    }
+    files
+}
+
 fn world() -> World {
     let lab = Lab::new();
     let root = lab.path("charts");
     fs::create_dir_all(root.join("dir")).expect("made");
     let mut index = "apiVersion: v1\nentries:\n".to_owned();
     for (name, versions) in
-        [("web", &["1.2.3", "1.3.0+b1", "1.3.0+b2", "v1.2.4", "2.0.0-rc.1"][..]), ("ignoring", &["1.0.0"])]
+        [("web", WEB_VERSIONS), ("ignoring", &["1.0.0"]), ("marked", &["1.0.0"]), ("moved", &["1.0.0"])]
     {
         index += &format!("  {name}:\n");
         for version in versions {
-            let (file, archive) = (format!("{name}-{version}.tgz"), packed(&chart(name, version)));
+            let (file, archive) = (format!("{name}-{version}.tgz"), packed(&odd(name, chart(name, version))));
             index +=
                 &format!("  - {{name: {name}, version: {version}, urls: [{file}], digest: {}}}\n", sha256(&archive));
             fs::write(root.join(file), archive).expect("written");
@@ -182,6 +249,7 @@ fn world() -> World {
         ("replacement.yaml", replacement),
         ("configuration.yaml", "namePrefix: [{path: metadata/name}]\n"),
         ("transformer.yaml", transformer),
+        ("values.yaml", "word: served\n"),
     ] {
         fs::write(root.join(path), text).expect("written");
     }
@@ -214,6 +282,10 @@ fn world() -> World {
             ("nested/map.yaml", &map("nested")),
             ("with-file/kustomization.yaml", &with_file),
             ("component/kustomization.yaml", component),
+            ("envs/prod.yaml", "word: prod\n"),
+            ("chart/Chart.yaml", "apiVersion: v2\nname: own\nversion: 0.1.0\n"),
+            ("chart/values.yaml", "word: plain\n"),
+            ("chart/templates/map.yaml", &map("chart").replace("word: chart", "word: {{ .Values.word }}")),
         ],
     );
     up.git(&["tag", "v1"]);
@@ -284,7 +356,7 @@ impl World {
         let refused = case.with_extension("refused");
         let recorded = std::env::var_os("VENDOR_RECORD").map(|_| self.official(official));
         let vendored = vendor(&self.dry, &[]);
-        let rendered = if vendored.code == Some(0) { self.dry.hydrate(ours) } else { vendored };
+        let rendered = if vendored.code == Some(0) { self.render(ours) } else { vendored };
         let error = self
             .masked(rendered.stderr.lines().filter(|line| !line.starts_with("warning")).collect::<Vec<_>>().join("\n"));
         if let Some(answer) = recorded {
@@ -308,6 +380,26 @@ impl World {
         }
     }
 
+    /// What is rendered here; `@KEPT-KIND@` is where the input of that kind is kept.
+    fn render(&self, words: &[&str]) -> Answer {
+        let word = |word: &&str| match word.split_once("@KEPT-").and_then(|(_, rest)| rest.split_once('@')) {
+            Some((kind, below)) => self.kept(kind) + below,
+            None => (*word).to_owned(),
+        };
+        let words: Vec<String> = words.iter().map(word).collect();
+        self.dry.hydrate(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// The directory of an input, whose name has its version; the path of a file.
+    fn kept(&self, kind: &str) -> String {
+        let listed = self.dry.git(&["ls-files", &format!(".hydrate/inputs/{kind}/*")]);
+        let first = listed.lines().next().unwrap_or_default();
+        match first.split_once('@').filter(|_| kind != "file") {
+            Some((name, rest)) => format!("{name}@{}", rest.split('/').next().unwrap_or_default()),
+            None => first.to_owned(),
+        }
+    }
+
     /// Without what differs from run to run.
     fn masked(&self, text: String) -> String {
         let text = text.replace(&self.git.url(), "@GIT@").replace(&self.charts.url(), "@CHARTS@");
@@ -317,6 +409,12 @@ impl World {
 
 fn cases(group: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/vendor").join(group)
+}
+
+/// A kustomization with one chart, `web` where a row names none.
+fn helm_charts(row: &str) -> String {
+    let name = if row.starts_with("name: ") { "" } else { "name: web, " };
+    format!("helmCharts:\n- {{{name}repo: '@CHARTS@', releaseName: a, {row}}}\n")
 }
 
 fn kustomizations(group: &str, rows: &[(&str, &str)], text: impl Fn(&str) -> String) {
@@ -348,12 +446,7 @@ fn remote_files() {
 
 #[test]
 fn charts_of_kustomizations() {
-    kustomizations("charts", CHARTS, |row| {
-        format!(
-            "helmCharts:\n- {{name: web, repo: '@CHARTS@', releaseName: a{}{row}}}\n",
-            if row.is_empty() { "" } else { ", " }
-        )
-    });
+    kustomizations("charts", CHARTS, helm_charts);
 }
 
 #[test]
@@ -370,6 +463,48 @@ fn dependencies_of_charts() {
         let official: &[&[&str]] = &[&["helm", "dependency", "update", "charts/app"], &template];
         let ours = ["render", "helm", "app", "charts/app", "--namespace", "shop"];
         world.judge(&cases("dependencies").join(name), official, &ours, &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn sources_of_applications() {
+    let world = world();
+    let server = Repo::at(&world.lab, "dry.git");
+    server.hydrate(&["config", "set", "repoURL", "https://example.com/dry.git"]).success();
+    let rule = "- {match: {name: '*'}, branch: environments/dev, path: '{{ name }}'}\n";
+    server.hydrate(&["config", "set", "rules", "--", rule]).success();
+    world.dry.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*"]);
+    let mut wrong = Vec::new();
+    for (name, sources, official, ours) in SOURCES {
+        let application = format!(
+            "apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: shop, namespace: argocd}}
+spec:
+  project: default
+  destination: {{server: https://kubernetes.default.svc, namespace: shop}}
+  {sources}
+"
+        );
+        world.prepare(&[("applications/shop.yaml", &application)]);
+        let version =
+            sources.split_once("targetRevision: ").map_or("", |(_, rest)| rest.split(['}', ',']).next().unwrap_or(""));
+        let [charts, git] = [world.charts.url(), format!("{}/org/up.git", world.git.url())];
+        let official: Vec<String> = official.iter().map(|word| world.filled(word)).collect();
+        let mut official: Vec<&str> = official.iter().map(String::as_str).collect();
+        let mut ours = [&["render"], *ours].concat();
+        if official[0] == "helm" {
+            official.extend(["--namespace", "shop"]);
+            ours.extend(["--namespace", "shop"]);
+        }
+        let pull = ["helm", "pull", "web", "--repo", &charts, "--version", version, "--untar", "--untardir", "up"];
+        let clone = ["git", "clone", "-q", "-b", "v1", &git, "other"];
+        let mut commands: Vec<&[&str]> = Vec::new();
+        commands.extend(sources.contains("chart: web").then_some(&pull[..]));
+        commands.extend(sources.contains("@GIT@").then_some(&clone[..]));
+        commands.push(&official);
+        world.judge(&cases("sources").join(name), &commands, &ours, &mut wrong);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
@@ -420,8 +555,7 @@ fn the_official_tools_render_what_is_kept() {
         all.push((*name, format!("{row}\n")));
     }
     for (name, row) in CHARTS {
-        let row = if row.is_empty() { String::new() } else { format!(", {row}") };
-        all.push((*name, format!("helmCharts:\n- {{name: web, repo: '@CHARTS@', releaseName: a{row}}}\n")));
+        all.push((*name, helm_charts(row)));
     }
     all.push(("a generator in a file", "generators: [generator.yaml]\n".to_owned()));
     let generator =

@@ -1,0 +1,241 @@
+//! `git hydrate config rebase`: puts the settings that a clone did not push yet on top of those of the server.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::bail;
+use serde_yaml::{Mapping, Value};
+
+use super::super::clone::FETCH;
+use super::super::unpushed::UNPUSHED_REF;
+use super::super::{Outcome, WrongUse, output};
+use super::{checked, identity, server_of, tree_of};
+use crate::diag::shell_word;
+use crate::git::{Commit, Expected, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, update_refs};
+use crate::hydrate::settings_files_at;
+use crate::settings::{SETTINGS_FILE, SETTINGS_REF, SettingsFiles as Files, edit};
+
+/// Fetches the settings of the server and makes the commits that it does not have again, on top of them.
+///
+/// A commit changes a key as it did here: what else the server has of the settings stays. Of a list of texts and of a mapping, the
+/// single entries are taken. Where both sides changed the same, the value of this clone is taken with `mine`.
+///
+/// Errors: both changed the same; nothing is changed then.
+pub(super) fn rebase(repository: &Repository, mine: bool, json: bool) -> anyhow::Result<Outcome> {
+    let Some(remote) = server_of(repository)? else {
+        bail!(WrongUse("this repository has no remote, so its settings are on top of no others".to_owned()));
+    };
+    let push = format!("git push {} {SETTINGS_REF}", shell_word(&remote));
+    let Some(ours) = repository.refs()?.get(UNPUSHED_REF) else {
+        return tell(json, false, "this clone has no settings that are not pushed", None);
+    };
+    let refspec = format!("+{SETTINGS_REF}*:{SETTINGS_REF}*");
+    repository.git().output(&[&FETCH[..], &["--", &remote, &refspec]].concat())?;
+    let there = repository.refs()?.get(SETTINGS_REF).unwrap_or(ours);
+    if there != ours && repository.is_ancestor(ours, there) {
+        update_refs(repository, &[to(UNPUSHED_REF, ours, None)], "hydrate: the settings are pushed")?;
+        return tell(json, false, "the server has the settings of this clone", None);
+    }
+    let made = match repository.is_ancestor(there, ours) {
+        true => Ok(ours),
+        false => on_top(repository, (ours, there), mine),
+    };
+    // Whatever came of it, the settings of this clone are where they were.
+    let new = *made.as_ref().unwrap_or(&ours);
+    let edits =
+        [to(SETTINGS_REF, there, Some(new)), to(UNPUSHED_REF, ours, (new != there || new == ours).then_some(new))];
+    update_refs(repository, &edits, "hydrate: rebase the settings")?;
+    made?;
+    match (new == ours, new == there) {
+        (true, _) => tell(json, false, "the settings of this clone are on top of those of the server", Some(push)),
+        (_, true) => tell(json, true, "the server has the settings of this clone", None),
+        _ => tell(json, true, "the settings of this clone are on top of those of the server now", Some(push)),
+    }
+}
+
+fn tell(json: bool, changed: bool, what: &str, next: Option<String>) -> anyhow::Result<Outcome> {
+    if json {
+        output::print_json(&serde_json::json!({ "changed": changed, "next": next }))?;
+    } else {
+        let next = next.map(|push| format!("to apply them on the server: {push}\n")).unwrap_or_default();
+        output::print(format!("{what}\n{next}"))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn to(name: &str, old: ObjectId, new: Option<ObjectId>) -> RefEdit {
+    RefEdit { name: name.to_owned(), new, expected: Expected::from(Some(old)) }
+}
+
+/// The commits that lead to `ours` and that `there` does not have, made again on top of `there`.
+fn on_top(repository: &Repository, (ours, there): (ObjectId, ObjectId), mine: bool) -> anyhow::Result<ObjectId> {
+    let buffer = ObjectBuffer::new(repository);
+    let mut tip = there;
+    let mut files = settings_files_at(Some(there), &buffer)?.1;
+    for commit in missing(repository, (ours, there))? {
+        let before = settings_files_at(commit.parents.first().copied(), &buffer)?.1;
+        let after = settings_files_at(Some(commit.id), &buffer)?.1;
+        let new = merged((&before, &after), &files, mine)?;
+        if new == files {
+            continue;
+        }
+        files = new;
+        let commit = NewCommit {
+            tree: tree_of(&buffer, &files)?,
+            parents: vec![tip],
+            author: commit.author,
+            committer: identity(repository, "GIT_COMMITTER_IDENT")?,
+            message: commit.message,
+        };
+        tip = buffer.write_commit(&commit)?;
+    }
+    checked(&files)?;
+    let _kept = buffer.flush()?;
+    Ok(tip)
+}
+
+/// The commits that lead to `ours` and that `there` does not have, oldest first.
+fn missing(repository: &Repository, (ours, there): (ObjectId, ObjectId)) -> anyhow::Result<Vec<Commit>> {
+    let mut commits = Vec::new();
+    let mut next = Some(ours);
+    while let Some(id) = next.filter(|id| !repository.is_ancestor(*id, there)) {
+        let commit = repository.commit(id)?;
+        next = commit.parents.first().copied();
+        commits.push(commit);
+    }
+    commits.reverse();
+    Ok(commits)
+}
+
+/// The files of the server with what a commit of this clone changed.
+fn merged((before, after): (&Files, &Files), there: &Files, mine: bool) -> anyhow::Result<Files> {
+    let mut new = there.clone();
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).filter(|name| *name != SETTINGS_FILE).collect();
+    for name in names {
+        let (before, after, there) = (before.get(name), after.get(name), there.get(name));
+        if before == after || after == there {
+            continue;
+        }
+        if before != there && !mine {
+            return Err(both(name));
+        }
+        match after {
+            Some(after) => drop(new.insert(name.clone(), after.clone())),
+            None => drop(new.remove(name)),
+        }
+    }
+    let text =
+        |files: &Files| String::from_utf8_lossy(files.get(SETTINGS_FILE).map_or(&[][..], Vec::as_slice)).into_owned();
+    let settings = merged_settings((&text(before), &text(after)), text(there), mine)?;
+    if settings != text(there) {
+        new.insert(SETTINGS_FILE.to_owned(), settings.into_bytes());
+    }
+    Ok(new)
+}
+
+fn both(key: &str) -> anyhow::Error {
+    WrongUse(format!(
+        "`{key}` was changed here and on the server\nhint: to take the value of this clone: git hydrate config rebase --mine"
+    ))
+    .into()
+}
+
+/// The same of `settings.yaml`, whose other lines stay as the server has them.
+fn merged_settings((before, after): (&str, &str), there: String, mine: bool) -> anyhow::Result<String> {
+    let read = |text: &str| serde_yaml::from_str::<Option<Mapping>>(text).map(Option::unwrap_or_default);
+    let (before, after) = (read(before)?, read(after)?);
+    let mut text = there;
+    let keys: BTreeSet<&str> = before.keys().chain(after.keys()).filter_map(Value::as_str).collect();
+    for key in keys {
+        let there = read(&text)?;
+        let there = there.get(key);
+        let value =
+            value((before.get(key), after.get(key)), there, mine).map_err(|below| both(&format!("{key}{below}")))?;
+        if value.as_ref() != there {
+            text = edit::set(&text, key, value)?;
+        }
+    }
+    Ok(text)
+}
+
+/// A value of the server with what changed it here. Errors: both changed it; the path of the key below this one.
+fn value(
+    (before, after): (Option<&Value>, Option<&Value>),
+    there: Option<&Value>,
+    mine: bool,
+) -> Result<Option<Value>, String> {
+    if before == after || after == there {
+        return Ok(there.cloned());
+    }
+    if before == there {
+        return Ok(after.cloned());
+    }
+    if let (Some(before), Some(after), Some(there)) = (texts(before), texts(after), texts(there)) {
+        let stays = |text: &&Value| !before.contains(text) || after.contains(text);
+        let mut all: Vec<Value> = there.iter().filter(stays).cloned().collect();
+        all.extend(after.iter().filter(|text| !before.contains(text) && !there.contains(text)).cloned());
+        return Ok(Some(all.into()));
+    }
+    let none = Value::Mapping(Mapping::new());
+    let (before, after) = (before.unwrap_or(&none), after.unwrap_or(&none));
+    let (Value::Mapping(before), Value::Mapping(after), Some(Value::Mapping(there))) = (before, after, there) else {
+        return if mine { Ok(Some(after.clone())) } else { Err(String::new()) };
+    };
+    let mut new = there.clone();
+    let keys: BTreeMap<&str, &Value> =
+        before.keys().chain(after.keys()).filter_map(|key| Some((key.as_str()?, key))).collect();
+    for (name, key) in keys {
+        match value((before.get(key), after.get(key)), there.get(key), mine)
+            .map_err(|below| format!(".{name}{below}"))?
+        {
+            Some(value) => drop(new.insert(key.clone(), value)),
+            None => drop(new.shift_remove(key)),
+        }
+    }
+    Ok((!new.is_empty()).then_some(Value::Mapping(new)))
+}
+
+/// The texts of a list, or the one that stands for it; none of what is no such list.
+fn texts(value: Option<&Value>) -> Option<Vec<Value>> {
+    let texts = match value {
+        None => Vec::new(),
+        Some(Value::Sequence(items)) => items.clone(),
+        Some(value) => vec![value.clone()],
+    };
+    // One text on its own may be a word that says how, and not a list.
+    let is_list = value.is_none_or(|value| value.is_sequence()) && texts.iter().all(Value::is_string);
+    is_list.then_some(texts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_server_set_meanwhile_stays() {
+        let rows = [
+            ("another key", "", "a: 1\n", "b: 2\n", Ok("b: 2\na: 1\n")),
+            ("the same value", "", "a: 1\n", "a: 1\n", Ok("a: 1\n")),
+            ("comments", "", "a: 1\n", "# why\nb: 2\n", Ok("# why\nb: 2\na: 1\n")),
+            ("taken away here", "a: 1\n", "", "a: 1\nb: 2\n", Ok("b: 2\n")),
+            ("entries of a list", "", "l: [x]\n", "l: [y]\n", Ok("l:\n- y\n- x\n")),
+            ("an entry taken away", "l: [x, y]\n", "l: [x]\n", "l: [x, y, z]\n", Ok("l:\n- x\n- z\n")),
+            ("keys of a mapping", "", "m: {x: 1}\n", "m: {y: 2}\n", Ok("m:\n  y: 2\n  x: 1\n")),
+            ("both changed it", "", "a: 1\n", "a: 2\n", Err("`a` was changed here and on the server")),
+            ("both changed it below", "m: {x: 1}\n", "m: {x: 2}\n", "m: {x: 3}\n", Err("`m.x` was changed here")),
+            ("lists of mappings", "", "r: [{a: 1}]\n", "r: [{a: 2}]\n", Err("`r` was changed here")),
+        ];
+        for (name, before, after, there, expected) in rows {
+            let merged = merged_settings((before, after), there.to_owned(), false);
+            match (merged, expected) {
+                (Ok(merged), Ok(expected)) => assert_eq!(merged, expected, "{name}"),
+                (Err(error), Err(expected)) => {
+                    assert!(error.to_string().contains(expected), "{name}: {error}");
+                    let mine = merged_settings((before, after), there.to_owned(), true).expect(name);
+                    let value = |text: &str| serde_yaml::from_str::<Value>(text).expect("YAML");
+                    assert_eq!(value(&mine), value(after), "{name}");
+                }
+                (merged, expected) => panic!("{name}: {merged:?}, expected {expected:?}"),
+            }
+        }
+    }
+}
