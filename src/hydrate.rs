@@ -27,6 +27,7 @@ mod freezes;
 mod gate;
 mod heads;
 mod ledger;
+mod maker_limits;
 mod making;
 mod report;
 mod rules;

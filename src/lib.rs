@@ -65,7 +65,7 @@
 //!             settings -> application metadata
 //! format      git jinja shares stack template yaml      git -> shares, template -> yaml
 //!             diag path      diag -> path
-//! ground      go versions
+//! ground      go growth versions
 //! ```
 //!
 //! # Never
@@ -96,6 +96,9 @@ pub mod diff;
 pub mod directory;
 pub mod git;
 pub mod go;
+#[cfg(test)]
+#[path = "growth/tests.rs"]
+mod growth;
 pub mod helm;
 pub mod hook;
 pub mod hydrate;

@@ -77,7 +77,6 @@ mod vanished;
 mod vendor;
 mod verify;
 mod wall;
-mod wall_makers;
 mod worker;
 mod worker_races;
 mod yaml;

@@ -268,7 +268,9 @@ pub(super) struct KeptOfSet {
 
 impl Kept {
     pub fn to_text(&self) -> String {
-        serde_json::to_string(self).expect("texts and numbers are JSON")
+        let mut text = serde_json::to_string(self).expect("texts and numbers are JSON");
+        text.shrink_to_fit();
+        text
     }
 }
 

@@ -269,11 +269,7 @@ impl Record {
         bytes.list(self.objects.iter(), |bytes, Key { group, kind, namespace, name }| {
             [group, kind, namespace, name].iter().for_each(|text| bytes.text(text));
         });
-        bytes.list(self.reads.iter(), |bytes, ((path, way), seen)| {
-            bytes.text(path.as_str());
-            bytes.number(u64::from(*way));
-            bytes.seen(*seen);
-        });
+        write_reads(&mut bytes, &self.reads);
         let failure = self.failure.as_ref().map(serde_json::to_string);
         let failure = failure.map(|text| text.expect("texts and numbers are JSON"));
         bytes.optional(failure.as_deref());
@@ -289,6 +285,8 @@ impl Record {
                 [params, used, steps].into_iter().for_each(|number| bytes.number(*number));
             }
         }
+        // Of each Application one is kept until the end of a run.
+        bytes.0.shrink_to_fit();
         Encoded { bytes: bytes.0, hashes: self.ways().map(Way::hash).collect() }
     }
 
@@ -331,13 +329,7 @@ impl Record {
                 let [group, kind, namespace, name] = [bytes.text()?, bytes.text()?, bytes.text()?, bytes.text()?];
                 Some(Key { group, kind, namespace, name })
             })?,
-            reads: bytes
-                .list(|bytes| {
-                    let (path, way) = (bytes.path()?, u8::try_from(bytes.number()?).ok()?);
-                    Some(((path, way), bytes.seen()?))
-                })?
-                .into_iter()
-                .collect(),
+            reads: read_reads(&mut bytes)?,
             failure: match bytes.optional()? {
                 Some(text) => Some(serde_json::from_str(&text).ok()?),
                 None => None,
@@ -351,4 +343,20 @@ impl Record {
         };
         Some(record)
     }
+}
+
+pub(super) fn write_reads(bytes: &mut Encoder, reads: &Reads) {
+    bytes.list(reads.iter(), |bytes, ((path, way), seen)| {
+        bytes.text(path.as_str());
+        bytes.number(u64::from(*way));
+        bytes.seen(*seen);
+    });
+}
+
+pub(super) fn read_reads(bytes: &mut Decoder<'_>) -> Option<Reads> {
+    let read = |bytes: &mut Decoder<'_>| {
+        let (path, way) = (bytes.path()?, u8::try_from(bytes.number()?).ok()?);
+        Some(((path, way), bytes.seen()?))
+    };
+    Some(bytes.list(read)?.into_iter().collect())
 }

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use super::error::HydrateError;
 use super::former::{Former, destination};
 use super::heads::DryHead;
+use super::maker_limits::MakerLimits;
+use super::making::Making;
 use super::rules::Rules;
 use super::snapshot::Snapshot;
 use super::unsearched::UnsearchedTrees;
@@ -347,6 +349,8 @@ pub(super) struct DryTrees<'a> {
     files: Vec<Rc<TreeFiles<'a>>>,
     /// Those that are too large.
     pub unsearched: UnsearchedTrees,
+    /// The makers of them that reached a limit.
+    pub limits: MakerLimits,
     /// The one that was read last by settings that a branch was hydrated with before.
     former: Option<(ObjectId, Option<ObjectId>, Rc<DryTree>)>,
 }
@@ -417,11 +421,12 @@ impl<'a> DryTrees<'a> {
         let files = self.files(commit.tree, repository);
         let id = dry.to_string();
         let (branch, default) = (Some(&head.branch), found.default_branch_for(&head.branch));
-        let with = (found.setup.renderers, id.as_str());
+        let limits = Some(self.limits.by(rules, found.setup.renderers, repository));
+        let making = Making { limits, ..rules.making(found.setup.renderers, &id) };
         let discovered = match self.unsearched.why(commit.tree, rules, repository) {
             Some(why) => Discovered::unsearched_by(why.clone()),
             None => {
-                let discovered = rules.discover(discovery, &*files, branch, default, with);
+                let discovered = rules.discover(discovery, &*files, branch, default, &making);
                 let discovered = discovered.map_err(HydrateError::tree(dry))?;
                 if let Some(why) = discovered.unsearched() {
                     self.unsearched.add(commit.tree, rules, repository, why);

@@ -32,7 +32,7 @@ pub fn render_named(
     let rules = Rules::read(&repository.refs()?, &buffer)?;
     let files = TreeFiles::new(repository, repository.commit(dry_commit)?.tree);
     let id = dry_commit.to_string();
-    let discovered = rules.discover(&mut Discovery::default(), &files, None, None, (renderers, &id));
+    let discovered = rules.discover(&mut Discovery::default(), &files, None, None, &rules.making(renderers, &id));
     let discovered = discovered.map_err(HydrateError::tree(dry_commit))?;
     if let Some(why) = discovered.unsearched() {
         return Err(HydrateError::Unsearched(why.clone()));

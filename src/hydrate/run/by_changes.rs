@@ -38,7 +38,6 @@ use crate::diag::Diagnostic;
 use crate::git::{ObjectId, object_id};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
-use crate::hydrate::making::Making;
 use crate::hydrate::snapshot::Snapshot;
 use crate::metadata::{DryCommit, allowed_removals};
 use crate::path::RepoPath;
@@ -293,7 +292,7 @@ impl ByChanges {
             touched.render(clusters.known(&*documents.application(&record)?), why);
         }
         let id = dry.to_string();
-        let making = Making { settings: &found.rules.settings, renderers: found.setup.renderers, dry_commit: &id };
+        let making = found.rules.making(found.setup.renderers, &id);
         let makers = found.rules.makers(Some(&head.branch), found.default_branch());
         let (files, only, clusters) = (new, &only, &clusters);
         let touched_now = &mut touched;

@@ -228,6 +228,7 @@ impl Run<'_> {
         // Packing takes memory of its own, and nobody asks for what was read any more.
         let trees = std::mem::take(&mut self.trees);
         trees.unsearched.write(self.found.setup.repository);
+        trees.limits.write(self.found.setup.repository);
         drop(trees);
         moves.carry_out(&self.found, std::mem::replace(&mut self.start, Start::Never))?;
         self.report.warnings.extend(self.ledger.faults.warnings());

@@ -78,6 +78,9 @@ impl<'a> Run<'a> {
     /// The same with what earlier runs and tries found out.
     pub fn recalling(self, attempt: &Attempt) -> Self {
         let memory = Memory::new(self.found.setup.repository, attempt);
+        if attempt.retry {
+            self.trees.limits.retry();
+        }
         Self { memory, urgent_since: attempt.urgent_since.clone(), ..self }
     }
 
