@@ -204,7 +204,7 @@ impl Run<'_> {
         let now: BTreeSet<Destination> = left.filter_map(destination).collect();
         let limit = self.found.rules.settings.removal_limit;
         let allowed = self.allows_removal(name, dry_before, head)?;
-        let removals = plan::removals(name, &before, &now, (limit.share, limit.at_least), allowed);
+        let removals = plan::removals(name, &before, &now, 0, (limit.share, limit.at_least), allowed);
         Ok(removals.map(drop).map_err(|(mistake, removals)| {
             let paths: Vec<&RepoPath> = removals.iter().map(|removal| &removal.path).collect();
             mistake.diagnostic(&paths, false)
@@ -256,7 +256,7 @@ impl Run<'_> {
         let tip = branch.tip.as_ref();
         let copies = tip.map(|tip| branch::copies(tip.tree, &self.found.buffer)).transpose()?.unwrap_or_default();
         branch.applications = copies.len();
-        self.ledger.reached(name, branch.tip.as_ref().map(|tip| tip.id), &dry, &self.found.buffer);
+        self.ledger.reached(name, branch.tip.as_ref().map(|tip| tip.id), &dry, None, &self.found.buffer);
         Ok(())
     }
 
