@@ -287,7 +287,7 @@ fn names_of_one_argo_cd() {
     assert_eq!(warnings(&[WEB, named("web", "env/dev", "x")]), one);
     // Each environment may have an Argo CD of its own.
     assert_eq!(warnings(&[WEB, named("web", "env/prod", "web")]), [""; 0]);
-    let two = [WEB, API, named("web", "env/dev", "x"), named("api", "env/dev", "y")];
+    let two = [WEB, API, named("web", "env/dev", "x"), named("api", "env/dev", "z")];
     let told = "[0, 1, 2, 3] 3.yaml:1 warning: 2 names are those of more than one Application: `api`, `web`";
     assert_eq!(warnings(&two), [told]);
 }
