@@ -50,7 +50,7 @@ fn is_near_word(a: &str, b: &str) -> bool {
     let (short, long) = (a.chars().count().min(b.chars().count()), a.chars().count().max(b.chars().count()));
     let is_edit = strsim::damerau_levenshtein(a, b) == 1;
     let is_other_letter = short == long && strsim::levenshtein(a, b) == 1;
-    long >= 3 && long - short <= 1 && digits(a) == digits(b) && is_edit && (!is_other_letter || long >= 5)
+    short >= 3 && long - short <= 1 && digits(a) == digits(b) && is_edit && (!is_other_letter || long >= 5)
 }
 
 #[cfg(test)]
@@ -70,6 +70,7 @@ mod tests {
             ("environments/cluster-a", "environments/cluster-b", false),
             ("environments/dev-eu", "environments/dev-us", false),
             ("environments/qa", "environments/dev", false),
+            ("environments/dev", "environments/de", false),
             ("environments/north", "environments/south", false),
             ("environments/bos", "environments/bom", false),
             ("environments/dev-next", "environments/dev", false),

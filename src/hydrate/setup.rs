@@ -60,6 +60,11 @@ impl RefNames {
         self.records && self.read == self.write
     }
 
+    /// Whether the branches are those that others push to, and all objects of them are here.
+    pub fn is_of_server(&self) -> bool {
+        self.read == Self::server().read
+    }
+
     /// Those of a clone of `remote`, which writes below `prefix`.
     pub fn client(remote: &str, prefix: &str) -> Self {
         Self {

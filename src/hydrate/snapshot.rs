@@ -99,7 +99,7 @@ impl<'a> Snapshot<'a> {
     /// Errors: [`HydrateError::SettingsLost`].
     pub fn check_settings_ref(&self) -> Result<(), HydrateError> {
         let names = &self.setup.refs;
-        let is_certain = names.is_in_place() && names.believes_records && self.has_records();
+        let is_certain = names.is_of_server() && names.believes_records && self.has_records();
         if !is_certain || self.refs.get(SETTINGS_REF).is_some() || self.refs.is_broken(SETTINGS_REF) {
             return Ok(());
         }

@@ -72,8 +72,13 @@ fn with_context<T>(repository: &Repository, judge: impl FnOnce(&Context<'_>) -> 
     judge(&context)
 }
 
-/// What is found, a line each: whom it is about, where, and what.
+/// What is found, a line each: whom it is about, where, and what; without names, which rows have more than once.
 fn findings(verdict: &Verdict) -> Vec<String> {
+    let is_of_names = |line: &String| line.contains("more than one Application");
+    all_findings(verdict).into_iter().filter(|line| !is_of_names(line)).collect()
+}
+
+fn all_findings(verdict: &Verdict) -> Vec<String> {
     let line = |finding: &Finding| {
         let span = finding.diagnostic.span.as_ref().expect("every finding has a place");
         let severity = if finding.diagnostic.is_error() { "" } else { "warning: " };
@@ -275,6 +280,19 @@ fn branches_and_directories() {
 }
 
 #[test]
+fn names_of_one_argo_cd() {
+    let named = |name, branch, path| App { name, sync: (branch, path), ..API };
+    let warnings = |apps: &[App]| all_findings(&judge(apps, &REPOSITORY));
+    let one = ["[0, 1] 1.yaml:1 warning: more than one Application has the name `web`"];
+    assert_eq!(warnings(&[WEB, named("web", "env/dev", "x")]), one);
+    // Each environment may have an Argo CD of its own.
+    assert_eq!(warnings(&[WEB, named("web", "env/prod", "web")]), [""; 0]);
+    let two = [WEB, API, named("web", "env/dev", "x"), named("api", "env/dev", "z")];
+    let told = "[0, 1, 2, 3] 3.yaml:1 warning: 2 names are those of more than one Application: `api`, `web`";
+    assert_eq!(warnings(&two), [told]);
+}
+
+#[test]
 fn staging_branches() {
     let staged = |app: App, sync, staging| App { sync: (sync, app.name), staging: Some(staging), ..app };
     check(&[staged(WEB, "dev", "dev-next"), staged(API, "dev", "dev-next")], &REPOSITORY, &[]);
@@ -318,7 +336,7 @@ fn the_order_of_applications_does_not_matter() {
         validate(applications, &context).findings.into_iter().map(|finding| finding.diagnostic).collect::<Vec<_>>()
     };
     let expected = judge(&applications);
-    assert_eq!(expected.len(), 3);
+    assert_eq!(expected.len(), 4);
     applications.reverse();
     assert_eq!(judge(&applications), expected);
 }

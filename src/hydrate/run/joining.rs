@@ -50,7 +50,11 @@ impl Joining<'_> {
         let names = coming.iter().map(|application| application.environment_branch());
         let names: BTreeSet<&BranchName> = names.chain(gone.values().map(|record| &record.branch)).collect();
         let is_fine = self.is_plain() && self.is_sound() && self.all_are_of_their_branches(&coming);
-        if !is_fine || !self.names_are_free(&coming)? || !self.paths_are_free(&coming)? {
+        if !is_fine
+            || self.one_makes_nothing_now()?
+            || !self.names_are_free(&coming)?
+            || !self.paths_are_free(&coming)?
+        {
             return Err(Stopped::Unknown);
         }
         names.into_iter().map(|name| Ok((name.clone(), self.joined(name, &coming)?))).collect()
@@ -101,7 +105,21 @@ impl Joining<'_> {
         !self.touched.gone.contains_key(&(record.file.clone(), record.index))
     }
 
-    /// Whether no Application that something makes gets the name of another one.
+    /// Whether something made Applications that go, and makes none that stay: that is worth a word.
+    fn one_makes_nothing_now(&self) -> Result<bool, Stopped> {
+        let is_made = |record: &Record| matches!(record.about, About::Made(_));
+        let files = self.touched.gone.values().filter(|record| is_made(record)).map(|record| &record.file);
+        for file in files.collect::<BTreeSet<&RepoPath>>() {
+            let is_coming = self.touched.coming().any(|application| application.file == *file);
+            let mut records = self.state.of_file(file)?.into_iter();
+            if !is_coming && !records.any(|record| is_made(&record) && self.stays(&record)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether no Application gets the name of another one, where something makes one of them or both write to one branch.
     fn names_are_free(&self, coming: &[&Application]) -> Result<bool, Stopped> {
         for application in coming {
             let may_be_one = |other: &Option<AppName>| match (&application.namespace, other) {
@@ -110,7 +128,9 @@ impl Joining<'_> {
             };
             let is_taken = |record: &Record| {
                 let is_made = application.maker.is_some() || record.about != About::Written;
-                is_made && may_be_one(&record.namespace) && self.stays(record)
+                let is_beside =
+                    record.namespace == application.namespace && record.branch == *application.environment_branch();
+                (is_beside || (is_made && may_be_one(&record.namespace))) && self.stays(record)
             };
             if self.state.named(&application.name)?.iter().any(is_taken) {
                 return Ok(false);
