@@ -169,6 +169,18 @@ fn whole_chart(bytes: &[u8]) {
     assert_eq!(first, render(&helm::Charts::default()), "new");
 }
 
+/// A schema and, below a line of `---`, values that it judges.
+fn schema(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let (schema, values) = text.split_once("\n---\n").unwrap_or((&text, "a: 1\n"));
+    let files = MemoryFiles::new()
+        .file("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n")
+        .file("c/values.schema.json", schema)
+        .file("c/values.yaml", values)
+        .file("c/templates/t.yaml", "a: b\n");
+    drop(helm::render(&View::new(&files), &path("c"), &helm::Options::default()));
+}
+
 /// What `--set` and its kin take.
 fn set(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes).into_owned();
@@ -230,8 +242,9 @@ fn kustomization(bytes: &[u8]) {
     }
 }
 
-/// A tree of files in one text: each begins with a line `=== PATH`; `=== PATH -> TARGET` is a link. `k` is built.
-fn overlay(bytes: &[u8]) {
+/// A tree of files in one text: each begins with a line `=== PATH`; `=== PATH -> TARGET` is a link. With how many lines each
+/// has.
+fn files_of(bytes: &[u8]) -> (MemoryFiles, BTreeMap<RepoPath, usize>) {
     let mut files = MemoryFiles::new();
     let mut lines: BTreeMap<RepoPath, usize> = BTreeMap::new();
     let text = String::from_utf8_lossy(bytes);
@@ -248,6 +261,12 @@ fn overlay(bytes: &[u8]) {
         };
         lines.insert(path, content.lines().count());
     }
+    (files, lines)
+}
+
+/// Builds `k` of [`files_of`].
+fn overlay(bytes: &[u8]) {
+    let (files, lines) = files_of(bytes);
     let built = || kustomize::build(&View::new(&files), &path("k"), &kustomize::Options::default(), None);
     match built() {
         Ok(build) => {
@@ -266,6 +285,17 @@ fn overlay(bytes: &[u8]) {
                 assert!(span.line as usize <= there + 1, "{span} is behind the end of the file");
             }
         }
+    }
+}
+
+/// [`files_of`] as a dry tree: its Applications are found, and each directory is looked at.
+fn tree(bytes: &[u8]) {
+    let (files, lines) = files_of(bytes);
+    let all = Patterns::new::<&str>([]).expect("no pattern is bad");
+    Discovery::default().discover(&files, &all, &RuleSet::default(), 10_000).expect("memory is readable");
+    let view = View::new(&files);
+    for path in lines.keys().filter_map(RepoPath::parent) {
+        drop((view.list(&path), view.kind(&path), view.content_id(&path)));
     }
 }
 
@@ -445,6 +475,19 @@ pub const TARGETS: &[Target] = &[
             "=== Chart.yaml\napiVersion: v1\nname: c\nversion: 1.0.0\n=== requirements.yaml\ndependencies: [{name: s, version: '*', \
              repository: 'file://../s'}]\n=== charts/s/Chart.yaml\nname: s\nversion: 0.1.0\ntype: library\n=== charts/s/templates/_l.tpl\n\
              {{ define \"l\" }}{{ set .Values \"k\" (.Files.Get \"f\") }}{{ end }}\n=== f\ntext\n=== templates/a.yaml\n{{ template \"l\" . }}\n",
+        ],
+    },
+    Target {
+        name: "schema",
+        run: schema,
+        seeds: &[
+            "{\"$schema\": \"https://json-schema.org/draft/2020-12/schema\", \"$defs\": {\"n\": {\"anyOf\": [{\"type\": \"integer\", \
+             \"multipleOf\": 3}, {\"$ref\": \"#/$defs/n\"}]}}, \"properties\": {\"a\": {\"items\": {\"$ref\": \"#/$defs/n\"}, \
+             \"uniqueItems\": true, \"contains\": {\"const\": 3}}}, \"patternProperties\": {\"^(b|c)+$\": {\"format\": \"uri\"}}, \
+             \"unevaluatedProperties\": false, \"if\": {\"required\": [\"b\"]}, \"then\": {\"not\": {\"maxProperties\": 1}}}\n---\n\
+             a: [3, 6, 9]\nb: https://example.com/a\nbcb: x\n",
+            "{\"$id\": \"https://e/a\", \"oneOf\": [{\"allOf\": [{\"dependentSchemas\": {\"a\": {\"propertyNames\": {\"pattern\": \
+             \"(a|aa)+$\"}}}}]}, {\"enum\": [[1, {\"b\": 2}], null]}]}\n---\na: {aaaaaaaaaaaaaaaab: 1}\n",
         ],
     },
     Target {
@@ -667,6 +710,14 @@ pub const TARGETS: &[Target] = &[
                 "subjects: [{kind: ServiceAccount, name: default, namespace: x}]\n",
                 "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}\n",
             ),
+        ],
+    },
+    Target {
+        name: "tree",
+        run: tree,
+        seeds: &[
+            "=== a/b/kustomization.yaml\npatches: [{path: p.yaml}]\n=== a/b/p.yaml\nkind: Application\nspec: {sourceHydrator: {}}\n\
+             === a/c -> b\n=== a/b/loop -> ../../a\n=== charts/x/Chart.yaml\nname: x\n=== charts/x/templates/t.yaml\na: b\n",
         ],
     },
     Target {

@@ -11,6 +11,7 @@
 //! bounded in depth, in number and in the length of what is said of it.
 
 mod conflict;
+mod copy;
 mod decode;
 mod document;
 mod environment;
@@ -53,6 +54,7 @@ use field::Field;
 use set::Cluster;
 
 pub use conflict::destination_is_dry;
+pub use copy::Copier;
 pub use document::Document;
 pub use environment::{Environment, Substituted, Variable};
 pub use made::{By, Keeps, Maker, makers_of};
@@ -63,7 +65,7 @@ pub use options::{
     Plugin, PluginParameter, PluginVariable, Replicas,
 };
 pub use pause::PAUSED;
-pub use read::{File, Misspelt, is_marked, read, read_by, read_too_large};
+pub use read::{File, Misspelt, is_marked, objects, read, read_by, read_too_large};
 pub use referenced::Referenced;
 pub use rules::{Rule, RuleSet};
 pub use search::{

@@ -19,6 +19,7 @@
 //! [`View::confirms`]: crate::view::View::confirms
 
 mod codec;
+mod maker_limits;
 mod record;
 mod state;
 mod store;
@@ -26,6 +27,7 @@ mod table;
 mod unsearched;
 
 pub use codec::{Decoder, Encoder};
+pub use maker_limits::{MakerLimit, MakerLimits};
 pub use record::{About, Encoded, Failure, FailureKind, Record, Used};
 pub use state::{Branch, Frozen, Head, State, Stuck, Unusable};
 pub use store::Cache;

@@ -160,6 +160,9 @@ pub struct Diagnostic {
     /// The key that is not a field, when that is what is wrong.
     #[serde(default, rename = "unknownField", skip_serializing_if = "Option::is_none")]
     pub unknown_field: Option<Box<UnknownField>>,
+    /// The name that was probably meant, where something other than a field has nearly the name of what is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub near: Option<String>,
 }
 
 impl Diagnostic {
@@ -175,6 +178,7 @@ impl Diagnostic {
             hint: None,
             refusal: None,
             unknown_field: None,
+            near: None,
         }
     }
 
@@ -233,9 +237,9 @@ impl Diagnostic {
         self.unknown_field.is_some()
     }
 
-    /// Whether a key is a near miss of a field: somebody meant the field, and it has no effect.
+    /// Whether a key is a near miss of a field, or a name one of another: somebody meant that.
     pub fn is_near_miss(&self) -> bool {
-        self.unknown_field.as_ref().is_some_and(|field| field.near.is_some())
+        self.near.is_some() || self.unknown_field.as_ref().is_some_and(|field| field.near.is_some())
     }
 
     /// Whether this stops the environment branches that it touches.

@@ -5,15 +5,18 @@ use std::io::Read;
 
 mod notify;
 mod options;
+mod outside;
 mod post_receive;
 mod pre_push;
 mod pre_receive;
+mod tell;
 
 pub use notify::notify;
 pub use options::{Options, Strict, UnknownWord, access};
 pub use post_receive::post_receive;
 pub use pre_push::pre_push;
 pub use pre_receive::pre_receive;
+pub use tell::{tell, untold};
 
 /// How much of standard input is read: a line of 200 bytes for each of 300,000 refs.
 const STDIN_BYTES_MAX: u64 = 64 << 20;

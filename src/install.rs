@@ -17,6 +17,8 @@ mod calling;
 mod client;
 mod config;
 mod doctor;
+mod every;
+mod forge;
 mod guard;
 mod hook;
 mod place;
@@ -32,6 +34,8 @@ use crate::git::{self, Repository};
 use config::Config;
 
 pub use doctor::{Doctor, Finding, Health, Surroundings};
+pub use every::repositories;
+pub use forge::{FORGE_PUSHER, GITEA, forge_pusher};
 pub use guard::Owned;
 pub use hook::{CLIENT_HOOKS, Hook, SERVER_HOOKS};
 
@@ -146,6 +150,16 @@ impl<'a> Installer<'a> {
         Ok(Self { repository, config, git, steps: Vec::new(), refused: Vec::new() })
     }
 
+    /// Whether hooks of a server call us, wherever they are.
+    pub fn is_server(&self) -> Result<bool, Error> {
+        for hook in SERVER_HOOKS {
+            if calling::calling(hook, self.repository)?.is_some() || !self.config.get(&hook.key("command")).is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// What was done and found, in that order.
     pub fn steps(self) -> Vec<Step> {
         self.steps
@@ -174,7 +188,8 @@ fn kept(file: &Path) -> PathBuf {
     name.into()
 }
 
-fn is_executable(file: &Path) -> bool {
+/// Whether a file can be run.
+pub fn is_executable(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 

@@ -22,8 +22,10 @@
 //! 8. [`metadata::Writer`] makes every byte of the branch: manifests ([`manifest::encode`]), `hydrator.metadata`,
 //!    `README.md`, the commit message and the note.
 //! 9. [`publish`] turns files into trees in a [`git::ObjectBuffer`], in memory.
+//!    Last is the branch of copies (`hydrate/run/copies.rs`), where the setting `applicationsTo` asks for one.
 //! 10. Objects become durable, then all refs move at once ([`git::Transaction`], begun early); a lost race starts again at
-//!     2. [`report::summary`] tells the pusher.
+//!     2. [`report::summary`] tells the pusher, and [`hook::tell()`] has the platform that hosts the repository see the branches that
+//!     moved.
 //!
 //! # How it stays fast
 //!
@@ -63,7 +65,7 @@
 //!             settings -> application metadata
 //! format      git jinja shares stack template yaml      git -> shares, template -> yaml
 //!             diag path      diag -> path
-//! ground      go versions
+//! ground      go growth versions
 //! ```
 //!
 //! # Never
@@ -94,6 +96,9 @@ pub mod diff;
 pub mod directory;
 pub mod git;
 pub mod go;
+#[cfg(test)]
+#[path = "growth/tests.rs"]
+mod growth;
 pub mod helm;
 pub mod hook;
 pub mod hydrate;

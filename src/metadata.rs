@@ -7,6 +7,7 @@
 
 mod behind;
 pub mod contract;
+mod copied;
 mod dry;
 mod escape;
 mod json;
@@ -24,6 +25,7 @@ mod writer;
 
 pub use crate::go::mail::Address;
 pub use behind::Behind;
+pub use copied::{Followed, Hydrated, copy_metadata, read_copy_metadata};
 pub use dry::{DryCommit, Message};
 pub use message::{Trailers, allowed_removals};
 pub use read::{NOTES_REF, Provenance, UnreadableMetadata, note, read_note};

@@ -136,9 +136,17 @@ impl Renderers {
     /// now on.
     fn isolated(self, isolation: Isolation) -> Self {
         if isolation != Isolation::Alone {
-            fence::limit(self.limits.run_memory, 1);
+            fence::limit(self.limits.run_memory, 0);
         }
         Self { isolation, ..self }
+    }
+
+    /// Does `work`, which starts so many threads with deep stacks.
+    fn with_stacks<T>(&self, stacks: usize, work: impl FnOnce() -> T) -> T {
+        match self.isolation {
+            Isolation::Alone => work(),
+            Isolation::Together | Isolation::Apart => fence::with_stacks(self.limits.run_memory, stacks, work),
+        }
     }
 
     /// The same, rendering in processes of their own, in a process that seldom renders anything.
@@ -197,10 +205,7 @@ impl Renderers {
             return Vec::new();
         }
         let threads = self.threads().min(sorted.len());
-        if self.isolation != Isolation::Alone {
-            fence::limit(self.limits.run_memory, threads.max(1));
-        }
-        let render = || pool::in_order(&sorted, threads, work, done);
+        let render = || self.with_stacks(threads.max(1), || pool::in_order(&sorted, threads, work, done));
         let time = self.limits.commit_time.min(self.time_left());
         let results = match commit.watch().within(time, &commit.is_late, render) {
             Ok(results) => results,

@@ -14,7 +14,7 @@ use crate::hydrate::Observer;
 pub use console::{Console, wrap};
 pub use log::log;
 pub use paint::{Paint, Painted, Style, screened, screened_json};
-pub use text::{Wording, diagnostics, summary};
+pub use text::{Wording, counted, diagnostics, summary};
 
 /// How long work may take before it is worth a line.
 const SILENCE: Duration = Duration::from_millis(500);

@@ -78,6 +78,10 @@ pub struct Settings {
     /// Which Applications without `spec.sourceHydrator` are hydrated, and where to. The first that matches decides.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
+    /// The branch that gets copies of all hydrated Applications, each of which leads to what was hydrated of it; none are made
+    /// while it is not set.
+    #[serde(deserialize_with = "one_branch", skip_serializing_if = "Option::is_none")]
+    pub applications_to: Option<BranchName>,
     /// The namespace of Argo CD, where the Secrets of its clusters are; `argocd` while it is not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argocd_namespace: Option<String>,
@@ -356,6 +360,7 @@ impl Settings {
             }
         }
         settings.check_made()?;
+        settings.check_copies()?;
         settings.on_failure.check()?;
         settings.frozen.check()?;
         check_tools(&settings.tools)?;
@@ -374,6 +379,14 @@ impl Settings {
         match self.argocd_namespace.as_deref().map(AppName::new) {
             Some(Err(error)) => Err(SettingsError::Wrong(format!("argocdNamespace: {error}"))),
             _ => Ok(()),
+        }
+    }
+
+    /// Copies are written by hydration, and dry branches are not.
+    fn check_copies(&self) -> Result<(), SettingsError> {
+        match self.applications_to.as_ref().filter(|branch| self.dry_branches.contains(branch)) {
+            Some(branch) => Err(SettingsError::Wrong(format!("applicationsTo: `{branch}` is one of `dryBranches`"))),
+            None => Ok(()),
         }
     }
 
@@ -402,7 +415,8 @@ impl Settings {
             dry_branches: Vec::new(),
             made_applications: None,
             roots: Vec::new(),
-            rules: Vec::new(),
+            // With copies, they decide about what an Application renders that makes others.
+            rules: if settings.applications_to.is_some() { settings.rules.clone() } else { Vec::new() },
             argocd_namespace: None,
             application_sets: BTreeMap::new(),
             branches: Vec::new(),
@@ -496,6 +510,10 @@ fn branches<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<BranchName
     one_or_many(deserializer)?.iter().map(|name| branch(name)).collect()
 }
 
+fn one_branch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BranchName>, D::Error> {
+    Option::<String>::deserialize(deserializer)?.map(|name| branch(&name)).transpose()
+}
+
 fn paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RepoPath>, D::Error> {
     one_or_many(deserializer)?.iter().map(|text| checked_path(text)).collect()
 }
@@ -565,6 +583,7 @@ dryBranches: [main, release]
 branches: [environments/*]
 knownFields: [costCenter]
 adopt: [environments/old]
+applicationsTo: deployed
 activePaths:
   environments/dev: [team-a, team-b/x]
 profile: argocd
@@ -628,6 +647,8 @@ tools: {helm: 4.2.3, kustomize: 5.8.1}
             ("tools: {helm: 3.19.0}", "tools.helm: this git-hydrate renders as version 4.2.3 does, not as `3.19.0`"),
             ("activePaths: {dev: [a, a/b]}", "`a/b` is inside `a`"),
             ("activePaths: {dev: [.]}", "`.` is the root"),
+            ("{dryBranches: [main], applicationsTo: main}", "applicationsTo: `main` is one of `dryBranches`"),
+            ("applicationsTo: a..b", "`a..b` is not a valid branch name"),
             ("repoURL: {a: b}", "`repoURL` must be a string or a list of strings, not a mapping"),
         ];
         for (text, expected) in rows {

@@ -71,6 +71,13 @@ pub enum Kind {
     Submodule,
 }
 
+impl Kind {
+    /// Whether a checkout has a directory there.
+    pub fn is_checkout_directory(&self) -> bool {
+        matches!(self, Kind::Directory | Kind::Submodule)
+    }
+}
+
 /// One entry of a directory, links not followed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Entry {
@@ -498,7 +505,7 @@ impl fmt::Debug for View<'_> {
 }
 
 fn directories(entries: &[Entry]) -> Vec<Entry> {
-    entries.iter().filter(|entry| matches!(entry.kind, Kind::Directory | Kind::Submodule)).cloned().collect()
+    entries.iter().filter(|entry| entry.kind.is_checkout_directory()).cloned().collect()
 }
 
 /// The id of a listing: the names and kinds of a directory's entries, whatever they contain.

@@ -322,3 +322,47 @@ fn what_an_application_of_a_root_renders_is_no_root() {
     assert!(told.contains("  - name: top\n    path: top\n") && !told.contains("- name: a\n"), "{told}");
     assert!(told.contains("2 of 2 Applications would hydrate"), "{told}");
 }
+
+#[test]
+fn charts_that_ask_for_an_unknown_cluster_are_told_with_their_lines() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .Release.Name }}'}\n";
+    let apis = "{{- if .Capabilities.APIVersions.Has \"monitoring.coreos.com/v1\" }}\n";
+    let template =
+        format!("{map}data:\n  kube: '{{{{ .Capabilities.KubeVersion.Version }}}}'\n---\n{apis}{map}{{{{- end }}}}\n");
+    let versions = "path: chart, helm: {kubeVersion: '1.30', apiVersions: [monitoring.coreos.com/v1]}";
+    let kube = "path: chart, helm: {kubeVersion: '1.30'}";
+    let one = |name: &str, source: &str| application(name, "env: dev", &here("chart").replace("path: chart", source));
+    let files = [
+        ("chart/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n".to_owned()),
+        ("chart/templates/map.yaml", template),
+        ("apps/web.yaml", one("web", "path: chart")),
+        ("apps/kube.yaml", one("kube", kube)),
+        ("apps/known.yaml", one("known", versions)),
+    ];
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    clone.commit("charts", &files);
+    let told = adopt(&clone, &["--repo-url", URL, "--branch-pattern", BY_LABEL]).stdout;
+    let line = |at: &str, names: &str| {
+        format!(
+            "  chart/templates/map.yaml:{at}: the chart asks for `.Capabilities` of a cluster that is not known, so what runs may differ: {names}\n"
+        )
+    };
+    assert!(told.contains(&line("5:13", "web")) && told.contains(&line("7:8", "kube, web")), "{told}");
+    assert!(
+        told.contains("hint: name the versions that the cluster serves")
+            && !told.contains("differ: known")
+            && !told.contains(", known"),
+        "{told}"
+    );
+
+    // A list of clusters tells them.
+    let clusters =
+        "- {name: in-cluster, server: https://kubernetes.default.svc, kubeVersion: '1.30', apiVersions: [v1]}\n";
+    clone.commit("clusters", &[("clusters.yaml", clusters)]);
+    clone.hydrate(&["config", "set", "clusters", "clusters.yaml"]);
+    let told = adopt(&clone, &["--repo-url", URL, "--branch-pattern", BY_LABEL]).stdout;
+    assert!(!told.contains(".Capabilities"), "{told}");
+}

@@ -17,7 +17,7 @@ enum Place {
 use Place::{Here, Server};
 
 /// Every command, done or the same (0), with findings (1), and after an error (2).
-const ROWS: [Row; 71] = [
+const ROWS: [Row; 74] = [
     (&["HEAD"], Here, 0),
     (&["no-such-commit"], Here, 2),
     (&["--no-such-option"], Here, 2),
@@ -77,6 +77,9 @@ const ROWS: [Row; 71] = [
     (&["doctor"], Server, 0),
     (&["doctor"], Here, 0),
     (&["doctor", "../no-such.git"], Server, 2),
+    (&["install", "--server", "--all", "."], Server, 0),
+    (&["doctor", "--all", "."], Server, 0),
+    (&["doctor", "--all", "../no-such"], Server, 2),
     (&["commit"], Server, 2),
     (&["uninstall"], Here, 0),
     (&["uninstall"], Server, 0),

@@ -1,6 +1,6 @@
 //! The setting `frozen`: a branch that gets no commit until it ends, and one for the newest dry commit then.
 
-use crate::push::{application, both, config_map, dry, note, tip, verified};
+use crate::push::{application, both, config_map, dry, note, note_of, tip, verified};
 use crate::strict::BROKEN;
 use crate::support::{Lab, Repo};
 
@@ -119,6 +119,52 @@ fn whoever_asks_reads_that_a_branch_is_frozen_and_why() {
 }
 
 #[test]
+fn a_pusher_is_told_what_is_wrong_with_the_documents_of_a_frozen_branch() {
+    both(|server| {
+        let clone = hydrated(server);
+        freeze(server);
+        let before = state(server);
+        let (file, text) = application("web", "prod");
+        clone.commit("slip", &[(&file, &text.replace("path: apps/web/prod", "path: ../x"))]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("warning: ") && told.contains(&format!("{file}:")) && !told.contains("error"), "{told}");
+        assert_eq!(state(server), before);
+        // Again, while nothing else changes; and no more once it is right.
+        clone.commit("notes", &[("NOTES", "x")]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains(&format!("{file}:")), "{told}");
+        clone.commit("mend it", &[(&file, &text)]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(!told.contains(&format!("{file}:")), "{told}");
+        assert_eq!(state(server), before);
+    });
+}
+
+#[test]
+fn a_pusher_reads_before_the_push_that_a_branch_is_frozen() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = hydrated(&server);
+    clone.hydrate(&["install", "--client"]).success();
+    freeze(&server);
+    let before = state(&server);
+    clone.git(&["fetch", "-q"]);
+    change(&clone, "two");
+    let told = clone.push().success().stderr;
+    let ours: Vec<&str> = told.lines().filter(|line| !line.starts_with("remote:")).collect();
+    assert!(
+        ours.iter().any(|line| line.contains("environments/prod") && line.contains("frozen: release week")),
+        "{told}"
+    );
+    assert!(ours.iter().any(|line| line.contains("environments/dev") && line.contains("changed")), "{told}");
+    assert_eq!(state(&server), before);
+    // What would not render there stops no push.
+    clone.commit("slip", &[("apps/web/prod/config.yaml", BROKEN)]);
+    clone.push().success();
+    assert_eq!(state(&server), before);
+}
+
+#[test]
 fn catch_up_makes_every_commit_when_it_is_asked_to() {
     let lab = Lab::new();
     let server = lab.server();
@@ -217,4 +263,28 @@ fn manifests_of_another_renderer_are_refused_too() {
     let told = server.hydrate_with(&["commit"], &request).exits(1);
     assert!(told.stdout.contains("error: `environments/prod` is frozen: release week"), "{told:?}");
     assert_eq!(state(&server), before);
+}
+
+#[test]
+fn a_frozen_branch_that_is_to_be_promoted_keeps_its_record() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = hydrated(&server);
+    freeze(&server);
+    let before = state(&server);
+    let (path, text) = application("web", "prod");
+    clone.commit("stage prod", &[(&path, &format!("{text}    hydrateTo: {{targetBranch: {PROD}-next}}\n"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains(&format!("{PROD}-next")), "{told}");
+    assert_eq!(state(&server), before);
+    // The freeze is no mistake because no Application writes the branch now.
+    clone.commit("no prod", &[(&path, &text.replace(PROD, "environments/Prod"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(!told.contains("matches no environment branch"), "{told}");
+    clone.commit("as before", &[(&path, &text)]);
+    clone.push().success();
+    assert_eq!(state(&server), before);
+    // Others would be emptied, and say so.
+    server.hydrate(&["config", "unset", "frozen"]).exits(1);
+    assert_eq!(note(&server, PROD), note_of(&tip(&server, "main")));
 }

@@ -4,7 +4,8 @@
 //! or run without end, take more memory than [`PEAK_BYTES_MAX`], or write anything but refs of its own. Each says what it
 //! is answered.
 //!
-//! `HOSTILE=table` prints exit code, processor time, peak memory and answer of each; `tests/long/hostile` does so with a release build.
+//! `HOSTILE=table` prints exit code, time on a processor and on the wall, peak memory of the largest process and of all
+//! together, and the answer of each; `tests/long/hostile` does so with a release build.
 
 mod charts;
 mod costs;
@@ -16,8 +17,9 @@ mod trees;
 
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::Duration;
-use std::{fs, io};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use std::{fs, io, thread};
 
 use crate::push::{application, config_map, dry, tip};
 use crate::support::{BINARY, Lab, Repo};
@@ -27,6 +29,9 @@ const PEAK_BYTES_MAX: u64 = 640 << 20;
 
 /// How much processor time one run may take, in seconds: without optimisation far more than with it.
 const SECONDS_MAX: u64 = 60;
+
+/// How often the memory of all processes of a run is looked at.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// How much one run may say, in bytes: one text in full, what stands around it, and what the other Application is told.
 const SAID_BYTES_MAX: usize = 50_000;
@@ -104,6 +109,7 @@ const HEAVY: &[&str] = &[
     "100,000 brackets in a manifest",
     "10,000 Applications from one parent",
     "Applications that make four more each, without end",
+    "5,000 Applications from a template of 8 KB",
 ];
 
 /// What rightly holds back the Application that has nothing to do with it: two branches cannot both be, and nobody knows
@@ -260,8 +266,14 @@ fn hex(digits: &str) -> Vec<u8> {
 struct Cost {
     status: ExitStatus,
     said: String,
+    /// On a processor.
     time: Duration,
+    /// On the wall.
+    wall: Duration,
+    /// Of the process that took most.
     peak_bytes: u64,
+    /// Of all its processes together, as far as a look at them now and then shows.
+    tree_bytes: u64,
 }
 
 impl Cost {
@@ -289,12 +301,38 @@ fn measure(repo: &Repo) -> Cost {
     // SAFETY: the closure does one system call. With one, the child is forked and starts with the memory that we have now,
     // not with the most that we ever had, which Linux else counts as its own.
     unsafe { command.pre_exec(limit_time) };
-    let child = command.spawn().expect("starts");
-    let (status, usage) = wait(child.id());
+    let started = Instant::now();
+    let child = command.process_group(0).spawn().expect("starts");
+    let (over, tree) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (status, usage) = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                tree.fetch_max(group_bytes(child.id()), Ordering::Relaxed);
+                thread::park_timeout(LOOK);
+            }
+        });
+        let ended = wait(child.id());
+        over.store(true, Ordering::Relaxed);
+        ended
+    });
+    let (wall, tree_bytes) = (started.elapsed(), tree.into_inner());
     let said = String::from_utf8_lossy(&fs::read(said).expect("readable")).into_owned();
     let seconds = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
     let time = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-    Cost { status, said, time, peak_bytes: usage.ru_maxrss as u64 * 1024 }
+    Cost { status, said, time, wall, peak_bytes: usage.ru_maxrss as u64 * 1024, tree_bytes }
+}
+
+/// How much memory the processes of a group have now; what they share counts for each.
+fn group_bytes(group: u32) -> u64 {
+    let of_process = |dir: fs::DirEntry| {
+        let stat = fs::read_to_string(dir.path().join("stat")).ok()?;
+        // The name of the program may have blanks in it.
+        let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(2);
+        let is_its = fields.next()?.parse() == Ok(group);
+        let pages: u64 = fs::read_to_string(dir.path().join("statm")).ok()?.split(' ').nth(1)?.parse().ok()?;
+        is_its.then_some(pages * 4096)
+    };
+    fs::read_dir("/proc").expect("Linux").flatten().filter_map(of_process).sum()
 }
 
 /// Waits for a process that nobody else waits for, and tells what it used, its own children with it.
@@ -343,10 +381,15 @@ fn try_all(cases: &[Case]) {
         drop(dry);
         let cost = measure(&copy);
         let (ms, mib) = (cost.time.as_millis(), cost.peak_bytes >> 20);
+        let (wall, tree) = (cost.wall.as_millis(), cost.tree_bytes >> 20);
         let code = cost.status.code().map_or_else(|| cost.status.to_string(), |code| code.to_string());
         let headline: String = cost.headline().trim().chars().take(150).collect();
         if table {
-            println!("{:44} {code:>2} {ms:>7} ms {mib:>5} MiB  {}", case.name, headline.escape_debug());
+            println!(
+                "{:44} {code:>2} {ms:>7} ms {wall:>7} ms {mib:>5} MiB {tree:>5} MiB  {}",
+                case.name,
+                headline.escape_debug()
+            );
         }
         let mut complain = |what: &str| wrong.push(format!("{}: {what}: {}", case.name, cost.said));
         let said = cost.said.replace('\n', " ");

@@ -828,8 +828,18 @@ impl Dry {
 /// The same with Applications that rules hydrate, those of sets and parents included, while the rules change.
 #[test]
 fn what_rules_hydrate_is_the_same_with_what_is_remembered_and_from_scratch() {
+    follow_rules(31, "");
+}
+
+/// The same with copies of them.
+#[test]
+fn copies_are_the_same_with_what_is_remembered_and_from_scratch() {
+    follow_rules(31, "applicationsTo: copies\n");
+}
+
+fn follow_rules(seed: u64, more: &str) {
     let mut twins = Twins::new();
-    let mut random = Random(31);
+    let mut random = Random(seed);
     let mut dry = Dry::start();
     dry.start_sets();
     dry.start_parents();
@@ -837,7 +847,7 @@ fn what_rules_hydrate_is_the_same_with_what_is_remembered_and_from_scratch() {
     let (mut seconds, mut tip) = (1_700_000_000, None);
     let settings = |rules: &str| {
         let rules = rules.replace("\n- ", "\n  - ");
-        format!("repoURL: {URL}\nclusters: fleet.yaml\nmadeApplications: true\nrules:\n  {rules}")
+        format!("repoURL: {URL}\nclusters: fleet.yaml\nmadeApplications: true\n{more}rules:\n  {rules}")
     };
     twins.settings(&settings(RULES[0]), seconds);
     for round in 0..60 {
@@ -859,7 +869,9 @@ fn what_rules_hydrate_is_the_same_with_what_is_remembered_and_from_scratch() {
         }
         let report = twins.hydrate(round, &mut random);
         if round == 0 {
-            assert!(moved(&report) == 2 && report.problems.is_empty() && report.warnings.is_empty(), "{report:?}");
+            let branches = if more.is_empty() { 2 } else { 3 };
+            assert!(moved(&report) == branches && report.problems.is_empty(), "{report:?}");
+            assert!(!more.is_empty() || report.warnings.is_empty(), "{report:?}");
         }
     }
     let [with, without] = twins.rendered();

@@ -191,7 +191,8 @@ fn hooks_go_where_git_and_platforms_look_for_them() {
             server.hook(HOOK, gitea);
         }
         let theirs = server.file(HOOK);
-        server.hydrate(&["install", "--server"]).success();
+        let told = server.hydrate(&["install", "--server"]).success().stdout;
+        assert_eq!(told.contains("a job hydrate: git hydrate push"), name.starts_with("GitLab"), "{name}: {told}");
         assert!(server.file(expected).is_some_and(|script| script.contains(BINARY)), "{name}");
         assert_eq!(server.file(HOOK), theirs, "{name}");
         server.hydrate(&["uninstall"]).success();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::push::{application, config_map, dry, tip};
+use crate::push::{application, both, config_map, dry, note, note_of, tip, verified};
 use crate::support::{Lab, Repo};
 
 const DEV: &str = "environments/dev";
@@ -316,4 +316,180 @@ fn a_branch_that_another_dry_branch_names_too_is_up_to_date_in_status() {
     let status = server.hydrate(&["status"]).exits(1).stdout;
     assert!(status.contains("of main  up to date") && !status.contains("rewound"), "{status}");
     assert!(status.contains("`environments/dev` is hydrated from `main`, not from `team`"), "{status}");
+}
+
+#[test]
+fn what_is_too_long_for_a_template_holds_back_its_own_branch_only() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    let before = tip(&server, "environments/prod");
+    let (path, text) = application("web", "prod");
+    let chart = "apiVersion: v2\nname: web\nversion: 1.0.0\n";
+    let parameter =
+        format!("path: charts/web\n      helm: {{parameters: [{{name: a, value: {}}}]}}\n", "y".repeat(1 << 20));
+    let long = text.replace("path: apps/web/prod\n", &parameter);
+    let (dev, rendered) = (config_map("web", "2"), config_map("web", "chart"));
+    let files = [
+        (path.as_str(), long.as_str()),
+        ("charts/web/Chart.yaml", chart),
+        ("charts/web/templates/config.yaml", rendered.as_str()),
+        ("apps/web/dev/config.yaml", dev.as_str()),
+    ];
+    let next = clone.commit("long", &files);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("error: the template README.md.j2 of the settings: its output has more than"), "{told}");
+    assert!(told.contains("= application: web-prod"), "{told}");
+    assert_eq!(note(&server, DEV), note_of(&next));
+    assert!(server.git(&["show", "environments/dev:web/manifest.yaml"]).contains("value: 2"));
+    assert_eq!(tip(&server, "environments/prod"), before);
+    // Without it, the branch goes on.
+    let next = clone.commit("short", &[(&path, &long.replace(&"y".repeat(1 << 20), "short"))]);
+    clone.push().success();
+    assert_eq!(note(&server, "environments/prod"), note_of(&next));
+    server.hydrate(&["verify"]).success();
+    // A message that is too long for an admin's template is passed over by the next commit.
+    std::fs::create_dir(server.path.join("templates")).expect("a directory");
+    let template = "{{ metadata.subject }}{% for i in range(2000) %}{{ metadata.body }}{% endfor %}\n";
+    std::fs::write(server.path.join("templates/commit-message.j2"), template).expect("writable");
+    server.hydrate(&["config", "import", "templates"]).success();
+    let two =
+        |value: &str| ["dev", "prod"].map(|env| (format!("apps/web/{env}/config.yaml"), config_map("web", value)));
+    let commit = |message: &str, value: &str| {
+        let files = two(value);
+        clone.commit(message, &files.each_ref().map(|(path, text)| (path.as_str(), text.as_str())))
+    };
+    commit(&format!("long\n\n{}", "y".repeat(1000)), "3");
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("error: the template commit-message.j2 of the settings: its output has more than"), "{told}");
+    let next = commit("short", "4");
+    clone.push().success();
+    assert_eq!(note(&server, DEV), note_of(&next));
+}
+
+/// `application` of dev with a mistake in its document, pushed after it was hydrated. Answers what the pusher reads.
+fn mistaken(server: &Repo, from: &str, to: &str) -> String {
+    let clone = dry(server, &["web", "api"], &["dev"]);
+    clone.push().success();
+    let (file, text) = application("web", "dev");
+    clone.commit("mistake", &[(&file, &text.replace(from, to))]);
+    let before = tip(server, DEV);
+    let told = clone.push().success().remote().join("\n");
+    assert_eq!(tip(server, DEV), before, "{told}");
+    let files = server.git(&["ls-tree", "-r", "--name-only", DEV]);
+    assert!(files.contains("web/manifest.yaml"), "{files}");
+    // Once it is right again, the branch goes on.
+    let fixed = clone.commit("correct it", &[(&file, &text), ("apps/web/dev/config.yaml", &config_map("web", "new"))]);
+    clone.push().success();
+    assert_eq!(note(server, DEV), note_of(&fixed));
+    told
+}
+
+#[test]
+fn a_mistyped_target_revision_leaves_the_application_where_it_runs() {
+    both(|server| {
+        let told = mistaken(server, "targetRevision: main", "targetRevision: mian");
+        let error = "error: `mian` is named by 1 Application and does not exist here";
+        assert!(told.contains(error) && told.contains("environments/dev  stays at"), "{told}");
+    });
+}
+
+#[test]
+fn a_destination_that_is_refused_leaves_the_application_where_it_runs() {
+    both(|server| {
+        let told = mistaken(server, "targetBranch: environments/dev", "targetBranch: main");
+        assert!(
+            told.contains("error: `main` is a dry branch")
+                && told.contains("environments/dev  stays at")
+                && !told.contains("\nmain "),
+            "{told}"
+        );
+    });
+    both(|server| {
+        server.hydrate(&["config", "set", "branches", "environments/*"]).success();
+        let told = mistaken(server, "targetBranch: environments/dev", "targetBranch: prod");
+        assert!(told.contains("the settings do not allow hydration to `prod`"), "{told}");
+    });
+}
+
+#[test]
+fn strict_mode_refuses_a_mistyped_target_revision_that_would_take_an_application_away() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev"]);
+    clone.push().success();
+    server.git(&["config", "hydrate.strict", "touched"]);
+    let (file, text) = application("web", "dev");
+    clone.commit("typo", &[(&file, &text.replace("targetRevision: main", "targetRevision: mian"))]);
+    let told = clone.run("git", &["push", "origin", "HEAD"]);
+    assert!(told.code != Some(0) && told.stderr.contains("`mian` is named by 1 Application"), "{told:?}");
+}
+
+#[test]
+fn an_application_that_moves_to_another_dry_branch_is_removed_from_where_it_was() {
+    both(|server| {
+        let clone = dry(server, &["web", "api"], &["dev"]);
+        clone.push().success();
+        clone.git(&["branch", "-q", "next"]);
+        clone.git(&["push", "-q", "origin", "next"]);
+        let (file, text) = application("web", "dev");
+        clone.commit("move", &[(&file, &text.replace("targetRevision: main", "targetRevision: next"))]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("removed web"), "{told}");
+    });
+}
+
+#[test]
+fn one_of_two_applications_of_a_name_is_removed_although_the_other_is_mistaken() {
+    both(|server| {
+        let clone = server.clone_to("clone");
+        let named = |env: &str| {
+            let (file, text) = application("web", env);
+            (file, text.replace(&format!("name: web-{env}\n"), "name: web\n"))
+        };
+        let ((dev, dev_text), (prod, prod_text)) = (named("dev"), named("prod"));
+        let (api, api_text) = application("api", "dev");
+        let [a, b, c] = ["web/dev", "web/prod", "api/dev"].map(|dir| format!("apps/{dir}/config.yaml"));
+        let map = config_map("web", "x");
+        let api_map = config_map("api", "x");
+        clone.commit(
+            "all",
+            &[(&dev, &dev_text), (&prod, &prod_text), (&api, &api_text), (&a, &map), (&b, &map), (&c, &api_map)],
+        );
+        clone.push().success();
+        clone.git(&["rm", "-q", &dev]);
+        clone.commit("drop", &[(&prod, &prod_text.replace("targetRevision: main", "targetRevision: mian"))]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("removed web") && told.contains("environments/prod  stays at"), "{told}");
+    });
+}
+
+#[test]
+fn an_application_that_went_while_the_dry_branch_was_renamed_is_removed() {
+    for is_head in [false, true] {
+        let lab = Lab::new();
+        let server = lab.server();
+        let clone = dry(&server, &["web", "api"], &["dev"]);
+        if is_head {
+            let files = ["web", "api"].map(|name| application(name, "dev"));
+            let files = files.map(|(file, text)| (file, text.replace("targetRevision: main", "targetRevision: HEAD")));
+            clone.commit("HEAD", &[(&files[0].0, &files[0].1), (&files[1].0, &files[1].1)]);
+        }
+        clone.push().success();
+        server.git(&["config", "receive.denyDeleteCurrent", "ignore"]);
+        clone.git(&["push", "-q", "origin", ":main"]);
+        clone.git(&["branch", "-q", "-m", "trunk"]);
+        let ((web, _), (api, text)) = (application("web", "dev"), application("api", "dev"));
+        clone.git(&["rm", "-q", &web]);
+        if !is_head {
+            clone.commit("rename", &[(&api, &text.replace("targetRevision: main", "targetRevision: trunk"))]);
+        }
+        clone.commit("next", &[("NOTES", "text")]);
+        clone.git(&["push", "-q", "origin", "trunk"]);
+        let told = server.hydrate(&["config", "set", "dryBranches", "trunk"]).success();
+        assert!(told.stdout.contains("removed web"), "{told:?}");
+        assert!(!server.git(&["ls-tree", "-r", "--name-only", DEV]).contains("web/"));
+        verified(&server);
+    }
 }

@@ -92,6 +92,27 @@ fn an_application_that_fails_keeps_its_files_and_the_others_go_on() {
 }
 
 #[test]
+#[ignore = "needs Helm in the directory that GIT_HYDRATE_TEST_TOOLS names"]
+fn the_official_tools_leave_the_same_behind() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = leaving(&server);
+    let chart = "apiVersion: v2\nname: web\nversion: 1.0.0\n";
+    let template = |text: &str| config_map("web", &format!("'{{{{ {text} }}}}'"));
+    let file = "apps/web/dev/templates/a.yaml";
+    clone.commit("a chart", &[(WEB, ""), ("apps/web/dev/Chart.yaml", chart), (file, &template(".Chart.Name"))]);
+    clone.push().success();
+    clone.commit("break web", &[(file, &template("fail \"not now\"")), (API, &config_map("api", "two"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("web is behind"), "{told}");
+    verified(&server);
+    let tools = std::env::var("GIT_HYDRATE_TEST_TOOLS").expect("a directory with helm");
+    server.git(&["config", "hydrate.helm", &format!("{tools}/helm")]);
+    let told = server.hydrate(&["verify", "--renderer", "exec"]);
+    assert_eq!((told.code, told.stdout.contains("fails to render")), (Some(0), false), "{told:?}");
+}
+
+#[test]
 fn each_commit_of_a_push_leaves_what_fails_by_it() {
     both(|server| {
         let clone = leaving(server);

@@ -248,6 +248,113 @@ fn a_merge_that_is_repaired_by_hydration_stays_found() {
     server.hydrate(&["status"]).success();
 }
 
+/// A tree with `text` at `path`, or nothing there.
+fn changed(server: &Repo, base: &str, path: &str, text: Option<&str>) -> String {
+    let edit = match text {
+        Some(_) => format!("git update-index --add --cacheinfo 100644,$(git hash-object -w --stdin),{path}"),
+        None => format!("git rm --quiet --cached {path}"),
+    };
+    let script = format!(
+        "export GIT_INDEX_FILE=$PWD/tmp.index; git read-tree {base} && printf '%s' \"$1\" | {edit} && git write-tree && rm tmp.index"
+    );
+    server.run("bash", &["-c", &script, "-", text.unwrap_or_default()]).success().stdout.trim_end().to_owned()
+}
+
+#[test]
+fn our_files_that_a_promoter_changes_are_written_again_at_once() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab, &[], &[("web", "dev", "env/dev")]);
+    let first = tip(&server, "main");
+    clone.commit("second", &[("apps/web/dev/config.yaml", &config_map("web", "2"))]);
+    clone.push().success();
+    let words = clone.commit("words", &[("NOTES", "1")]);
+    clone.push().success();
+    let show = |path: &str| server.git(&["show", &format!("env/dev:{path}")]);
+    let older = |path: &str| show(path).replace(&tip(&server, "main~1"), &first);
+    let behind = show("hydrator.metadata").replacen(
+        '{',
+        &format!("{{\"behind\": [{{\"path\": \"web\", \"drySha\": \"{first}\"}}],"),
+        1,
+    );
+    let rows = [
+        (".gitattributes", Some("* working-tree-encoding=UTF-16LE-BOM\n".to_owned())),
+        (".gitattributes", None),
+        ("hydrator.metadata", Some(older("hydrator.metadata"))),
+        ("hydrator.metadata", Some("no JSON".to_owned())),
+        ("hydrator.metadata", Some(behind)),
+        ("hydrator.metadata", None),
+        ("web/hydrator.metadata", Some(older("web/hydrator.metadata"))),
+        ("web/README.md", Some("Run me\n".to_owned())),
+    ];
+    for (path, text) in rows {
+        let (before, honest) = (tip(&server, "env/dev"), show(path));
+        let tree = changed(&server, "env/dev", path, text.as_deref());
+        push_commit(&server, "env/dev", &tree, &[&before], "Promote");
+        assert_eq!(
+            server.git(&["rev-parse", "env/dev~2"]),
+            before,
+            "{path} to {text:?}: one commit on top of the promoter's"
+        );
+        assert_eq!(note(&server, "env/dev"), words, "{path} to {text:?}");
+        match path {
+            "hydrator.metadata" => assert_eq!(dry_sha(&server, "env/dev", ""), words, "{path} to {text:?}"),
+            ".gitattributes" => assert_eq!(show(path), honest, "{path} to {text:?}"),
+            _ => assert!(!show(path).contains(&first) && !show(path).contains("Run me"), "{path}: {}", show(path)),
+        }
+        server.hydrate(&["status"]).success();
+        // The commit of the promoter stays found, and ours on top of it is what hydration makes.
+        let promoted = server.git(&["rev-parse", "env/dev~1"]);
+        let told = server.hydrate(&["verify"]).exits(1).stdout;
+        let errors: Vec<&str> = told.lines().filter(|line| line.contains("error:")).collect();
+        assert!(
+            errors.last().is_some_and(|last| last.contains(&promoted[..7]) && last.contains(path)),
+            "{path} to {text:?}: {told}"
+        );
+        assert!(
+            !told.contains(&tip(&server, "env/dev")[..7]) || !errors.concat().contains(&tip(&server, "env/dev")[..7]),
+            "{told}"
+        );
+        let after = tip(&server, "env/dev");
+        server.hydrate(&["catch-up"]).success();
+        assert_eq!(tip(&server, "env/dev"), after, "{path} to {text:?}: nothing is left to do");
+    }
+}
+
+#[test]
+fn what_a_promoter_leaves_as_it_is_gets_no_commit() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab, &[], &[("web", "dev", "env/dev")]);
+    let tree = server.git(&["rev-parse", "env/dev^{tree}"]);
+    push_commit(&server, "env/dev", &tree, &[&tip(&server, "env/dev")], "Merge");
+    let merged = tip(&server, "env/dev");
+    let tree = changed(&server, "env/dev", "web/beside.txt", Some("of others\n"));
+    push_commit(&server, "env/dev", &tree, &[&merged], "Add a file");
+    let beside = tip(&server, "env/dev");
+    assert_eq!(server.git(&["rev-parse", "env/dev~1"]), merged);
+    let words = clone.commit("words", &[("NOTES", "1")]);
+    clone.push().success();
+    assert_eq!((tip(&server, "env/dev"), note(&server, "env/dev")), (beside, words));
+    server.hydrate(&["verify"]).success();
+}
+
+#[test]
+fn a_change_of_others_that_an_earlier_version_left_gets_no_commit_by_an_upgrade() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab, &[], &[("web", "dev", "env/dev")]);
+    let tree = changed(&server, "env/dev", ".gitattributes", Some("# mine\n"));
+    let commit = server.git(&["commit-tree", &tree, "-m", "Promote", "-p", "env/dev"]);
+    server.git(&["update-ref", "refs/heads/env/dev", &commit]);
+    // As a version left it that looked at manifests only.
+    let text = server.git(&["notes", "--ref=hydrator.metadata", "show", "env/dev~"]);
+    server.git(&["notes", "--ref=hydrator.metadata", "add", "-m", &text, &commit]);
+    let words = clone.commit("words", &[("NOTES", "1")]);
+    clone.push().success();
+    assert_eq!((tip(&server, "env/dev"), note(&server, "env/dev")), (commit, words));
+    clone.commit("second", &[("apps/web/dev/config.yaml", &config_map("web", "2"))]);
+    clone.push().success();
+    assert!(server.git(&["show", "env/dev:.gitattributes"]).starts_with("**/README.md"));
+}
+
 #[test]
 fn a_promoters_malformed_tree_is_refused() {
     let lab = Lab::new();

@@ -46,7 +46,7 @@ fn pieces(readme: &str) -> Vec<Piece> {
 const CHARTS: &str = "https://charts.example.com";
 
 /// A repository of charts on disk: the chart `web` in two versions.
-fn charts(lab: &Lab) -> std::path::PathBuf {
+pub fn charts(lab: &Lab) -> std::path::PathBuf {
     let root = lab.path("charts");
     fs::create_dir(&root).expect("made");
     let mut index = "apiVersion: v1\nentries:\n  web:\n".to_owned();
@@ -72,7 +72,7 @@ fn charts(lab: &Lab) -> std::path::PathBuf {
 }
 
 /// A dry tree whose Applications name nothing but charts of a server.
-fn only_charts(lab: &Lab, url: &str) -> std::path::PathBuf {
+pub fn only_charts(lab: &Lab, url: &str) -> std::path::PathBuf {
     let root = lab.path("only-charts");
     for environment in ["dev", "prod"] {
         let text = application(&format!("web-{environment}"), &format!("web/{environment}"));

@@ -3,7 +3,7 @@
 use crate::support::Lab;
 
 /// The YAML blocks, each with the heading above it.
-fn blocks() -> Vec<(String, String)> {
+pub fn blocks() -> Vec<(String, String)> {
     let readme = include_str!("../README.md");
     let (mut heading, mut blocks, mut open) = (String::new(), Vec::new(), None::<String>);
     for line in readme.split_inclusive('\n') {

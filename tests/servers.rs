@@ -246,13 +246,23 @@ pub fn respond(stream: &mut TcpStream, status: &str, headers: &str, body: &[u8])
 
 /// `git http-backend` for the repositories of a directory.
 pub fn git_server(root: &Path) -> Liar {
+    git_server_with(root, &[])
+}
+
+/// The same with settings of git that count on the server.
+pub fn git_server_with(root: &Path, settings: &[(&str, &str)]) -> Liar {
     let root = root.to_owned();
     let output = Command::new("git").arg("--exec-path").output().expect("git");
     let program = PathBuf::from(String::from_utf8(output.stdout).expect("UTF-8").trim()).join("git-http-backend");
+    let mut config = vec![("GIT_CONFIG_COUNT".to_owned(), settings.len().to_string())];
+    for (index, (key, value)) in settings.iter().enumerate() {
+        config.push((format!("GIT_CONFIG_KEY_{index}"), (*key).to_owned()));
+        config.push((format!("GIT_CONFIG_VALUE_{index}"), (*value).to_owned()));
+    }
     Liar::start(move |request, stream| {
         let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
         let mut command = Command::new(&program);
-        command.env("GIT_PROJECT_ROOT", &root).env("GIT_HTTP_EXPORT_ALL", "1");
+        command.env("GIT_PROJECT_ROOT", &root).env("GIT_HTTP_EXPORT_ALL", "1").envs(config.iter().cloned());
         command.env("PATH_INFO", path).env("QUERY_STRING", query).env("REQUEST_METHOD", &request.method);
         let length = request.body.len().to_string();
         for (name, value) in [
@@ -266,13 +276,21 @@ pub fn git_server(root: &Path) -> Liar {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("http-backend");
         drop(child.stdin.take().expect("piped").write_all(&request.body));
-        let output = child.wait_with_output().expect("ends").stdout;
-        let end = output.windows(4).position(|window| window == b"\r\n\r\n").unwrap_or(0);
-        let head = String::from_utf8_lossy(&output[..end]).into_owned();
-        let status = head.lines().find_map(|line| line.strip_prefix("Status: ")).unwrap_or("200 OK").to_owned();
-        let kept: String =
-            head.lines().filter(|line| !line.starts_with("Status: ")).map(|line| format!("{line}\r\n")).collect();
-        respond(stream, &status, &kept, output.get(end + 4..).unwrap_or_default());
+        let mut output = BufReader::new(child.stdout.take().expect("piped"));
+        let (mut status, mut kept) = ("200 OK".to_owned(), String::new());
+        let mut line = String::new();
+        while output.read_line(&mut line).is_ok_and(|bytes| bytes > 2) {
+            match line.strip_prefix("Status: ") {
+                Some(text) => status = text.trim_end().to_owned(),
+                None => kept += &line,
+            }
+            line.clear();
+        }
+        // The client may have gone, and then the program has nobody to write to.
+        let head = format!("HTTP/1.1 {status}\r\nConnection: close\r\n{kept}\r\n");
+        drop(stream.write_all(head.as_bytes()).and_then(|()| std::io::copy(&mut output, stream)));
+        drop(output);
+        drop(child.wait());
     })
 }
 

@@ -1,6 +1,6 @@
 //! What users are told is so, also where there is little to tell.
 
-use crate::push::dry;
+use crate::push::{application, config_map, dry, tip};
 use crate::support::{Lab, Repo};
 
 /// A server, and a clone that has pushed the example.
@@ -9,7 +9,243 @@ fn pushed(lab: &Lab) -> (Repo, Repo) {
     let clone = server.clone_to("clone");
     clone.example();
     clone.push().success();
+    clone.git(&["fetch", "-q"]);
     (server, clone)
+}
+
+/// Runs the command that the doctor prints below the finding which names `what`. Answers the finding.
+#[track_caller]
+fn cured(server: &Repo, what: &str) -> String {
+    let told = server.hydrate(&["doctor"]).stdout;
+    let is_it = |line: &&str| !line.starts_with("good") && line.contains(what);
+    let mut lines = told.lines().skip_while(|line| !is_it(line));
+    let (Some(finding), Some(cure)) = (lines.next(), lines.next()) else { panic!("{what} is not told: {told}") };
+    let cure = &cure[cure.find("git -C").expect("a command")..];
+    server.run("sh", &["-c", cure]).success();
+    finding.to_owned()
+}
+
+#[test]
+fn a_deployed_branch_that_is_lost_is_back_by_the_command_that_status_and_doctor_print() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = staged(&server);
+    clone.push().success();
+    let told = server.hydrate(&["status"]).success().stdout;
+    assert!(told.contains("nothing is promoted from environments/dev-next yet"), "{told}");
+    let before = server.git(&["rev-parse", "environments/dev"]);
+    server.git(&["update-ref", "-d", "refs/heads/environments/dev"]);
+    let told = server.hydrate(&["status"]).exits(1).stdout;
+    let expected = format!("on the server: git update-ref refs/heads/environments/dev {before}");
+    assert!(told.contains(&expected), "{told}");
+    cured(&server, "environments/dev, which is promoted to, is missing");
+    assert_eq!(server.git(&["rev-parse", "environments/dev"]), before);
+    server.hydrate(&["status"]).success();
+    assert!(!server.hydrate(&["doctor"]).stdout.contains("missing"));
+}
+
+/// A clone with an Application that stages on `environments/dev-next`, not pushed.
+fn staged(server: &Repo) -> Repo {
+    let clone = dry(server, &["web"], &["dev"]);
+    let (file, text) = application("web", "dev");
+    clone.commit("stage", &[(&file, &format!("{text}    hydrateTo:\n      targetBranch: environments/dev-next\n"))]);
+    clone
+}
+
+#[test]
+fn status_tells_which_dry_commit_is_deployed_and_how_far_its_staging_branch_is_ahead() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = staged(&server);
+    clone.push().success();
+    let dry = clone.git(&["rev-parse", "--short=7", "HEAD"]);
+    server.git(&["update-ref", "refs/heads/environments/dev", "refs/heads/environments/dev-next"]);
+    let told = server.hydrate(&["status"]).success().stdout;
+    assert!(told.contains(&format!("{dry} of main, promoted from environments/dev-next\n")), "{told}");
+    clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);
+    clone.push().success();
+    let told = server.hydrate(&["status"]).success().stdout;
+    let expected = format!("{dry} of main, promoted from environments/dev-next, which is 1 commit ahead\n");
+    assert!(told.contains(&expected), "{told}");
+}
+
+#[test]
+fn a_lost_branch_keeps_its_history_when_it_is_restored_as_the_doctor_says() {
+    let lab = Lab::new();
+    let (server, clone) = pushed(&lab);
+    clone.run("sed", &["-i", "s/web:1.4.2/web:1.5.0/", "environments/dev/east/web.yaml"]).success();
+    clone.commit("next", &[]);
+    clone.push().success();
+    let before = server.git(&["rev-parse", "environments/dev"]);
+    server.git(&["update-ref", "-d", "refs/heads/environments/dev"]);
+    cured(&server, "environments/dev, which hydration made, is missing");
+    assert_eq!(server.git(&["rev-parse", "environments/dev"]), before);
+    server.hydrate(&["status"]).success();
+}
+
+#[test]
+fn settings_that_are_lost_are_restored_by_the_command_that_a_push_prints() {
+    let lab = Lab::new();
+    let (server, clone) = pushed(&lab);
+    server.hydrate(&["config", "set", "frozen.environments/prod", "{reason: holidays}"]).success();
+    let settings = server.git(&["rev-parse", "refs/hydrate/config"]);
+    clone.commit("next", &[("NOTES", "text")]);
+    clone.push().success();
+    server.git(&["update-ref", "-d", "refs/hydrate/config"]);
+    clone.run("sed", &["-i", "s/web:1.4.2/web:1.5.0/", "environments/prod/east/web.yaml"]).success();
+    clone.commit("change", &[]);
+    let prod = server.git(&["rev-parse", "environments/prod"]);
+    let told = clone.push().success().remote().join(" ");
+    let cure = format!("git update-ref refs/hydrate/config {settings}");
+    assert!(told.contains("refs/hydrate/config is missing") && told.contains(&cure), "{told}");
+    assert_eq!(server.git(&["rev-parse", "environments/prod"]), prod);
+    let told = server.hydrate(&["status"]).exits(1).stdout;
+    assert!(told.contains(&cure), "{told}");
+    cured(&server, "refs/hydrate/config, the settings that");
+    assert_eq!(server.git(&["rev-parse", "refs/hydrate/config"]), settings);
+    server.hydrate(&["catch-up"]).success();
+    assert_eq!(server.git(&["rev-parse", "environments/prod"]), prod);
+}
+
+#[test]
+fn after_a_rename_of_the_dry_branch_the_doctor_says_which_setting_to_change() {
+    let lab = Lab::new();
+    let (server, clone) = pushed(&lab);
+    server.git(&["config", "receive.denyDeleteCurrent", "ignore"]);
+    clone.git(&["push", "-q", "origin", ":main"]);
+    clone.git(&["branch", "-q", "-m", "trunk"]);
+    clone.run("sh", &["-c", "sed -i 's/targetRevision: main/targetRevision: trunk/' applications/*.yaml"]).success();
+    clone.commit("rename", &[]);
+    clone.git(&["push", "-q", "origin", "trunk"]);
+    let told = server.hydrate(&["doctor"]).stdout;
+    assert!(!told.contains("update-ref -d"), "{told}");
+    assert!(told.contains("if trunk takes its place: git -C"), "{told}");
+    cured(&server, "main, which environments/dev, environments/prod, environments/test is hydrated from");
+    assert_eq!(server.hydrate(&["config", "get", "dryBranches"]).success().stdout, "trunk\n");
+    server.hydrate(&["status"]).success();
+}
+
+#[test]
+fn a_commit_that_hydration_did_not_make_is_found_by_verify_status_and_doctor_whatever_it_holds() {
+    let lab = Lab::new();
+    let (server, clone) = pushed(&lab);
+    let before = server.git(&["rev-parse", "environments/prod"]);
+    let copied = ["commit-tree", "-p", "environments/prod", "-m", "x", "environments/dev^{tree}"];
+    let merged =
+        ["commit-tree", "-p", "environments/prod", "-p", "environments/dev", "-m", "x", "environments/dev^{tree}"];
+    for forged in [&copied[..], &merged] {
+        let commit = server.git(forged);
+        server.git(&["update-ref", "refs/heads/environments/prod", &commit]);
+        let told = server.hydrate(&["verify"]).exits(1).stdout;
+        let error = format!("  error: {}: it was not made by hydration, and changes", &commit[..7]);
+        assert!(told.contains(&error), "{told}");
+        let told = server.hydrate(&["doctor"]).exits(1).stdout;
+        assert!(!told.contains("0 commits behind"), "{told}");
+        cured(&server, &format!("environments/prod is at {}, which hydration did not make", &commit[..7]));
+        assert_eq!(server.git(&["rev-parse", "environments/prod"]), before);
+        server.hydrate(&["verify"]).success();
+    }
+    drop(clone);
+}
+
+#[test]
+fn a_branch_that_applications_name_and_nobody_made_a_dry_branch_is_told_when_it_is_pushed() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.git(&["symbolic-ref", "HEAD", "refs/heads/master"]);
+    let clone = server.clone_to("clone");
+    clone.git(&["checkout", "-q", "-B", "master"]);
+    clone.example();
+    clone.git(&["branch", "-q", "-M", "master"]);
+    let told = clone.run("git", &["push", "origin", "master"]).success().stderr;
+    assert!(told.contains("`main` is named by"), "{told}");
+    clone.git(&["branch", "-q", "-m", "main"]);
+    let told = clone.run("git", &["push", "origin", "main"]).success().stderr;
+    let warning = "`main` is not a dry branch, so its Applications are not hydrated";
+    assert!(told.contains(warning) && told.contains("git hydrate config set dryBranches main"), "{told}");
+    cured(&server, "on master name main, which is not a dry branch");
+    server.hydrate(&["status"]).success();
+    assert!(server.git(&["branch", "--list", "environments/*"]).contains("environments/prod"));
+}
+
+#[test]
+fn a_new_branch_with_nearly_the_name_of_another_is_told_and_refused_in_strict_mode() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev"]);
+    clone.push().success();
+    clone.git(&["fetch", "-q"]);
+    let (file, text) = application("web", "dev");
+    let before = tip(&clone, "main");
+    clone.commit("typo", &[(&file, &text.replace("environments/dev", "enviroments/dev"))]);
+    let meant = "did you mean `environments/dev`?";
+    let checked = clone.hydrate(&["check"]).success();
+    assert!((checked.stdout + &checked.stderr).contains(meant));
+    server.git(&["config", "hydrate.strict", "touched"]);
+    let told = clone.run("git", &["push", "origin", "HEAD"]);
+    assert!(told.code != Some(0) && told.stderr.contains(meant), "{told:?}");
+    server.git(&["config", "hydrate.strict", "off"]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("`enviroments/dev` does not exist yet") && told.contains(meant), "{told}");
+    // It exists now, and is as good as any.
+    clone.commit("next", &[("NOTES", "text")]);
+    assert!(!clone.push().success().remote().join("\n").contains(meant));
+    // The mistake is taken back: the branch that nothing names is told in few words, and goes as the hint says.
+    clone.git(&["revert", "--no-edit", "HEAD~1"]);
+    for n in 0..5 {
+        clone.commit("next", &[("NOTES", &n.to_string())]);
+    }
+    let told = clone.push().success().remote().join("\n");
+    assert!(
+        told.contains("5 commits from ") && told.contains("git update-ref -d refs/heads/enviroments/dev"),
+        "{told}"
+    );
+    assert_eq!(server.hydrate(&["status"]).exits(1).stdout.matches("this commit would empty").count(), 1);
+    server.git(&["update-ref", "-d", "refs/heads/enviroments/dev"]);
+    clone.commit("last", &[("NOTES", "last")]);
+    assert!(!clone.push().success().remote().join("\n").contains("enviroments"));
+    server.hydrate(&["status"]).success();
+    server.hydrate(&["verify"]).success();
+    drop(before);
+}
+
+#[test]
+fn two_applications_of_one_name_in_an_environment_are_told() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev"]);
+    let (file, text) = application("api", "dev");
+    clone.commit("typo", &[(&file, &text.replace("name: api-dev", "name: web-dev"))]);
+    let expected = "more than one Application has the name `web-dev`";
+    let checked = clone.hydrate(&["check"]).success();
+    assert!((checked.stdout + &checked.stderr).contains(expected));
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains(&format!("warning: {expected}")) && told.contains("its own Argo CD"), "{told}");
+}
+
+#[test]
+fn a_freeze_of_a_promoted_branch_is_told_to_be_one_of_its_staging_branch() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = staged(&server);
+    clone.push().success();
+    let told = server.hydrate(&["config", "set", "frozen.environments/dev", "{reason: x}"]);
+    let told = told.stdout + &told.stderr;
+    let expected = "`environments/dev`, which is promoted from `environments/dev-next` and goes on with it";
+    assert!(told.contains(expected) && told.contains("frozen.environments/dev-next"), "{told}");
+}
+
+#[test]
+fn a_staging_branch_that_came_without_records_is_recognized_when_it_is_adopted() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = staged(&server);
+    clone.push().success();
+    let refs = ["refs/hydrate/branches", "refs/notes/hydrator.metadata"];
+    refs.iter().for_each(|name| drop(server.git(&["update-ref", "-d", name])));
+    std::fs::remove_dir_all(server.path.join("hydrate")).expect("a cache");
+    let told = server.hydrate(&["adopt"]).success().stdout;
+    assert!(told.contains("environments/dev-next  made by hydration"), "{told}");
 }
 
 #[test]
@@ -58,7 +294,7 @@ fn a_mistyped_command_is_not_taken_for_a_revision_without_a_hint() {
         let hint = expected.map(|command| format!("hint: did you mean `git hydrate {command}`?\n"));
         match hint {
             Some(hint) => assert!(told.ends_with(&hint), "{args:?}: {told}"),
-            None => assert_eq!(told, "error: not a commit: `no-such-commit`\n"),
+            None => assert!(told.starts_with("error: neither a command nor a commit: `no-such-commit`\n"), "{told}"),
         }
     }
 }
@@ -69,16 +305,19 @@ fn a_branch_that_the_server_lost_is_missing_and_not_up_to_date() {
     let (server, clone) = pushed(&lab);
     server.git(&["update-ref", "-d", "refs/heads/environments/prod"]);
     let told = server.hydrate(&["status"]).exits(1).stdout;
-    let missing = "missing; to restore it, on the server: git hydrate catch-up";
+    let missing = format!(
+        "missing; to restore it, on the server: git update-ref refs/heads/environments/prod {}",
+        clone.git(&["rev-parse", "origin/environments/prod"])
+    );
     let line = told.lines().find(|line| line.starts_with("environments/prod ")).expect("listed");
-    assert!(line.ends_with(missing), "{told}");
+    assert!(line.ends_with(&missing), "{told}");
     let doctor = server.hydrate(&["doctor"]).exits(1).stdout;
     assert!(doctor.contains("bad      environments/prod, which hydration made, is missing\n"), "{doctor}");
     clone.hydrate(&["install", "--client"]).success();
     clone.git(&["fetch", "-q", "--prune"]);
     let told = clone.hydrate(&["status"]).exits(1).stdout;
-    assert!(told.contains(missing), "{told}");
-    server.hydrate(&["catch-up"]).success();
+    assert!(told.contains(&missing), "{told}");
+    cured(&server, "environments/prod, which hydration made, is missing");
     server.hydrate(&["status"]).success();
 }
 
@@ -468,4 +707,44 @@ fn an_object_that_sops_encrypted_is_written_with_a_warning() {
     assert!(told.contains("warning: Secret s: encrypted with SOPS, and written as it is"), "{told}");
     clone.push().success();
     assert!(server.git(&["show", "environments/dev:web/manifest.yaml"]).contains("mac: ENC[AES256_GCM,data:y]"));
+}
+
+#[test]
+fn a_set_whose_pattern_matches_nothing_any_more_is_told_with_the_pattern() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev"]);
+    let set = "apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata:
+  name: addons
+spec:
+  generators:
+  - git:
+      repoURL: https://git.example.com/dry.git
+      revision: HEAD
+      directories:
+      - path: addons/*
+  template:
+    metadata:
+      name: '{{path.basename}}'
+    spec:
+      sourceHydrator:
+        drySource:
+          repoURL: https://git.example.com/dry.git
+          targetRevision: main
+          path: '{{path}}'
+        syncSource:
+          targetBranch: environments/dev
+          path: '{{path.basename}}'
+";
+    clone.commit("addons", &[("sets/addons.yaml", set), ("addons/dns/config.yaml", &config_map("dns", "x"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("3 of 3 manifests changed"), "{told}");
+    clone.commit("typo", &[("sets/addons.yaml", &set.replace("addons/*", "addon/*"))]);
+    let told = clone.push().success().remote().join("\n");
+    let expected =
+        "warning: ApplicationSet `addons` makes no Applications any more; it made 1 Application of `environments/dev`";
+    assert!(told.contains(expected) && told.contains("sets/addons.yaml:11:15"), "{told}");
+    assert!(told.contains("`addon/*` matches nothing"), "{told}");
 }

@@ -23,6 +23,13 @@ pub(super) enum Conflict {
     DestinationIsDry { branch: BranchName },
     #[error("the settings do not allow hydration to `{branch}`")]
     DestinationForbidden { branch: BranchName },
+    #[error("`{branch}` does not exist yet, and is nearly the name of `{near}`")]
+    NearBranch { branch: BranchName, near: BranchName },
+    #[error("{}", match names.as_slice() {
+        [name] => format!("more than one Application has the name `{name}`"),
+        names => format!("{} names are those of more than one Application: {}", names.len(), listed(names)),
+    })]
+    SameName { names: Vec<AppName>, at: Span },
     #[error("`{branch}` and `{other}` cannot both be branches: one would be a directory of the other")]
     BranchDirectory { branch: BranchName, other: BranchName, at: Option<Span> },
     #[error("`{branch}` is the staging branch of `{sync}` here, but of `{other}` elsewhere")]
@@ -56,6 +63,9 @@ impl Conflict {
         let mut diagnostic = if self.is_error() { Diagnostic::error(message) } else { Diagnostic::warning(message) };
         diagnostic.label = clipped(self.label().unwrap_or_default());
         diagnostic.hint = self.hint().map(clipped);
+        if let Conflict::NearBranch { near, .. } = &self {
+            diagnostic.near = Some(near.to_string());
+        }
         diagnostic.at(span)
     }
 
@@ -66,8 +76,16 @@ impl Conflict {
             Conflict::OtherRepository { .. }
                 | Conflict::Pinned { .. }
                 | Conflict::NoSuchBranch { .. }
+                | Conflict::NearBranch { .. }
+                | Conflict::SameName { .. }
                 | Conflict::PathCase { .. }
         )
+    }
+
+    /// Whether an Application with it is where it was before until it is corrected: a branch or repository that is not this
+    /// one is a slip more often than a decision.
+    pub fn is_kept_off(&self) -> bool {
+        self.is_error() || matches!(self, Conflict::OtherRepository { .. } | Conflict::NoSuchBranch { .. })
     }
 
     /// Whether it is one of the branch that is written, or of the repository: none of single Applications.
@@ -78,6 +96,8 @@ impl Conflict {
             | Conflict::PathAround { .. }
             | Conflict::PathCase { .. }
             | Conflict::MadeTwice { .. }
+            | Conflict::SameName { .. }
+            | Conflict::NearBranch { .. }
             | Conflict::OtherRepository { .. }
             | Conflict::Pinned { .. }
             | Conflict::NoSuchBranch { .. } => false,
@@ -100,6 +120,7 @@ impl Conflict {
             | Conflict::PathAround { at, .. }
             | Conflict::PathCase { at, .. }
             | Conflict::MadeTwice { at, .. }
+            | Conflict::SameName { at, .. }
             | Conflict::SyncBranchesDiffer { at, .. }
             | Conflict::SyncBranchWritten { at, .. }
             | Conflict::RepositoryUnclear { at, .. }
@@ -115,6 +136,11 @@ impl Conflict {
                 "give each Application of a branch a folder of its own".to_owned()
             }
             Conflict::MadeTwice { .. } => "give each Application of a namespace a name of its own".to_owned(),
+            Conflict::SameName { .. } => {
+                "Argo CD keeps one Application of a name: give each its own, unless each environment has its own Argo CD"
+                    .to_owned()
+            }
+            Conflict::NearBranch { near, .. } => format!("did you mean `{near}`?"),
             Conflict::PathCase { .. } => "a clone on macOS or Windows can hold only one of them".to_owned(),
             Conflict::DestinationIsDry { .. } => "write to a branch of its own, such as `environments/dev`".to_owned(),
             Conflict::DestinationForbidden { branch } => {
@@ -146,6 +172,17 @@ impl Conflict {
         };
         Some(hint)
     }
+}
+
+/// How many names are listed.
+const NAMES_MAX: usize = 5;
+
+fn listed(names: &[AppName]) -> String {
+    let mut listed: Vec<String> = names.iter().take(NAMES_MAX).map(|name| format!("`{name}`")).collect();
+    if names.len() > NAMES_MAX {
+        listed.push("…".to_owned());
+    }
+    listed.join(", ")
 }
 
 fn applications(count: usize) -> String {

@@ -268,7 +268,9 @@ pub(super) struct KeptOfSet {
 
 impl Kept {
     pub fn to_text(&self) -> String {
-        serde_json::to_string(self).expect("texts and numbers are JSON")
+        let mut text = serde_json::to_string(self).expect("texts and numbers are JSON");
+        text.shrink_to_fit();
+        text
     }
 }
 
@@ -284,6 +286,14 @@ impl Application {
             Kept::OfSet(of_set) => of_json(of_set.object),
             Kept::Rendered(rendered) => rendered.value(),
         })
+    }
+
+    /// The set that made it, as it was rendered; none for one that stands in a file.
+    pub(super) fn kept_set(&self) -> Option<RenderedObject> {
+        match serde_json::from_str(self.made()?).ok()? {
+            Kept::OfSet(of_set) => of_set.set,
+            Kept::Rendered(_) => None,
+        }
     }
 
     /// The Application that a maker of `file` made, when what it was made from is still the same. What was rendered needs

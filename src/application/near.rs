@@ -28,9 +28,58 @@ pub(crate) fn near<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     (nearest.0 <= edits_max(nearest.1.len())).then_some(nearest.1)
 }
 
+/// Whether a branch was probably meant to be `other`: one word of it has one letter more or less, or two neighbours
+/// swapped; words of five letters and more may have another letter too. Digits and case never make the difference, and
+/// words of one or two letters, such as `eu`, are different ones.
+pub(super) fn is_near_branch(branch: &str, other: &str) -> bool {
+    let words = |name: &str| -> Vec<String> { name.split(BETWEEN_WORDS).map(str::to_lowercase).collect() };
+    let between = |name: &str| name.chars().filter(|c| BETWEEN_WORDS.contains(c)).collect::<String>();
+    let (a, b) = (words(branch), words(other));
+    if a.len() != b.len() || between(branch) != between(other) {
+        return false;
+    }
+    let differing: Vec<(&String, &String)> = a.iter().zip(&b).filter(|(a, b)| a != b).collect();
+    matches!(&differing[..], [(a, b)] if is_near_word(a, b))
+}
+
+/// What is between the words of a branch.
+const BETWEEN_WORDS: [char; 4] = ['/', '-', '_', '.'];
+
+fn is_near_word(a: &str, b: &str) -> bool {
+    let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>();
+    let (short, long) = (a.chars().count().min(b.chars().count()), a.chars().count().max(b.chars().count()));
+    let is_edit = strsim::damerau_levenshtein(a, b) == 1;
+    let is_other_letter = short == long && strsim::levenshtein(a, b) == 1;
+    long >= 3 && long - short <= 1 && digits(a) == digits(b) && is_edit && (!is_other_letter || long >= 5)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn which_branch_was_meant() {
+        let rows = [
+            ("enviroments/dev", "environments/dev", true),
+            ("environments/dve", "environments/dev", true),
+            ("environments/prd", "environments/prod", true),
+            ("environmints/dev", "environments/dev", true),
+            ("environments/dev", "environments/dev", false),
+            ("environments/dev2", "environments/dev", false),
+            ("environments/cluster-1", "environments/cluster-2", false),
+            ("environments/cluster-a", "environments/cluster-b", false),
+            ("environments/dev-eu", "environments/dev-us", false),
+            ("environments/qa", "environments/dev", false),
+            ("environments/north", "environments/south", false),
+            ("environments/bos", "environments/bom", false),
+            ("environments/dev-next", "environments/dev", false),
+            ("environments-dev", "environments/dev", false),
+            ("enviroments/dve", "environments/dev", false),
+        ];
+        for (branch, other, expected) in rows {
+            assert_eq!(is_near_branch(branch, other), expected, "{branch} {other}");
+        }
+    }
 
     #[test]
     fn what_was_meant() {

@@ -34,6 +34,10 @@ pub use origins::Origins;
 pub use reach::Reach;
 pub use root::Root;
 
+/// How long the excerpts may be together that are kept with what one parent makes; without one, only the file and the line are
+/// told.
+const EXCERPTS_BYTES_MAX: usize = 16 << 20;
+
 /// Something that renders Applications.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Parent {
@@ -112,9 +116,17 @@ impl Parent {
     /// The Applications and sets among what it rendered that are hydrated by themselves or by `rules`, `objects` in their order.
     pub fn makes(&self, objects: Vec<Value>, origins: &Origins, rules: &RuleSet) -> Makes {
         let mut makes = Makes::default();
+        let mut bytes_left = EXCERPTS_BYTES_MAX;
         for (number, object) in (1..).zip(objects) {
             let name = object.at(&["metadata", "name"]).and_then(Value::as_str).unwrap_or_default();
             let excerpt = origins.find(object.get("kind").and_then(Value::as_str).unwrap_or_default(), name);
+            let excerpt = excerpt.map(|excerpt| match bytes_left.checked_sub(excerpt.text_bytes()) {
+                Some(left) => {
+                    bytes_left = left;
+                    excerpt
+                }
+                None => excerpt.without_text(),
+            });
             // Where the number says nothing, what comes before may come and go.
             let number = if excerpt.is_some() { 0 } else { number };
             let (parent, object) = (self.clone(), to_json(&object));
@@ -122,6 +134,11 @@ impl Parent {
             object.sort_into(&mut makes, rules);
         }
         makes
+    }
+
+    /// The start of its file, of which nothing is quoted.
+    pub(super) fn start(&self) -> Place {
+        Place::at_start_of(&self.file)
     }
 
     fn place(&self) -> Place {

@@ -14,6 +14,7 @@ use super::set::{ApplicationSet, SETS_MAX};
 use super::{AppName, Application};
 use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
+use crate::yaml::Value;
 
 /// The field that makes an Application ours; a file without the word has none.
 pub(super) const MARK: &str = "sourceHydrator";
@@ -189,6 +190,28 @@ pub fn read_by(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> File {
         }
     }
     file
+}
+
+/// The Applications of a file as they are written, by the numbers that [`read_by`] gives them; none of a file that cannot be
+/// parsed.
+pub fn objects(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> Vec<Value> {
+    let mut found = Vec::new();
+    for document in located::parse(path, bytes).unwrap_or_default() {
+        gather(&document, None, 0, (rules, path), &mut found);
+    }
+    found
+}
+
+fn gather(object: &Field, item_kind: Option<&str>, depth: u32, of: (&RuleSet, &RepoPath), found: &mut Vec<Value>) {
+    match kind(object, item_kind, of) {
+        Kind::Application(_) if found.len() < APPLICATIONS_MAX => found.push(object.to_value()),
+        Kind::List(items) if depth < LIST_DEPTH_MAX => {
+            let list_kind = object.get("kind").and_then(Field::as_str);
+            let item_kind = list_kind.and_then(|kind| kind.strip_suffix("List")).filter(|kind| !kind.is_empty());
+            items.iter().for_each(|item| gather(item, item_kind, depth + 1, of, found));
+        }
+        _ => {}
+    }
 }
 
 /// Reads an override file: one mapping, or nothing.

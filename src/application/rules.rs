@@ -24,13 +24,14 @@ use crate::path::RepoPath;
 use outline::Outline;
 use written::Written;
 
-pub(super) use outline::is_plain;
+pub(super) use outline::{has_template, is_plain};
 
 /// One entry of the setting `rules`.
 ///
 /// `match` says which Applications it is for: by `name`, `namespace`, `project`, `labels`, `file` and `destination` (`server`,
 /// `name`, `namespace`), each a pattern or a list of them as in the setting `applications`; all that is given must match.
-/// `branch`, `path` and `hydrateTo` are minijinja templates. `hydrate: false` leaves what matches alone.
+/// `branch`, `path` and `hydrateTo` are minijinja templates. `hydrate: false` leaves what matches alone. `expand` names
+/// ApplicationSets by such patterns whose Applications are copied in place of the set (`applicationsTo`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct Rule {
@@ -70,6 +71,8 @@ impl Rule {
 #[derive(Debug)]
 struct Compiled {
     matches: Matches,
+    /// The ApplicationSets that are not copied, but the Applications that they make.
+    expand: Patterns,
     /// None for what is left alone.
     templates: Option<Templates>,
 }
@@ -146,6 +149,39 @@ impl RuleSet {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.rules.len()
+    }
+
+    /// Whether copies are made of what an ApplicationSet of this name makes, in place of a copy of the set.
+    pub fn expands(&self, set: &str) -> bool {
+        let named = |patterns: &Patterns| !patterns.is_empty() && patterns.matches(set);
+        self.rules.iter().any(|rule| named(&rule.compiled.expand))
+    }
+
+    /// Where what an ApplicationSet makes is hydrated to, with the templates of the set where its elements decide.
+    ///
+    /// Errors: why that is not known before it makes anything.
+    pub(super) fn placement_of_set(&self, set: &Field, file: &RepoPath) -> Result<Placement, String> {
+        let outline = Outline::of_set(set, file).ok_or("it has no template")?.with_all();
+        for (number, rule) in (1..).zip(&self.rules) {
+            match rule.compiled.matches.hold(&outline) {
+                Some(false) => continue,
+                None => return Err(format!("its elements decide whether rule {number} of the settings matches")),
+                Some(true) => {}
+            }
+            let templates = rule.compiled.templates.as_ref();
+            let templates = templates.ok_or_else(|| format!("rule {number} of the settings leaves it alone"))?;
+            if !rule.written.only_inserts() {
+                return Err(format!("rule {number} of the settings does more with values than to insert them"));
+            }
+            let template = as_application(set);
+            let outside = sources(&template).into_iter().map(|source| self.is_outside(source)).collect();
+            let placement = templates.placement(number, &Outline::of(&template, file).values(), outside);
+            return match placement.wrong.first() {
+                Some((field, why)) => Err(format!("`{field}` of rule {number} of the settings: {why}")),
+                None => Ok(placement),
+            };
+        }
+        Err("no rule of the settings matches".to_owned())
     }
 
     /// What the first rule that matches says of an Application without `spec.sourceHydrator`; none when no rule matches.
@@ -229,6 +265,20 @@ impl Diagnostic {
         let hint = self.hint.as_ref().map_or(text.clone(), |hint| format!("{hint}; {text}"));
         self.hint(hint)
     }
+}
+
+/// The template of an ApplicationSet as an Application: in the namespace of the set.
+fn as_application(set: &Field) -> Field {
+    let template = set.get("spec").and_then(|spec| spec.get("template")).map(Field::to_value);
+    let mut template = template.unwrap_or_default();
+    let namespace = set.get("metadata").and_then(|metadata| metadata.get("namespace")).map(Field::to_value);
+    if let (crate::yaml::Value::Mapping(entries), Some(namespace)) = (&mut template, namespace) {
+        let empty = || crate::yaml::Value::Mapping(crate::yaml::Mapping::new());
+        if let crate::yaml::Value::Mapping(metadata) = entries.entry("metadata".to_owned()).or_insert_with(empty) {
+            metadata.insert("namespace".to_owned(), namespace);
+        }
+    }
+    Field::everywhere(&template, &set.place)
 }
 
 /// The sources of an Application: `spec.sources`, unless it is empty, else `spec.source`.

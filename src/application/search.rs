@@ -106,6 +106,12 @@ impl Patterns {
         self.0.iter().all(|pattern| pattern.takes_away)
     }
 
+    /// Whether any name is meant.
+    pub(super) fn take_anything(&self) -> bool {
+        let unlikely = "\u{e000}\u{e001}";
+        !self.0.iter().any(|pattern| pattern.takes_away) && self.matches(unlikely)
+    }
+
     /// Whether `name`, a path or a branch, is meant.
     pub fn matches(&self, name: &str) -> bool {
         match self.0.iter().rev().find(|pattern| pattern.matches(name)) {

@@ -50,6 +50,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::BranchName;
 use super::field::{Content, Field};
 use super::located;
 use super::parent::RenderedObject;
@@ -320,6 +321,25 @@ fn gather(object: Field, depth: u32, sets: &mut Vec<ApplicationSet>) {
     }
 }
 
+/// The patterns of the git generators in a list of generators, without those that take away.
+fn git_patterns(generators: &Field, found: &mut Vec<(String, Span)>) {
+    let Content::List(items) = &generators.content else { return };
+    for item in items {
+        for combined in ["matrix", "merge"] {
+            if let Some(inner) = item.get(combined).and_then(|of| of.get("generators")) {
+                git_patterns(inner, found);
+            }
+        }
+        let Some(git) = item.get("git") else { continue };
+        for list in ["directories", "files"].into_iter().filter_map(|key| git.get(key)) {
+            let Content::List(patterns) = &list.content else { continue };
+            let is_taken_away = |pattern: &&Field| pattern.get("exclude").is_some();
+            let paths = patterns.iter().filter(|pattern| !is_taken_away(pattern)).filter_map(|one| one.get("path"));
+            found.extend(paths.filter_map(|path| Some((path.as_str()?.to_owned(), path.place.span()))));
+        }
+    }
+}
+
 /// What the git generators in a list of generators name.
 fn git_directories(generators: &Field, found: &mut Vec<(String, RepoPath)>) {
     let Content::List(items) = &generators.content else { return };
@@ -384,6 +404,28 @@ impl ApplicationSet {
             git_directories(generators, &mut found);
         }
         found
+    }
+
+    /// The warning that it makes nothing any more, where it made `count` Applications of a branch before.
+    pub fn emptied(&self, branch: &BranchName, count: usize) -> Diagnostic {
+        let made = if count == 1 { "1 Application".to_owned() } else { format!("{count} Applications") };
+        let name = self.name().unwrap_or_default();
+        let text = format!("ApplicationSet `{name}` makes no Applications any more; it made {made} of `{branch}`");
+        let mut patterns = Vec::new();
+        if let Some(generators) = self.at(&["spec", "generators"]) {
+            git_patterns(generators, &mut patterns);
+        }
+        match &patterns[..] {
+            [] => Diagnostic::warning(text).at(self.span()),
+            [(pattern, place)] => Diagnostic::warning(text)
+                .at(place.clone())
+                .hint(format!("if it should make some: `{pattern}` matches nothing")),
+            [(_, place), ..] => {
+                let listed: Vec<String> = patterns.iter().map(|(pattern, _)| format!("`{pattern}`")).collect();
+                let hint = format!("one of its patterns matches nothing: {}", listed.join(", "));
+                Diagnostic::warning(text).at(place.clone()).hint(hint)
+            }
+        }
     }
 
     /// The whole object; none when it is not one.

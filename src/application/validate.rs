@@ -10,6 +10,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::conflict::Conflict;
+use super::near;
 use super::repository::{self, Evidence};
 use super::search::Patterns;
 use super::url::RepoUrl;
@@ -93,6 +94,9 @@ pub struct Finding {
     pub diagnostic: Diagnostic,
     /// Whether it is wrong with the branch that they write, and so with all Applications of it.
     pub is_of_branch: bool,
+    /// Whether it keeps them from the branches that they were written to before, and no decision of anybody does: what they
+    /// have there stays.
+    pub is_kept_off: bool,
 }
 
 /// Judges all Applications of the tree of a dry branch, each already right in itself.
@@ -102,7 +106,9 @@ pub fn validate(applications: &[Arc<Application>], context: &Context<'_>) -> Ver
     let mut hydrated: Vec<usize> = (0..applications.len()).filter(|&i| standings[i] == Standing::Hydrated).collect();
     hydrated.sort_by_key(|&index| (&applications[index].file, applications[index].index));
     rules.names(&hydrated);
+    rules.same_names(&hydrated);
     rules.branches(&hydrated);
+    rules.near_branches(&hydrated);
     rules.branch_directories(&hydrated);
     rules.staging(&hydrated);
     rules.paths(&hydrated);
@@ -112,12 +118,12 @@ pub fn validate(applications: &[Arc<Application>], context: &Context<'_>) -> Ver
         let mut about = applications.iter().rev().map(|index| &rules.applications[*index]);
         let made = about.find(|application| application.has_place(&span));
         applications.sort_unstable();
-        let is_of_branch = conflict.is_of_branch();
+        let (is_of_branch, is_kept_off) = (conflict.is_of_branch(), conflict.is_kept_off());
         let diagnostic = conflict.at(span);
         let rule = made.and_then(|made| made.rule).filter(|_| diagnostic.is_error());
         let diagnostic = rule.map_or(diagnostic.clone(), |rule| diagnostic.by_rule(rule));
         let diagnostic = made.map_or(diagnostic.clone(), |made| made.tells(diagnostic));
-        Finding { applications, diagnostic, is_of_branch }
+        Finding { applications, diagnostic, is_of_branch, is_kept_off }
     });
     Verdict { standings, findings: findings.collect() }
 }
@@ -282,6 +288,42 @@ impl<'a> Rules<'a> {
         }
     }
 
+    /// Applications of one name in files, where one Argo CD would have both: they write to one environment, or to clusters
+    /// that an Argo CD elsewhere knows by name. All of them are told at once.
+    fn same_names(&mut self, hydrated: &[usize]) {
+        let all = self.applications;
+        let mut by_name: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for &index in hydrated.iter().filter(|index| all[**index].maker.is_none()) {
+            by_name.entry((&all[index].namespace, &all[index].name)).or_default().push(index);
+        }
+        by_name.retain(|_, of_name| is_of_one_argo_cd(of_name.iter().map(|index| &*all[*index])));
+        let Some([first, second, ..]) = by_name.values().next().map(Vec::as_slice) else { return };
+        let (at, span) = (all[*first].places.name.clone(), all[*second].places.name.clone());
+        let names = by_name.keys().map(|(_, name)| (*name).clone()).collect();
+        let indexes: Vec<usize> = by_name.into_values().flatten().collect();
+        self.add(indexes, Conflict::SameName { names, at }, &span);
+    }
+
+    /// Branches that do not exist yet and have nearly the name of one that does.
+    fn near_branches(&mut self, hydrated: &[usize]) {
+        let all = self.applications;
+        let mut new: BTreeMap<&BranchName, (&Span, Vec<usize>)> = BTreeMap::new();
+        for &index in hydrated {
+            let sync = (&all[index].sync_branch, &all[index].places.sync_branch);
+            for (branch, span) in staging_of(&all[index]).into_iter().chain([sync]) {
+                if !self.context.branches.contains(branch) {
+                    new.entry(branch).or_insert((span, Vec::new())).1.push(index);
+                }
+            }
+        }
+        for (branch, (span, indexes)) in new {
+            let mut others = self.context.branches.iter().filter(|other| !self.context.dry_branches.contains(*other));
+            if let Some(near) = others.find(|other| near::is_near_branch(branch.as_str(), other.as_str())) {
+                self.add(indexes, Conflict::NearBranch { branch: branch.clone(), near: near.clone() }, span);
+            }
+        }
+    }
+
     /// Branches that an Application must not write, each by itself.
     fn branches(&mut self, hydrated: &[usize]) {
         for &index in hydrated {
@@ -440,6 +482,22 @@ impl<'a> Rules<'a> {
         }
     }
 }
+
+/// Whether two of the Applications are for one Argo CD, as far as they tell: they have one environment, or one of them is
+/// for a cluster other than the one that its Argo CD runs in.
+fn is_of_one_argo_cd<'a>(applications: impl ExactSizeIterator<Item = &'a Application>) -> bool {
+    let count = applications.len();
+    let (mut environments, mut is_remote) = (BTreeSet::new(), false);
+    for application in applications {
+        environments.insert(&application.sync_branch);
+        let cluster = application.destination_cluster.as_deref();
+        is_remote |= cluster.is_some_and(|cluster| !IN_CLUSTER.contains(&cluster));
+    }
+    count > 1 && (is_remote || environments.len() < count)
+}
+
+/// How a destination names the cluster that Argo CD runs in.
+const IN_CLUSTER: [&str; 2] = ["in-cluster", "https://kubernetes.default.svc"];
 
 fn staging_of(application: &Application) -> Option<(&BranchName, &Span)> {
     application.hydrate_to.as_ref().zip(application.places.hydrate_to.as_ref())

@@ -5,7 +5,7 @@ use crate::application::{AppName, Application, BranchName, Keeps};
 use crate::diag::Diagnostic;
 use crate::manifest::Key;
 use crate::path::RepoPath;
-use crate::view::{ContentId, Reads};
+use crate::view::{ContentId, Reads, Seen};
 
 /// Why an Application has no manifests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,6 +121,8 @@ pub(super) enum Way<'a> {
     Read(&'a RepoPath),
     /// One of its objects.
     Object(&'a BranchName, Option<&'a str>, &'a Key),
+    /// A directory of which only the directories were listed.
+    Directories(&'a RepoPath),
     /// Its result names the dry commit.
     NamesTheCommit,
     /// No record: a kustomization names the file as a patch.
@@ -143,6 +145,7 @@ impl Way<'_> {
             }
             Way::Name(name) => ["name", name.as_str()].iter().for_each(|text| add(text)),
             Way::Read(path) => ["read", path.as_str()].iter().for_each(|text| add(text)),
+            Way::Directories(path) => ["directories", path.as_str()].iter().for_each(|text| add(text)),
             Way::Patch(path) => ["patch", path.as_str()].iter().for_each(|text| add(text)),
             Way::NamesTheCommit => add("commit"),
             Way::Object(branch, cluster, key) => {
@@ -266,11 +269,7 @@ impl Record {
         bytes.list(self.objects.iter(), |bytes, Key { group, kind, namespace, name }| {
             [group, kind, namespace, name].iter().for_each(|text| bytes.text(text));
         });
-        bytes.list(self.reads.iter(), |bytes, ((path, way), seen)| {
-            bytes.text(path.as_str());
-            bytes.number(u64::from(*way));
-            bytes.seen(*seen);
-        });
+        write_reads(&mut bytes, &self.reads);
         let failure = self.failure.as_ref().map(serde_json::to_string);
         let failure = failure.map(|text| text.expect("texts and numbers are JSON"));
         bytes.optional(failure.as_deref());
@@ -286,12 +285,17 @@ impl Record {
                 [params, used, steps].into_iter().for_each(|number| bytes.number(*number));
             }
         }
+        // Of each Application one is kept until the end of a run.
+        bytes.0.shrink_to_fit();
         Encoded { bytes: bytes.0, hashes: self.ways().map(Way::hash).collect() }
     }
 
     /// What leads to the record.
     pub(super) fn ways(&self) -> impl Iterator<Item = Way<'_>> {
-        let reads = self.reads.keys().map(|(path, _)| Way::Read(path));
+        let reads = self.reads.iter().map(|((path, _), seen)| match seen {
+            Seen::Directories(_) => Way::Directories(path),
+            Seen::Absent | Seen::Present(_) | Seen::Content(_) | Seen::Listed(_) | Seen::Link(_) => Way::Read(path),
+        });
         let objects = self.objects.iter().map(|key| Way::Object(&self.branch, self.cluster.as_deref(), key));
         let commit = self.names_the_commit.then_some(Way::NamesTheCommit);
         let own = [Way::File(&self.file), Way::One(&self.file, self.index), Way::Read(&self.dry_path)];
@@ -325,13 +329,7 @@ impl Record {
                 let [group, kind, namespace, name] = [bytes.text()?, bytes.text()?, bytes.text()?, bytes.text()?];
                 Some(Key { group, kind, namespace, name })
             })?,
-            reads: bytes
-                .list(|bytes| {
-                    let (path, way) = (bytes.path()?, u8::try_from(bytes.number()?).ok()?);
-                    Some(((path, way), bytes.seen()?))
-                })?
-                .into_iter()
-                .collect(),
+            reads: read_reads(&mut bytes)?,
             failure: match bytes.optional()? {
                 Some(text) => Some(serde_json::from_str(&text).ok()?),
                 None => None,
@@ -345,4 +343,20 @@ impl Record {
         };
         Some(record)
     }
+}
+
+pub(super) fn write_reads(bytes: &mut Encoder, reads: &Reads) {
+    bytes.list(reads.iter(), |bytes, ((path, way), seen)| {
+        bytes.text(path.as_str());
+        bytes.number(u64::from(*way));
+        bytes.seen(*seen);
+    });
+}
+
+pub(super) fn read_reads(bytes: &mut Decoder<'_>) -> Option<Reads> {
+    let read = |bytes: &mut Decoder<'_>| {
+        let (path, way) = (bytes.path()?, u8::try_from(bytes.number()?).ok()?);
+        Some(((path, way), bytes.seen()?))
+    };
+    Some(bytes.list(read)?.into_iter().collect())
 }

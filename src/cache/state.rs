@@ -203,9 +203,15 @@ impl State {
         Ok(found.into_iter().find(|record| record.file == *file && record.index == index))
     }
 
-    /// The Applications whose renders looked at one of these paths, and those whose results name the dry commit.
-    pub fn readers<'p>(&self, paths: impl IntoIterator<Item = &'p RepoPath>) -> Result<Vec<Record>, Unusable> {
-        self.along(paths.into_iter().map(Way::Read).chain([Way::NamesTheCommit]))
+    /// The Applications whose renders looked at one of these paths, or only at the directories in one of `directories`, and
+    /// those whose results name the dry commit.
+    pub fn readers<'p>(
+        &self,
+        paths: impl IntoIterator<Item = &'p RepoPath>,
+        directories: impl IntoIterator<Item = &'p RepoPath>,
+    ) -> Result<Vec<Record>, Unusable> {
+        let directories = directories.into_iter().map(Way::Directories);
+        self.along(paths.into_iter().map(Way::Read).chain(directories).chain([Way::NamesTheCommit]))
     }
 
     /// The Applications that write one of these objects to a branch.

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use super::maker_limits::{BYTES_MAX as MAKER_LIMITS_BYTES_MAX, MakerLimits};
 use super::record::{Encoded, Way};
 use super::state::{Head, State};
 use super::table::{PREFIX as TABLE, TEMPORARY, Table};
@@ -26,6 +27,9 @@ const OVERLAY_BYTES_MAX: u64 = 2 * STATE_BYTES_MAX as u64;
 /// The name of what is known of trees that are not searched, and how large it may be, in bytes.
 const UNSEARCHED: &str = "unsearched";
 const UNSEARCHED_BYTES_MAX: u64 = 4 << 20;
+
+/// The name of what is known of makers that reached a limit.
+const MAKER_LIMITS: &str = "limits";
 
 /// From when on a file that somebody began to write is taken for left behind.
 const WRITING_MAX: Duration = Duration::from_secs(3600);
@@ -78,6 +82,18 @@ impl Cache {
     pub fn save_unsearched(&self, unsearched: &Unsearched) -> io::Result<()> {
         self.make_dir()?;
         self.place(&self.dir.join(UNSEARCHED), &unsearched.written())
+    }
+
+    /// The makers that are known to reach a limit.
+    pub fn load_maker_limits(&self) -> MakerLimits {
+        let bytes = regular::read(&self.dir.join(MAKER_LIMITS), MAKER_LIMITS_BYTES_MAX as u64).ok();
+        bytes.and_then(|bytes| MakerLimits::read(&bytes)).unwrap_or_default()
+    }
+
+    /// Remembers them.
+    pub fn save_maker_limits(&self, limits: &MakerLimits) -> io::Result<()> {
+        self.make_dir()?;
+        self.place(&self.dir.join(MAKER_LIMITS), &limits.written())
     }
 
     fn save_new(&self, name: &str, head: &Head, records: Vec<Encoded>, marks: Vec<u64>) -> io::Result<()> {

@@ -146,7 +146,7 @@ fn answers(dir: &Path) -> Option<Vec<Result<String, Unusable>>> {
     for n in 0..=RECORDS {
         answers.push(told(state.of_file(&path(&format!("applications/{n}.yaml")))));
         answers.push(told(state.named(&AppName::new(&format!("app-{n}")).expect("plain"))));
-        answers.push(told(state.readers([&path(&format!("apps/{n}/a.yaml"))])));
+        answers.push(told(state.readers([&path(&format!("apps/{n}/a.yaml"))], [])));
         answers.push(told(state.owners(&branch(), None, &[key(n)])));
         answers.push(state.is_patch(&path(&format!("apps/{n}/patch.yaml"))).map(|is_patch| is_patch.to_string()));
     }

@@ -68,7 +68,7 @@ fn show(name: &str, found: &[Manifest], json: bool) -> anyhow::Result<Outcome> {
             let options = yaml::json::Options { escape_html: false, indent: None };
             let object = |object: &Manifest| serde_json::from_str(&yaml::json::encode(object.object(), options));
             let objects = found.iter().map(object).collect::<Result<Vec<serde_json::Value>, _>>()?;
-            output::print_json(&serde_json::json!({ "applications": objects }))?;
+            output::print_json_list("applications", &objects)?;
         }
         false if found.is_empty() => bail!("there is no Application `{name}`; to see all: git hydrate apps"),
         false => output::print_content(manifest::encode(found))?,

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use super::clone::is_server;
 use super::{Outcome, WrongUse, output};
 use crate::git::Repository;
-use crate::hook::{Options, notify};
+use crate::hook::{self, Options, notify};
 use crate::hydrate::{self, Again, HydrateError, RefNames, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::{self, Progress, Wording, summary};
@@ -75,6 +75,11 @@ fn again(repository: &Repository, again: Again) -> anyhow::Result<hydrate::Repor
         Err(error) => notify(repository, Err(&format!("{error:#}"))),
     };
     if let Err(why) = notified {
+        output::warn(&format!("warning: {why}"));
+    }
+    if report.is_ok()
+        && let Err(why) = hook::tell(repository)
+    {
         output::warn(&format!("warning: {why}"));
     }
     report

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use anyhow::Context as _;
 
 use super::{Outcome, WrongUse, output};
+use crate::hook;
 use crate::hydrate::{self, CommitRequest};
 use crate::render::Renderers;
 use crate::report::{Wording, summary};
@@ -28,9 +29,16 @@ pub(super) fn run(_arguments: &Arguments, json: bool) -> anyhow::Result<Outcome>
         serde_json::from_slice(&text).map_err(|error| WrongUse(format!("the request on standard input: {error}")))?;
     let repository = super::repository(None)?;
     super::check_owner(&repository, "commit")?;
-    let _lock = hydrate::lock(&repository, |_| true)?;
     let renderers = Renderers::from_config(&repository, &super::machine()?)?;
-    match hydrate::commit(&repository, &renderers, &request, wall::now())? {
+    let lock = hydrate::lock(&repository, |_| true)?;
+    let made = hydrate::commit(&repository, &renderers, &request, wall::now())?;
+    drop(lock);
+    if made.is_ok()
+        && let Err(why) = hook::tell(&repository)
+    {
+        output::warn(&format!("warning: {why}"));
+    }
+    match made {
         Ok(report) => {
             if json {
                 output::print_json(&report)?;

@@ -90,7 +90,8 @@ JSON:
         dangers             severity, kind, message, pruning, advice
         differences         path, old, new, noise; or path, movedFrom, movedTo for an item of a list
   inputs                    charts, bases and files from elsewhere that change: kind, url, name, old, new (versions),
-                            files (how many differ: templates, values, crds, files), usedBy
+                            files (how many differ: templates, values, crds, files), defaults (how many values of
+                            values.yaml differ), usedBy
   problems, warnings        what concerns no environment branch that is known";
 
 pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Outcome> {

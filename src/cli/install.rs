@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 
 use super::clone::is_server;
+use super::every::Every;
 use super::{Outcome, WrongUse, config, output};
 use crate::diag::shell_path;
 use crate::git::{Location, Repository};
 use crate::hook;
 use crate::hydrate::{self, BranchState, HydrateError, RefNames, Setup, Wake};
-use crate::install::{CLIENT_HOOKS, Installer, Owned, SERVER_HOOKS, State, Step};
+use crate::install::{CLIENT_HOOKS, Installer, Owned, SERVER_HOOKS, State, Step, repositories};
 use crate::render::Renderers;
 use crate::wall;
 
@@ -22,6 +23,12 @@ pub(super) struct Arguments {
     /// Hydrate each push to this repository.
     #[arg(long, value_name = "REPOSITORY", num_args = 0..=1, default_missing_value = ".", group = "what")]
     server: Option<PathBuf>,
+    /// Install in every bare repository below a directory, as the user that owns them
+    ///
+    /// With --server. A repository that cannot be installed is reported, and the others are installed. Run it again for
+    /// repositories that are new.
+    #[arg(long, value_name = "DIR", requires = "server", conflicts_with_all = ["client", "print", "repo_url"])]
+    all: Option<PathBuf>,
     /// Set up this clone: fetch the settings and notes of the server, and check pushes.
     #[arg(long, group = "what")]
     client: bool,
@@ -66,11 +73,28 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
         }
         return Ok(Outcome::Done);
     }
-    let repository = match &arguments.server {
-        Some(path) => server_repository(path)?,
-        None => super::repository(None)?,
-    };
-    if arguments.server.is_some() && !is_server(&repository) && !repository.remotes().is_empty() {
+    if let Some(dir) = &arguments.all {
+        if arguments.server.as_deref().is_some_and(|path| path != Path::new(".")) {
+            return Err(WrongUse("`--all DIR` takes no repository beside it".to_owned()).into());
+        }
+        return install_all(dir, json);
+    }
+    if let Some(path) = &arguments.server {
+        return tell(&install_server(path, &arguments.repo_url)?, json);
+    }
+    let repository = super::repository(None)?;
+    let mut installer = Installer::new(&repository)?;
+    if repository.config(&format!("remote.{}.url", arguments.remote)).is_none() {
+        return Err(WrongUse(format!("there is no remote `{}`: name another with --remote", arguments.remote)).into());
+    }
+    installer.client(&arguments.remote, &binary()?)?;
+    tell(&installer.steps(), json)
+}
+
+/// Installs in the repository of a server.
+fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>> {
+    let repository = server_repository(path)?;
+    if !is_server(&repository) && !repository.remotes().is_empty() {
         let hint =
             "in a clone: git hydrate install --client; a server's repository is bare: git clone --mirror URL REPO.git";
         return Err(
@@ -78,40 +102,41 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
         );
     }
     let mut installer = Installer::new(&repository)?;
-    if arguments.server.is_some() {
-        installer.server(&binary()?)?;
-        for note in settle(&repository)? {
-            installer.step(State::Done, note);
-        }
-        let owned = match survey(&repository) {
-            Ok(hydrate::Survey { branches, settings, .. }) => {
-                Owned { branches, patterns: settings.branches, dry_branches: settings.dry_branches }
-            }
-            // `doctor` tells what is wrong with them.
-            Err(_) => Owned::default(),
-        };
-        installer.guard(&hook::access(&repository)?, &owned)?;
-        behind(&repository, &mut installer)?;
-        for url in &arguments.repo_url {
-            let state = if config::add_repo_url(&repository, url)? { State::Done } else { State::Already };
-            installer.step(state, format!("repoURL = {url}: the URL of this repository in Applications"));
-        }
-        if !config::has_repo_url(&repository)? {
-            installer.advise(
-                State::Note,
-                "repoURL is not set: the first push sets it from its Applications; to set it now:",
-                format!("git -C {} hydrate config set repoURL URL", shell_path(repository.common_dir())),
-            );
-        }
-    } else {
-        if repository.config(&format!("remote.{}.url", arguments.remote)).is_none() {
-            return Err(
-                WrongUse(format!("there is no remote `{}`: name another with --remote", arguments.remote)).into()
-            );
-        }
-        installer.client(&arguments.remote, &binary()?)?;
+    installer.server(&binary()?)?;
+    for note in settle(&repository)? {
+        installer.step(State::Done, note);
     }
-    tell(&installer.steps(), json)
+    let owned = match survey(&repository) {
+        Ok(hydrate::Survey { branches, settings, .. }) => {
+            Owned { branches, patterns: settings.branches, dry_branches: settings.dry_branches }
+        }
+        // `doctor` tells what is wrong with them.
+        Err(_) => Owned::default(),
+    };
+    installer.guard(&hook::access(&repository)?, &owned)?;
+    behind(&repository, &mut installer)?;
+    for url in repo_urls {
+        let state = if config::add_repo_url(&repository, url)? { State::Done } else { State::Already };
+        installer.step(state, format!("repoURL = {url}: the URL of this repository in Applications"));
+    }
+    if !config::has_repo_url(&repository)? {
+        installer.advise(
+            State::Note,
+            "repoURL is not set: the first push sets it from its Applications; to set it now:",
+            format!("git -C {} hydrate config set repoURL URL", shell_path(repository.common_dir())),
+        );
+    }
+    Ok(installer.steps())
+}
+
+/// Installs in every repository below a directory.
+fn install_all(dir: &Path, json: bool) -> anyhow::Result<Outcome> {
+    let all = repositories(dir).with_context(|| format!("reading {}", dir.display()))?;
+    let results = all.into_iter().map(|path| (install_server(&path, &[]), path));
+    let done = Every::new(results.map(|(steps, path)| (path, steps)).collect(), "steps");
+    done.print(json, steps_text)?;
+    let refused = done.lists().flatten().any(|step| step.state == State::Refused);
+    done.outcome(refused)
 }
 
 /// Tells that branches are behind: what was pushed while nothing was installed is hydrated by the next push only.
@@ -221,16 +246,20 @@ fn setup<'s>(repository: &'s Repository, renderers: &'s Renderers, wake: Wake) -
     Setup::new(repository, RefNames::server(), wake, renderers, wall::now())
 }
 
+fn steps_text(steps: &[Step]) -> String {
+    let mut text = String::new();
+    for Step { state, what, advice } in steps {
+        text.push_str(&format!("{state:8} {what}\n"));
+        text.extend(advice.iter().map(|advice| format!("{:8} {advice}\n", "")));
+    }
+    text
+}
+
 fn tell(steps: &[Step], json: bool) -> anyhow::Result<Outcome> {
     if json {
         output::print_json_list("steps", steps)?;
     } else {
-        let mut text = String::new();
-        for Step { state, what, advice } in steps {
-            text.push_str(&format!("{state:8} {what}\n"));
-            text.extend(advice.iter().map(|advice| format!("{:8} {advice}\n", "")));
-        }
-        output::print(&text)?;
+        output::print(steps_text(steps))?;
     }
     let refused = steps.iter().any(|step| step.state == State::Refused);
     Ok(if refused { Outcome::Found } else { Outcome::Done })

@@ -107,6 +107,9 @@ fn text(planned: &Planned) -> String {
     }
     let renders: usize = branches().map(|branch| branch.render.len()).sum();
     let known: usize = branches().map(|branch| branch.known).sum();
+    if let Some(copies) = &planned.copies {
+        let _ = writeln!(text, "{}  copies of what the others become", printable(copies));
+    }
     let _ = writeln!(text, "{renders} to render, {known} known");
     let is_unknown = |render: &PlannedRender| render.why == PlannedWhy::Unknown;
     if branches().flat_map(|branch| &branch.render).any(is_unknown) {

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_BRANCH, Outcome, WrongUse, output};
-use crate::diag::{Diagnostic, printable};
-use crate::hydrate::{BranchState, BranchStatus, Setup, Wake, problems, status};
+use crate::diag::{Diagnostic, printable, shell_word};
+use crate::hydrate::{BranchState, BranchStatus, Promotion, Restorable, Setup, Wake, problems, status};
 use crate::render::Renderers;
-use crate::report::{Paint, Style};
+use crate::report::{Paint, Style, counted};
 use crate::wall;
 
 /// Show the state of each environment branch, and what failed.
@@ -65,11 +65,15 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
         let at = paint.by(Style::Id, &short(&status.tip)).to_string();
         let elsewhere = match status.state {
             BranchState::Hydrated | BranchState::Missing | BranchState::NotMade => None,
-            BranchState::NotHydrated => Some("not made by hydration"),
-            BranchState::Promoted => Some("written by a promoter"),
+            BranchState::NotHydrated => Some("not made by hydration".to_owned()),
+            BranchState::Promoted => Some(promoted(status)),
         };
         if let Some(what) = elsewhere {
-            let _ = writeln!(text, "{branch:width$}  at {at}, {}", paint.by(style, what));
+            let at = match (status.state, &status.dry_sha) {
+                (BranchState::Promoted, Some(_)) => from,
+                _ => format!("at {at}"),
+            };
+            let _ = writeln!(text, "{branch:width$}  {at}, {}", paint.by(style, &printable(&what)));
             text.push_str(&changed(status, paint));
             continue;
         }
@@ -83,7 +87,14 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
             Some(1) => "1 commit behind".to_owned(),
             Some(count) => format!("{count} commits behind"),
             None if status.state == BranchState::Missing => {
-                "missing; to restore it, on the server: git hydrate catch-up".to_owned()
+                let (branch, empty) = (shell_word(&format!("refs/heads/{}", status.branch)), ", empty as it began");
+                let (command, empty) = match &status.restorable {
+                    Some(Restorable { tip, is_start }) => {
+                        (format!("git update-ref {branch} {tip}"), if *is_start { empty } else { "" })
+                    }
+                    None => ("git hydrate catch-up".to_owned(), ""),
+                };
+                format!("missing; to restore it{empty}, on the server: {command}")
             }
             None if status.state == BranchState::NotMade => "not made yet".to_owned(),
             None if status.dry_tip.is_none() => "its dry branch does not exist".to_owned(),
@@ -99,10 +110,9 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
             let _ = writeln!(text, "  {}", paint.by(style, &printable(&path.to_string())));
         }
         text.push_str(&changed(status, paint));
-        for failure in &status.failures {
-            let failed = format!("{} failed", short(&failure.dry_sha));
-            let _ = writeln!(text, "  {}", paint.by(Style::Error, &failed));
-            for diagnostic in &failure.diagnostics {
+        for (commits, diagnostics) in by_reason(status) {
+            let _ = writeln!(text, "  {}", paint.by(Style::Error, &format!("{} failed", counted(&commits))));
+            for diagnostic in diagnostics {
                 for line in diagnostic.to_string().lines() {
                     let _ = writeln!(text, "  {line}");
                 }
@@ -110,6 +120,32 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
         }
     }
     text
+}
+
+/// The dry commits that failed, those that failed alike together.
+fn by_reason(status: &BranchStatus) -> Vec<(Vec<&str>, &[Diagnostic])> {
+    let mut reasons: Vec<(Vec<&str>, &[Diagnostic])> = Vec::new();
+    for failure in &status.failures {
+        match reasons.iter_mut().find(|(_, known)| *known == failure.diagnostics) {
+            Some((commits, _)) => commits.push(&failure.dry_sha),
+            None => reasons.push((vec![&failure.dry_sha], &failure.diagnostics)),
+        }
+    }
+    reasons
+}
+
+/// What was promoted to a sync branch.
+fn promoted(status: &BranchStatus) -> String {
+    let names: Vec<&str> = status.promoted_from.iter().map(|staging| staging.branch.as_str()).collect();
+    let from = names.join(", ");
+    match &status.promoted_from[..] {
+        [] => "written by a promoter".to_owned(),
+        _ if status.dry_sha.is_none() => format!("nothing is promoted from {from} yet"),
+        [Promotion { ahead: Some(0), .. }] => format!("promoted from {from}"),
+        [Promotion { ahead: Some(1), .. }] => format!("promoted from {from}, which is 1 commit ahead"),
+        [Promotion { ahead: Some(count), .. }] => format!("promoted from {from}, which is {count} commits ahead"),
+        _ => format!("promoted from {from}"),
+    }
 }
 
 /// Whether the dry commit that a branch shows failed when the settings changed.

@@ -20,6 +20,8 @@ pub struct Options {
     pub notify: Option<String>,
     /// `hydrate.notifyTimeLimit`, in seconds: how long that command may take. 10 unless it is set.
     pub notify_time_limit: Duration,
+    /// `hydrate.tellTimeLimit`, in seconds: how long telling the host of hydrated branches may take. 60 unless it is set.
+    pub tell_time_limit: Duration,
     /// `hydrate.guard`: whether branches that hydration owns are closed to pushes. `install --server` sets it.
     pub guard: bool,
 }
@@ -47,6 +49,7 @@ impl Options {
             log: repository.config("hydrate.log").map(|path| repository.common_dir().join(path)),
             notify: repository.config("hydrate.notify").filter(|command| !command.is_empty()),
             notify_time_limit: seconds("hydrate.notifyTimeLimit", 10),
+            tell_time_limit: seconds("hydrate.tellTimeLimit", 60),
             guard: repository.config_protects(GUARD),
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::{Options, STDIN_BYTES_MAX, namespace, notify};
+use super::{Options, STDIN_BYTES_MAX, namespace, notify, tell};
 use crate::diag::{chain, printable};
 use crate::git::{Error, Location, Lock, Refs, Repository};
 use crate::hydrate::{self, HydrateError, Outcome, RefNames, Report, Setup, Wake};
@@ -28,18 +28,21 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
     outlive_the_pusher();
     match run(git_dir, stdin, machine, &mut console) {
         Ok(Hydrated { report, pushed, repository }) => {
-            tell(&repository, Ok(&report), &mut console);
+            notify_of(&repository, Ok(&report), &mut console);
             let is_success = report.is_success();
             let report = concerning(report, &pushed);
             if !report.is_empty() {
                 console.print(&summary(&report, Wording::Pusher));
+            }
+            if let Err(why) = tell::tell(&repository) {
+                console.print(&wrap(&format!("warning: {why}"), "  "));
             }
             is_success
         }
         Err(error) => {
             let why = chain(&error).lines().map(printable).collect::<Vec<_>>().join("\n");
             if let Ok(repository) = Repository::open(git_dir, Location::Hook) {
-                tell(&repository, Err(&why), &mut console);
+                notify_of(&repository, Err(&why), &mut console);
             }
             console.print(&wrap(&format!("error: hydration failed: {why}"), "  "));
             let hint = match is_denied(&error) {
@@ -64,7 +67,7 @@ fn is_denied(error: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 /// Has the admin's command know of a run.
-fn tell(repository: &Repository, outcome: Result<&Report, &str>, console: &mut Console) {
+fn notify_of(repository: &Repository, outcome: Result<&Report, &str>, console: &mut Console) {
     if let Err(why) = notify(repository, outcome) {
         console.print(&wrap(&format!("warning: {why}"), "  "));
     }
@@ -111,11 +114,17 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     let names: Vec<String> = names.collect();
     let refs = repository.refs()?;
     let pushed = pushed_branches(names.iter().map(String::as_str), &refs);
-    let names = names.iter().map(|name| refs.resolve(name).to_owned()).collect();
+    let names: Vec<String> = names.iter().map(|name| refs.resolve(name).to_owned()).collect();
+    if are_of_pull_requests(&names) {
+        return Ok(Hydrated { report: Report::default(), pushed: names, repository });
+    }
     let options = Options::read(&repository);
     let asked = Instant::now();
-    let Some(lock) = lock(&repository, options.lock_wait, console)? else {
-        return Err(HydrateError::Locked);
+    let patience = if tell::is_telling() { Duration::ZERO } else { options.lock_wait };
+    let lock = match lock(&repository, patience, console)? {
+        Some(lock) => lock,
+        None if tell::is_telling() => return Ok(Hydrated { report: Report::default(), pushed: names, repository }),
+        None => return Err(HydrateError::Locked),
     };
     let started = Instant::now();
     // Whoever waited looks anew at what is there.
@@ -143,6 +152,12 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     Ok(Hydrated { report, pushed: names, repository })
 }
 
+/// Whether these refs are the heads of pull requests, which Gitea and Forgejo push here themselves, while they are told of branches
+/// and before we are asked for what was pushed: somebody waits for that, and nothing is hydrated from them.
+fn are_of_pull_requests(pushed: &[String]) -> bool {
+    !pushed.is_empty() && pushed.iter().all(|name| name.starts_with("refs/pull/"))
+}
+
 /// The branches that were pushed, symbolic refs resolved; one that is gone is none. `names` are those of refs.
 pub(super) fn pushed_branches<'n>(names: impl IntoIterator<Item = &'n str>, refs: &Refs) -> Vec<String> {
     let names: BTreeSet<&str> = names.into_iter().collect();
@@ -167,6 +182,7 @@ fn catch_up(repository: &Repository, program: &Path) -> std::io::Result<()> {
     use std::os::unix::process::CommandExt;
     let mut command = Command::new(program);
     command.arg("catch-up").arg("--quiet").current_dir(repository.common_dir()).env_remove(VARIABLE).env_remove(USED);
+    command.env_remove(tell::VARIABLE);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     command.spawn().map(drop)
 }

@@ -36,6 +36,6 @@ pub use planned::{Planned, PlannedBranch, PlannedCommit, PlannedFrozen, PlannedR
 pub use preview::{Against, MergeBase, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use recomputed::recompute;
 pub use single::{Single, render_named};
-pub use status::{BranchState, BranchStatus, FrozenStatus, problems, status};
+pub use status::{BranchState, BranchStatus, FrozenStatus, Promotion, Restorable, problems, status};
 pub use vendor::{Inputs, Outputs, Rendering, inputs, outputs};
 pub use verify::{Fault, Finding, Line, Verified, audited, lines, strayed, verify};

@@ -3,6 +3,13 @@
 //! Anybody who can push can write trailers, metadata and authors into commits, so none of them proves who made a branch.
 //! What does is a record below `refs/hydrate/`, where no push gets in, written in the transaction that moves the branch.
 //!
+//! A record says nothing of single paths, since what fed a branch follows from it: the branch and its note move to a dry
+//! commit only when every file, set and parent that may feed it was read there without an error. So the dry commit of the
+//! note, or of the record, is that of the last good expansion, and its Applications and their makers are found in its tree
+//! again, by the settings of the record (`Run::former`). What was left behind is listed with its own dry commit at the root
+//! of the recorded tip, which is ours (`Branch::told`). Where the dry commit is gone, a maker or file that cannot be read
+//! holds each branch with a path that nothing writes (`run/unproven.rs`).
+//!
 //! Repositories that were hydrated before there were records have none. There the notes of hydrated commits, which no
 //! push gets at either, stand in for them once: the next run writes records. A clone or a remote helper, from which
 //! nothing is deployed, also believes what commits say of themselves where its server keeps no records.

@@ -9,11 +9,14 @@ use std::sync::Arc;
 use super::error::HydrateError;
 use super::former::{Former, destination};
 use super::heads::DryHead;
+use super::maker_limits::MakerLimits;
+use super::making::Making;
 use super::rules::Rules;
 use super::snapshot::Snapshot;
 use super::unsearched::UnsearchedTrees;
 use crate::application::parent::Parent;
-use crate::application::{self, Application, BranchName, By, Misspelt, Verdict};
+use crate::application::set::ApplicationSet;
+use crate::application::{self, Application, BranchName, By, Maker, Misspelt, Verdict};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository};
 use crate::metadata::{DryCommit, allowed_removals};
@@ -56,6 +59,11 @@ impl DryTree {
     /// The Applications that are hydrated from this dry branch onto `branch`.
     pub fn applications<'t>(&'t self, branch: &BranchName) -> impl Iterator<Item = &'t Arc<Application>> + use<'t> {
         self.by_branch.get(branch).into_iter().flat_map(|of| &of.applications)
+    }
+
+    /// The dry branch.
+    pub fn branch(&self) -> &BranchName {
+        &self.branch
     }
 
     /// Whether it has no Application that asks to be hydrated, good or bad.
@@ -103,6 +111,13 @@ impl DryTree {
         hydrated(&self.verdict, &self.discovered)
     }
 
+    /// The Applications that name another branch, which exists.
+    pub fn not_hydrated(&self) -> impl Iterator<Item = &Arc<Application>> {
+        let standings = self.verdict.standings.iter().zip(&self.discovered.applications);
+        let others = standings.filter(|(standing, _)| **standing == application::Standing::OtherBranch);
+        others.map(|(_, application)| application)
+    }
+
     /// What this dry branch writes to `branch`.
     pub fn destinations(&self, branch: &BranchName) -> BTreeSet<Destination> {
         self.applications(branch).map(|application| destination(application)).collect()
@@ -124,10 +139,34 @@ impl DryTree {
         self.allowed_removals.iter().any(|allowed| allowed == branch.as_str())
     }
 
+    /// The makers that are not answered.
+    pub fn unanswered(&self) -> impl Iterator<Item = &Unanswered> {
+        self.discovered.unanswered.iter()
+    }
+
+    /// What is wrong with files of which it is not known which Applications they hold.
+    pub fn broken(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.discovered.broken.iter().map(|broken| &broken.diagnostic)
+    }
+
     /// The makers that are answered neither here nor at `before`.
     pub fn unanswered_as_in<'t>(&'t self, before: &'t DryTree) -> impl Iterator<Item = &'t Unanswered> {
         let at = |by: &By| before.discovered.unanswered.iter().any(|unanswered| unanswered.by == *by);
         self.discovered.unanswered.iter().filter(move |unanswered| at(&unanswered.by))
+    }
+
+    /// Warnings of the sets that made Applications of a branch before, and make none at all now.
+    pub fn emptied_sets(&self, branch: &BranchName, former: &Former) -> Vec<Diagnostic> {
+        let is_by =
+            |application: &Application, by: &By| application.maker.as_ref().is_some_and(|maker| maker.by == *by);
+        let emptied = self.discovered.sets.iter().filter_map(|found| {
+            let by = found.set.by();
+            let before = former.applications.iter().filter(|application| is_by(application, &by)).count();
+            let is_known = !self.discovered.unanswered.iter().any(|unanswered| unanswered.by == by);
+            let is_empty = is_known && !self.discovered.applications.iter().any(|application| is_by(application, &by));
+            (before > 0 && is_empty).then(|| found.set.emptied(branch, before))
+        });
+        emptied.collect()
     }
 
     /// The Applications that made others of a branch before and were not looked into here.
@@ -149,6 +188,19 @@ impl DryTree {
     /// Whether it has an Application that a maker names as its parent.
     pub fn has_parent(&self, parent: &By) -> bool {
         self.discovered.applications.iter().any(|application| Parent::of(application).by == *parent)
+    }
+
+    /// Whether an Application was rendered for what it makes.
+    pub fn is_parent(&self, application: &Application) -> bool {
+        let parent = Parent::of(application);
+        let mut expanded = self.discovered.expanded.iter();
+        expanded.any(|one| one.file == parent.file && one.ordinal == parent.ordinal())
+    }
+
+    /// The ApplicationSet in a file that makes an Application; none for another maker.
+    pub fn written_set(&self, maker: &Maker) -> Option<&ApplicationSet> {
+        let mut sets = self.discovered.sets.iter().filter(|found| found.file.0 == maker.file);
+        sets.find(|found| found.set.by() == maker.by).map(|found| &*found.set)
     }
 
     /// Whether it has something that makes Applications for us, if that is on.
@@ -202,9 +254,10 @@ impl DryTree {
         self.discovered.unanswered.iter().filter(fed)
     }
 
-    /// Mistakes in documents of which no one can tell the branch, in files that held Applications of this one; and the
-    /// near misses of `sourceHydrator`, and the URLs of other repositories, by which an Application of this branch seems to
-    /// have left. What is wrong in `explained` files is known to be about others.
+    /// Mistakes in documents of which no one can tell the branch, in files that held Applications of this one; and those by
+    /// which an Application of this branch seems to have left: near misses of `sourceHydrator`, URLs of other repositories,
+    /// revisions that do not exist, destinations that are refused. What is wrong in `explained` files is known to be about
+    /// others.
     pub fn unread(&self, branch: &BranchName, former: &Former, explained: &BTreeSet<RepoPath>) -> Vec<Diagnostic> {
         let fed = |mistake: &&Diagnostic| {
             let file = mistake.span.as_ref().map(|span| &span.path);
@@ -222,13 +275,15 @@ impl DryTree {
             None => files.contains(&misspelt.file),
         };
         unread.extend(self.discovered.misspelt.iter().filter(is_gone).map(|misspelt| misspelt.diagnostic.as_error()));
+        let explains = |application: &Application| {
+            let identity = (application.namespace.as_ref(), &application.name);
+            names.contains(&identity) && !former.is_elsewhere(application, branch)
+        };
         let elsewhere = self.verdict.findings.iter().filter(|found| {
-            found.applications.iter().any(|index| {
-                let now = self.discovered.applications.get(*index).zip(self.verdict.standings.get(*index));
-                now.is_some_and(|(application, standing)| {
-                    *standing == application::Standing::OtherRepository
-                        && names.contains(&(application.namespace.as_ref(), &application.name))
-                })
+            let mut about = found.applications.iter().filter_map(|index| self.judged(*index));
+            about.any(|(application, standing)| {
+                let is_here = standing == application::Standing::Hydrated && application.environment_branch() == branch;
+                found.is_kept_off && !is_here && explains(application)
             })
         });
         unread.extend(elsewhere.map(|found| found.diagnostic.as_error()));
@@ -294,6 +349,8 @@ pub(super) struct DryTrees<'a> {
     files: Vec<Rc<TreeFiles<'a>>>,
     /// Those that are too large.
     pub unsearched: UnsearchedTrees,
+    /// The makers of them that reached a limit.
+    pub limits: MakerLimits,
     /// The one that was read last by settings that a branch was hydrated with before.
     former: Option<(ObjectId, Option<ObjectId>, Rc<DryTree>)>,
 }
@@ -363,12 +420,13 @@ impl<'a> DryTrees<'a> {
         let commit = repository.commit(dry)?;
         let files = self.files(commit.tree, repository);
         let id = dry.to_string();
-        let (branch, default) = (Some(&head.branch), found.default_branch());
-        let with = (found.setup.renderers, id.as_str());
+        let (branch, default) = (Some(&head.branch), found.default_branch_for(&head.branch));
+        let limits = Some(self.limits.by(rules, found.setup.renderers, repository));
+        let making = Making { limits, ..rules.making(found.setup.renderers, &id) };
         let discovered = match self.unsearched.why(commit.tree, rules, repository) {
             Some(why) => Discovered::unsearched_by(why.clone()),
             None => {
-                let discovered = rules.discover(discovery, &*files, branch, default, with);
+                let discovered = rules.discover(discovery, &*files, branch, default, &making);
                 let discovered = discovered.map_err(HydrateError::tree(dry))?;
                 if let Some(why) = discovered.unsearched() {
                     self.unsearched.add(commit.tree, rules, repository, why);

@@ -32,6 +32,17 @@ pub enum HydrateError {
         /// The environment branch.
         branch: BranchName,
     },
+    /// The ref of the settings is gone, and branches were hydrated with settings.
+    #[error(
+        "refs/hydrate/config is missing, and `{branch}` was hydrated with the settings {id}; to restore them: git update-ref \
+         refs/hydrate/config {id}"
+    )]
+    SettingsLost {
+        /// The commit of the newest settings that a branch was hydrated with.
+        id: ObjectId,
+        /// The environment branch.
+        branch: BranchName,
+    },
     /// Others moved our refs again and again.
     #[error("gave up after {TRIES} tries: {0}")]
     Raced(String),
@@ -98,9 +109,12 @@ impl HydrateError {
             | Self::Cache(_)
             | Self::Locked
             | Self::StrictTime { .. } => true,
-            Self::Git(_) | Self::Settings(_) | Self::Template(_) | Self::SettingsMissing { .. } | Self::Raced(_) => {
-                false
-            }
+            Self::Git(_)
+            | Self::Settings(_)
+            | Self::Template(_)
+            | Self::SettingsMissing { .. }
+            | Self::SettingsLost { .. }
+            | Self::Raced(_) => false,
         }
     }
 }

@@ -100,8 +100,12 @@ impl Failures {
         self.branches.retain(|branch, failures| !is_of(failures) || wanted(branch));
     }
 
-    /// Forgets the failures of a branch.
-    pub fn clear(&mut self, branch: &BranchName) {
-        self.branches.remove(branch.as_str());
+    /// Forgets the failures of a branch: all, or those of one dry branch where several share it.
+    pub fn clear(&mut self, branch: &BranchName, of: Option<&BranchName>) {
+        let is_other = |failure: &Failure| of.is_some_and(|of| failure.dry_branch != of.as_str());
+        if let Some(failures) = self.branches.get_mut(branch.as_str()) {
+            failures.retain(is_other);
+        }
+        self.branches.retain(|_, failures| !failures.is_empty());
     }
 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::dry_tree::DryTree;
-use crate::application::{Application, By, Maker};
+use crate::application::{Application, BranchName, By, Maker};
 use crate::path::RepoPath;
 use crate::plan::{Destination, Unanswered};
 
@@ -47,6 +47,15 @@ impl Former {
             None => is_set && application.file == *file,
         };
         self.applications.iter().filter(is_its)
+    }
+
+    /// Whether what has the name of `application` now is another one than that of `branch`: it was on its own branch
+    /// before, since each environment may have an Argo CD with an Application of that name.
+    pub fn is_elsewhere(&self, application: &Application, branch: &BranchName) -> bool {
+        let identity = |application: &Application| (application.namespace.clone(), application.name.clone());
+        let own = application.environment_branch();
+        let mut there = self.tree.iter().flat_map(|tree| tree.applications(own));
+        own != branch && there.any(|before| identity(before) == identity(application))
     }
 
     /// What the Applications wrote.

@@ -21,9 +21,16 @@ pub(super) struct DryHead {
     pub tip: ObjectId,
 }
 
-/// The branches that hydration writes and that exist, each with the dry branch that it was written from last.
-pub(super) fn environments(names: &RefNames, refs: &Refs, records: &BranchRecords) -> BTreeMap<BranchName, BranchName> {
+/// The branches that hydration writes and that exist, each with the dry branch that it was written from last; but for
+/// `copies`, the branch of copies of Applications.
+pub(super) fn environments(
+    names: &RefNames,
+    refs: &Refs,
+    records: &BranchRecords,
+    copies: Option<&BranchName>,
+) -> BTreeMap<BranchName, BranchName> {
     let hydrated = records.iter().filter(|(branch, record)| !record.initial && names.tip(refs, branch).is_some());
+    let hydrated = hydrated.filter(|(branch, _)| Some(*branch) != copies);
     hydrated.map(|(branch, record)| (branch.clone(), record.dry_branch.clone())).collect()
 }
 

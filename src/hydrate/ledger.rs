@@ -65,13 +65,20 @@ impl Ledger {
         self.failures.add(name, failure);
     }
 
-    /// Notes that a branch whose tip is `tip` now shows a dry commit.
-    pub fn reached(&mut self, name: &BranchName, tip: Option<ObjectId>, dry: &DryCommit, buffer: &ObjectBuffer<'_>) {
+    /// Notes that a branch whose tip is `tip` now shows a dry commit; of the dry branch `shared`, where several share it.
+    pub fn reached(
+        &mut self,
+        name: &BranchName,
+        tip: Option<ObjectId>,
+        dry: &DryCommit,
+        shared: Option<&BranchName>,
+        buffer: &ObjectBuffer<'_>,
+    ) {
         if let Some(tip) = tip {
             let noted = self.notes.set(tip, &note(dry.id), buffer);
             noted.unwrap_or_else(|error| self.faults.give_up(NOTES_REF, &error));
         }
-        self.failures.clear(name);
+        self.failures.clear(name, shared);
         self.newest_dry = Some(dry.date);
     }
 }

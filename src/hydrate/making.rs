@@ -2,42 +2,106 @@
 
 use std::sync::Arc;
 
+use super::maker_limits::Remembered;
 use super::rules::render_context;
 use crate::application::parent::is_made;
 use crate::application::set::{Clusters, Question};
 use crate::application::{Application, Variable};
+use crate::cache::MakerLimit;
 use crate::manifest::Manifest;
 use crate::plan::{Answered, FoundSet, Rendered, Renders, Unrendered};
 use crate::render::{self, Failure, Renderers, Set, Unexpanded};
 use crate::settings::Settings;
-use crate::view::Files;
+use crate::view::{Files, Reads, View};
 
 /// The tools of this machine, for one dry commit.
 pub(super) struct Making<'a> {
     pub settings: &'a Settings,
     pub renderers: &'a Renderers,
     pub dry_commit: &'a str,
+    /// What is known of makers that reached a limit; none where nothing is remembered.
+    pub limits: Option<Remembered<'a>>,
+}
+
+impl Making<'_> {
+    /// The limit that a maker reached before, and would reach again.
+    fn known(&self, id: Option<&str>, view: &View<'_>) -> Option<MakerLimit> {
+        self.limits.as_ref()?.find(id?, view)
+    }
+
+    /// Notes what became of a maker: which limit it reached, if it did.
+    fn remember(&self, id: Option<String>, limit: Option<(&str, Reads)>) {
+        let (Some(limits), Some(id)) = (&self.limits, id) else { return };
+        match limit {
+            Some((why, reads)) => limits.add(MakerLimit { id, why: why.to_owned(), reads }),
+            None => limits.clear(&id),
+        }
+    }
 }
 
 impl Renders for Making<'_> {
     fn render(&self, parents: &[&Application], files: &dyn Files) -> Vec<Rendered> {
+        let view = View::new(files);
+        let id = |parent: &&Application| self.limits.as_ref().map(|limits| limits.of_parent(parent));
+        let ids: Vec<Option<String>> = parents.iter().map(id).collect();
+        let mut results: Vec<Option<Rendered>> =
+            ids.iter().map(|id| self.known(id.as_deref(), &view).map(limited)).collect();
+        let unknown = results.iter().zip(parents).filter(|(result, _)| result.is_none()).map(|(_, parent)| *parent);
+        let mut rendered = self.rendered(&unknown.collect::<Vec<_>>(), files).into_iter();
+        for (result, id) in results.iter_mut().zip(ids).filter(|(result, _)| result.is_none()) {
+            *result = rendered.next();
+            if let Some(Rendered { objects, reads, repeats: true }) = result {
+                let limit = match objects {
+                    Err(Unrendered::Limit(why)) => Some((why.as_str(), reads.clone())),
+                    Ok(_) | Err(Unrendered::Mistakes(_) | Unrendered::World(_)) => None,
+                };
+                self.remember(id, limit);
+            }
+        }
+        results.into_iter().flatten().collect()
+    }
+
+    fn expand(&self, found: &FoundSet, question: &Question, clusters: &Arc<Clusters>, files: &dyn Files) -> Answered {
+        let context = render_context(self.settings, files, self.dry_commit);
+        let id = self.limits.as_ref().map(|limits| limits.of_set(found, question));
+        if let Some(MakerLimit { why, reads, .. }) = self.known(id.as_deref(), &View::new(files)) {
+            return Answered { answer: Err(why), reads, repeats: true };
+        }
+        let asked = Set { set: &found.set, file: &found.file.0, ordinal: found.ordinal, question, clusters };
+        match self.renderers.expand(&asked, &context) {
+            Ok(mut answer) => {
+                self.remember(id, None);
+                let reads = std::mem::take(&mut answer.reads);
+                Answered { answer: Ok(answer), reads, repeats: true }
+            }
+            Err(Unexpanded { error, reads, repeats }) => {
+                let why = error.to_string();
+                if repeats {
+                    // It may have asked for clusters, which are read beside it.
+                    let clusters = clusters.reads().iter().map(|(place, seen)| (place.clone(), *seen));
+                    self.remember(id, Some((&why, reads.clone().into_iter().chain(clusters).collect())));
+                }
+                Answered { answer: Err(why), reads, repeats }
+            }
+        }
+    }
+}
+
+impl Making<'_> {
+    fn rendered(&self, parents: &[&Application], files: &dyn Files) -> Vec<Rendered> {
+        if parents.is_empty() {
+            return Vec::new();
+        }
         let context = render_context(self.settings, files, self.dry_commit);
         let take = |_: &Application, rendered| Ok(taken(rendered));
         let results = self.renderers.render_into(parents, &context, &|_| false, &take, &|_| ());
         results.into_iter().map(|result| result.unwrap_or_else(unrendered)).collect()
     }
+}
 
-    fn expand(&self, found: &FoundSet, question: &Question, clusters: &Arc<Clusters>, files: &dyn Files) -> Answered {
-        let context = render_context(self.settings, files, self.dry_commit);
-        let asked = Set { set: &found.set, file: &found.file.0, ordinal: found.ordinal, question, clusters };
-        match self.renderers.expand(&asked, &context) {
-            Ok(mut answer) => {
-                let reads = std::mem::take(&mut answer.reads);
-                Answered { answer: Ok(answer), reads, repeats: true }
-            }
-            Err(Unexpanded { error, reads, repeats }) => Answered { answer: Err(error.to_string()), reads, repeats },
-        }
-    }
+/// What comes of a parent that reached a limit before.
+fn limited(limit: MakerLimit) -> Rendered {
+    Rendered { objects: Err(Unrendered::Limit(limit.why)), reads: limit.reads, repeats: true }
 }
 
 /// What is kept of a render, on the thread that made it.

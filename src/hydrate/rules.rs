@@ -1,5 +1,7 @@
 //! The settings of a repository, with what is made of them once.
 
+use sha2::{Digest, Sha256};
+
 use super::branch_records::RECORDS_REF;
 use super::error::HydrateError;
 use super::making::Making;
@@ -7,7 +9,7 @@ use crate::application::set::ARGOCD_NAMESPACE;
 use crate::application::{self, BranchName, Patterns, RuleSet};
 use crate::diag::Diagnostic;
 use crate::git::{self, ObjectBuffer, ObjectId, Refs};
-use crate::metadata::{NOTES_REF, Writer};
+use crate::metadata::{ENGINE_REVISION, NOTES_REF, Writer};
 use crate::plan::{Discovered, Discovery, Lists, MadeLimits, Makers};
 use crate::render::{self, Renderers};
 use crate::settings::{FILE_BYTES_MAX, FILES, SETTINGS_REF, Settings, SettingsError, SettingsFiles};
@@ -63,7 +65,20 @@ impl Rules {
         Lists::read(view, &self.settings.clusters)
     }
 
-    /// Finds the Applications of a dry tree, those that others make included: `renderers` render for it which Applications
+    /// Renders and expands what makes Applications of a dry commit, and remembers nothing.
+    pub fn making<'a>(&'a self, renderers: &'a Renderers, dry_commit: &'a str) -> Making<'a> {
+        Making { settings: &self.settings, renderers, dry_commit, limits: None }
+    }
+
+    /// An id of all that results depend on beside Applications and dry trees.
+    pub fn context(&self, renderers: &Renderers) -> String {
+        let settings = self.id.map(|id| id.to_string());
+        let (version, bounds) = (env!("CARGO_PKG_VERSION"), renderers.bounds());
+        let digest = Sha256::digest(format!("{version} {ENGINE_REVISION} {settings:?} {bounds}"));
+        digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Finds the Applications of a dry tree, those that others make included: `making` renders for it which Applications
     /// make others. Without a dry branch it may be any.
     ///
     /// Errors: a repository that cannot be read, or tools that cannot be run.
@@ -73,13 +88,12 @@ impl Rules {
         files: &dyn Files,
         dry_branch: Option<&BranchName>,
         head: Option<&BranchName>,
-        (renderers, dry_commit): (&Renderers, &str),
+        making: &Making<'_>,
     ) -> Result<Discovered, String> {
         let limit = self.settings.limits.applications;
         let mut discovered = discovery.discover(files, &self.applications, &self.plain, limit)?;
         let makers = self.makers(dry_branch, head);
-        let making = Making { settings: &self.settings, renderers, dry_commit };
-        discovery.make(&mut discovered, files, &makers, &making)?;
+        discovery.make(&mut discovered, files, &makers, making)?;
         if let (None, Some(first)) = (self.makes, discovered.sets.first()) {
             let what = match discovered.sets.len() {
                 1 => "the Applications of an ApplicationSet are not hydrated".to_owned(),

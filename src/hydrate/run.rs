@@ -11,6 +11,7 @@ mod branch;
 mod by_changes;
 mod by_everything;
 mod commits;
+mod copies;
 mod documents;
 mod failed_render;
 mod joining;
@@ -71,6 +72,7 @@ pub fn lock(
 /// earlier versions made. [`Report::notes`] says what. The caller holds the repository's lock.
 pub fn settle(setup: &Setup<'_>) -> Result<Report, HydrateError> {
     let settled = Run::new(setup).map_err(Stopped::from).and_then(|mut run| {
+        run.found.check_settings_ref()?;
         if !run.found.dry_branches.is_empty() {
             let heads = run.found.heads();
             learn::learn_whatever_is_hydrated(&mut run, &heads)?;

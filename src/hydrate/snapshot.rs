@@ -39,6 +39,9 @@ pub(super) struct Snapshot<'a> {
     pub is_new: bool,
     /// Whether a branch that was frozen gets a commit for each dry commit all the same.
     pub wants_every: bool,
+    /// Whether what a program does not render follows from the dry commit, as it does where programs stand in for our engines
+    /// to compare with them.
+    pub trusts_programs: bool,
     freezes: Freezes,
 }
 
@@ -60,7 +63,8 @@ impl<'a> Snapshot<'a> {
         if let Some(fault) = fault {
             faults.give_up(RECORDS_REF, &fault);
         }
-        let environments = heads::environments(&setup.refs, &refs, &records);
+        let copies = rules.settings.applications_to.as_ref();
+        let environments = heads::environments(&setup.refs, &refs, &records, copies);
         // A worker says the same each time, whatever the remote kept of it.
         let is_new = records.is_empty()
             || !setup.refs.believes_records
@@ -82,10 +86,35 @@ impl<'a> Snapshot<'a> {
             records,
             is_new,
             wants_every: false,
+            trusts_programs: false,
             freezes: Freezes::default(),
         };
         let believes_failures = setup.refs.believes_records;
         Ok((found, Ledger { believes_failures, ..Ledger::new(notes, failures, faults) }))
+    }
+
+    /// That the ref of the settings is gone although branches were hydrated with settings that are here: without them
+    /// others would be found, and what is frozen would move.
+    ///
+    /// Errors: [`HydrateError::SettingsLost`].
+    pub fn check_settings_ref(&self) -> Result<(), HydrateError> {
+        let names = &self.setup.refs;
+        let is_certain = names.is_in_place() && names.believes_records && self.has_records();
+        if !is_certain || self.refs.get(SETTINGS_REF).is_some() || self.refs.is_broken(SETTINGS_REF) {
+            return Ok(());
+        }
+        let repository = self.setup.repository;
+        let mut newest: Option<(ObjectId, &BranchName)> = None;
+        for (branch, record) in self.records.iter() {
+            let Some(id) = record.settings.filter(|id| repository.has(*id)) else { continue };
+            if newest.is_none_or(|(known, _)| repository.is_ancestor(known, id)) {
+                newest = Some((id, branch));
+            }
+        }
+        match newest {
+            Some((id, branch)) => Err(HydrateError::SettingsLost { id, branch: branch.clone() }),
+            None => Ok(()),
+        }
     }
 
     /// A tree of a hydrated branch.
@@ -136,6 +165,14 @@ impl<'a> Snapshot<'a> {
     pub fn default_branch(&self) -> Option<&BranchName> {
         let exists = |branch: &&BranchName| self.tip(branch).is_some();
         self.dry_branches.iter().find(exists).or(self.dry_branches.first())
+    }
+
+    /// The same for the tree of a dry branch: one that is gone was the default one, by the settings or as far as anybody can
+    /// tell now.
+    pub fn default_branch_for<'b>(&'b self, dry_branch: &'b BranchName) -> Option<&'b BranchName> {
+        let is_first = self.rules.settings.dry_branches.first() == Some(dry_branch);
+        let was_default = self.has_left(dry_branch) || (is_first && self.tip(dry_branch).is_none());
+        if was_default { Some(dry_branch) } else { self.default_branch() }
     }
 
     /// The dry branches that the wake-up asks for, with their tips.
@@ -214,7 +251,7 @@ impl<'a> Snapshot<'a> {
         let branches = self.refs.below(&self.setup.refs.read).filter_map(|(name, _)| BranchName::new(name).ok());
         judge(&Context {
             dry_branch: &head.branch,
-            head_branch: self.default_branch(),
+            head_branch: self.default_branch_for(&head.branch),
             dry_branches: &heads.iter().map(|head| head.branch.clone()).collect(),
             branches: &branches.collect(),
             repo_urls: &self.rules.settings.repo_urls,

@@ -62,16 +62,24 @@ impl Standing {
         let is_commit = |id: &ObjectId| buffer.commit(*id).is_ok() || !buffer.repository().has(*id);
         let note = notes.get(tip, buffer).ok().flatten().and_then(|note| read_note(&note)).filter(is_commit);
         let recorded = record.and_then(|record| record.dry_commit_of(dry_branch)).filter(is_commit);
-        let is_at_record = record.is_some_and(|record| record.tip == tip && !record.initial);
+        // What others put on top of ours says nothing of how far it is.
+        let ours = record.filter(|record| {
+            !record.initial && (record.tip == tip || buffer.repository().is_ancestor(record.tip, tip))
+        });
+        let noted_below = |notes: &mut Notes| {
+            let below = ours.filter(|record| record.tip != tip)?;
+            notes.get(below.tip, buffer).ok().flatten().and_then(|note| read_note(&note)).filter(is_commit)
+        };
         let dry = if !settings.active_paths(branch).is_empty() {
             // The note and the files at the root may be of another dry branch's latest commit.
             recorded
         } else if note.is_some() {
             note
-        } else if is_at_record {
-            recorded
+        } else if ours.is_some() {
+            noted_below(notes).or(recorded)
         } else {
-            // Whoever may move the branch moved it: its files tell how far it is, and that is checked by hydrating it.
+            // Whoever promotes wrote it, or an admin took it back: its files tell how far it is, and that is checked by
+            // hydrating it.
             let told = provenance(buffer, commit.tree, METADATA)?.and_then(|found| found.dry_commit);
             told.filter(is_commit).or(recorded)
         };
@@ -85,6 +93,15 @@ impl Standing {
             Origin::Ours(record) => Some(record),
             Origin::Empty | Origin::Adopted | Origin::Foreign => None,
         }
+    }
+
+    /// The tree of our newest commit, when others put theirs on top of it since the branch was hydrated last.
+    pub fn made_below(&self, buffer: &ObjectBuffer<'_>) -> Result<Option<ObjectId>, Error> {
+        let is_below = |record: &&BranchRecord| {
+            record.tip != self.tip.id && buffer.repository().is_ancestor(record.tip, self.tip.id)
+        };
+        let record = self.record().filter(|record| !self.noted && !record.initial).filter(is_below);
+        Ok(record.map(|record| buffer.commit(record.tip)).transpose()?.map(|made| made.tree))
     }
 
     /// The dry branch that writes to this branch, when it is ours.

@@ -19,8 +19,19 @@ pub struct Survey {
     pub branches: BTreeSet<BranchName>,
     /// Its Applications that are hydrated, each with its dry branch.
     pub applications: Vec<(BranchName, Application)>,
+    /// The branches that are no dry branches, but that Applications name to be hydrated from; each with a dry branch that
+    /// has such Applications, and how many.
+    pub other_branches: BTreeMap<BranchName, (BranchName, usize)>,
     /// Its settings.
     pub settings: Settings,
+}
+
+/// Whether the settings that branches were hydrated with are still there.
+///
+/// Errors: [`HydrateError::SettingsLost`], or what keeps that from being found out.
+pub fn check_settings_ref(setup: &Setup<'_>) -> Result<(), HydrateError> {
+    let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
+    found.check_settings_ref()
 }
 
 /// What the Applications and settings of a repository ask for.
@@ -28,15 +39,21 @@ pub fn survey(setup: &Setup<'_>) -> Result<Survey, HydrateError> {
     let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
     let mut trees = DryTrees::default();
     let heads = found.heads();
-    let (mut branches, mut applications) = (BTreeSet::new(), Vec::new());
+    let (mut branches, mut applications, mut other_branches) = (BTreeSet::new(), Vec::new(), BTreeMap::new());
     for head in &heads {
         let tree = trees.read(head.tip, head, &heads, &found)?;
         for application in tree.hydrated() {
             branches.extend([application.environment_branch().clone(), application.sync_branch.clone()]);
             applications.push((head.branch.clone(), (**application).clone()));
         }
+        for named in tree.not_hydrated().filter_map(|application| BranchName::new(application.revision_name()).ok()) {
+            if !heads.iter().any(|head| head.branch == named) {
+                other_branches.entry(named).or_insert((head.branch.clone(), 0)).1 += 1;
+            }
+        }
     }
-    Ok(Survey { branches, applications, settings: found.rules.settings })
+    branches.extend(found.rules.settings.applications_to.clone());
+    Ok(Survey { branches, applications, other_branches, settings: found.rules.settings })
 }
 
 /// A branch that Applications name.

@@ -302,6 +302,19 @@ mod tests {
     }
 
     #[test]
+    fn long_names_are_read_and_sparse_files_are_not() {
+        let name = format!("web/templates/{}.yaml", "long".repeat(40));
+        let mut tar = tar::Builder::new(Vec::new());
+        let mut header = tar::Header::new_gnu();
+        header.set_size(4);
+        tar.append_data(&mut header, &name, &b"a: b"[..]).expect("memory");
+        let files = unpack(&gzip(&tar.into_inner().expect("memory")), Limits::default()).expect("a chart");
+        assert_eq!(files.first().map(|file| format!("web/{}", file.path)), Some(name));
+        let sparse: Entries<'_> = &[("web/Chart.yaml", FILE, b"name: web"), ("web/x", EntryType::GNUSparse, b"")];
+        assert!(unpack(&gzip(&self::tar(sparse)), Limits::default()).is_err());
+    }
+
+    #[test]
     fn limits_hold() {
         let limits =
             Limits { packed_bytes_max: 20_000, bytes_max: 3000, file_bytes_max: 2000, entries_max: 3, ratio_max: 200 };

@@ -64,17 +64,19 @@ impl<'v> Kept<'v> {
     /// Reads the lock file of a tree.
     pub fn read(view: &'v View<'v>) -> Result<Self, Unusable> {
         let path = RepoPath::clean(LOCK).unwrap_or_default();
-        let blob = match view.read(&path) {
-            Ok(blob) => blob,
+        let id = match view.content_id(&path) {
+            Ok(id) => id,
             Err(error) if error.is_missing() || matches!(error, ViewError::NotDirectory(_)) => {
                 return Ok(Self { view, lock: None });
             }
             Err(error) => return Err(error.into()),
         };
+        // Every render asks for it, and it is large where there are many inputs: it is unpacked and read once.
         let memo = view.files().memo();
-        if let Some(lock) = memo.and_then(|memo| memo.get::<Lock>(LOCK, blob.id)) {
+        if let Some(lock) = memo.and_then(|memo| memo.get::<Lock>(LOCK, id)) {
             return Ok(Self { view, lock: Some(lock) });
         }
+        let blob = view.read(&path)?;
         let lock = Arc::new(Lock::parse(&blob.data).map_err(Unusable::Lock)?);
         if let Some(memo) = memo {
             memo.keep(LOCK, blob.id, lock.clone());

@@ -4,14 +4,16 @@
 //! executable is skipped, a lock that a dead process left stops ref updates for ever. So each check looks at the
 //! repository as it is, and changes nothing.
 
+mod dry_branches;
 mod hooks;
+mod host;
 mod keys;
 mod limits;
 mod owner;
 mod refs;
 mod size;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
@@ -28,7 +30,7 @@ use super::{Error, Version, is_executable};
 use crate::application::BranchName;
 use crate::diag::{Diagnostic, chain, shell_path, shell_word};
 use crate::git::Repository;
-use crate::hydrate::{self, Access, BranchState, BranchStatus, FAILURES_REF, HydrateError, Survey};
+use crate::hydrate::{self, Access, BranchState, BranchStatus, FAILURES_REF, HydrateError, Restorable, Survey};
 use crate::metadata::NOTES_REF;
 use crate::render::Renderers;
 use crate::settings::{RendererName, SETTINGS_REF};
@@ -80,6 +82,8 @@ pub struct Surroundings {
     pub names_system_config: bool,
     /// What this program calls itself on `--version`.
     pub version: String,
+    /// The branches that the platform which hosts the repository was not told of.
+    pub untold: Vec<String>,
 }
 
 /// Looks at one repository.
@@ -92,6 +96,8 @@ pub struct Doctor<'a> {
     findings: Vec<Finding>,
     /// Whether git runs our pre-receive hook, as far as the checks so far say.
     has_gate: bool,
+    /// The dry branches that are gone, each with those that may have taken its place.
+    successors: BTreeMap<String, Vec<String>>,
 }
 
 /// No living git holds a lock for so long.
@@ -101,7 +107,7 @@ impl<'a> Doctor<'a> {
     /// Looks at a repository.
     pub fn new(repository: &'a Repository, around: &'a Surroundings) -> Result<Self, Error> {
         let (config, git) = (Config::read(repository)?, Version::of(repository)?);
-        Ok(Self { repository, around, config, git, findings: Vec::new(), has_gate: true })
+        Ok(Self { repository, around, config, git, findings: Vec::new(), has_gate: true, successors: BTreeMap::new() })
     }
 
     /// Checks a server's repository, whose Applications and settings ask for `survey`, and whose branches stand as
@@ -121,6 +127,7 @@ impl<'a> Doctor<'a> {
             self.hook(hook)?;
             self.has_gate &= !hook.is_gate() || self.bad_findings() == before;
         }
+        self.host();
         self.keys()?;
         self.strict();
         self.limits(renderers);
@@ -132,10 +139,15 @@ impl<'a> Doctor<'a> {
         let dry_branches = survey.as_ref().map(|survey| survey.settings.dry_branches.clone()).unwrap_or_default();
         match survey {
             Ok(survey) => {
+                self.other_branches(&survey);
                 self.branches(&survey.branches)?;
                 if survey.settings.renderer == RendererName::Exec {
                     self.tools(renderers);
                 }
+            }
+            Err(HydrateError::SettingsLost { id, branch }) => {
+                let what = format!("{SETTINGS_REF}, the settings that {branch} was hydrated with, is missing");
+                self.bad(what, format!("{} update-ref {SETTINGS_REF} {id}", self.git_command()));
             }
             Err(HydrateError::Settings(error)) => {
                 let remedy = format!("{} hydrate config edit", self.git_command());
@@ -143,6 +155,7 @@ impl<'a> Doctor<'a> {
             }
             Err(error) => self.bad(format!("the dry branches cannot be read: {}", chain(&error)), "git fsck"),
         }
+        self.renamed(statuses, &dry_branches)?;
         self.behind(statuses);
         self.missing_dry_branches(&dry_branches)?;
         if let Some(first) = problems.first() {
@@ -382,6 +395,17 @@ impl<'a> Doctor<'a> {
                 let at = status.tip.get(..7).unwrap_or_default();
                 let what = format!("{name} is at {at}, which was not made by hydration, so it is not hydrated");
                 self.advise(what, format!("{git} hydrate adopt {}", shell_word(name)));
+            } else if let (true, Some(tip)) = (!status.changed_by_others.is_empty(), &status.restorable) {
+                let at = status.tip.get(..7).unwrap_or_default();
+                let what = format!("{name} is at {at}, which hydration did not make: git hydrate verify tells of it");
+                let name = shell_word(&format!("refs/heads/{name}"));
+                self.bad(what, format!("{git} update-ref {name} {}", tip.tip));
+            } else if !status.changed_by_others.is_empty() {
+                let at = status.tip.get(..7).unwrap_or_default();
+                let remedy = format!("{git} hydrate verify {}", shell_word(name));
+                self.bad(format!("{name} is at {at}, which is no promotion of what hydration made"), remedy);
+            } else if status.dry_tip.is_none() && self.successors.contains_key(dry_branch) {
+                // Told once for all of them.
             } else if status.dry_tip.is_none() {
                 let remedy = format!(
                     "push {dry_branch} again, or delete what it made: {git} update-ref -d {}",
@@ -389,7 +413,23 @@ impl<'a> Doctor<'a> {
                 );
                 self.advise(format!("{name} is hydrated from {dry_branch}, which does not exist"), remedy);
             } else if status.state == BranchState::Missing {
-                self.bad(format!("{name}, which hydration made, is missing"), format!("{git} hydrate catch-up"));
+                let ref_name = shell_word(&format!("refs/heads/{name}"));
+                match &status.restorable {
+                    Some(Restorable { tip, is_start: true }) => self.bad(
+                        format!("{name}, which is promoted to, is missing"),
+                        format!(
+                            "push the commit that was deployed from a clone; if nothing was promoted yet: {git} update-ref \
+                             {ref_name} {tip}"
+                        ),
+                    ),
+                    Some(Restorable { tip, is_start: false }) => {
+                        let remedy = format!("{git} update-ref {ref_name} {tip}");
+                        self.bad(format!("{name}, which hydration made, is missing"), remedy);
+                    }
+                    None => {
+                        self.bad(format!("{name}, which hydration made, is missing"), format!("{git} hydrate catch-up"));
+                    }
+                }
             } else if status.state == BranchState::NotMade && status.failures.is_empty() {
                 self.advise(format!("{name} is not made yet"), format!("{git} hydrate catch-up"));
             } else if let (Some(0), Some(recorded)) = (status.behind, &status.recorded_tip) {

@@ -39,7 +39,7 @@ impl Place {
         let own = dirs.file.parent().is_some_and(|dir| is_below(dir, repository.common_dir()));
         let there = content(&dirs.file)?;
         let runs_through = there.as_ref().is_some_and(|text| String::from_utf8_lossy(text).contains(".d"));
-        if dirs.is_gitlab(config) {
+        if is_gitlab(repository, config) {
             return Ok(Self::Beside(dirs.gitlab));
         }
         if own && runs_through && dirs.beside.parent().is_some_and(Path::is_dir) {
@@ -111,10 +111,11 @@ impl Directories {
     fn dir(&self) -> &Path {
         self.file.parent().unwrap_or(&self.file)
     }
+}
 
-    fn is_gitlab(&self, config: &Config) -> bool {
-        !config.get("gitlab.fullpath").is_empty() || self.gitlab.ancestors().nth(2).is_some_and(Path::is_dir)
-    }
+/// Whether the repository is one of GitLab, where hooks of admins have a directory of their own.
+pub(super) fn is_gitlab(repository: &Repository, config: &Config) -> bool {
+    !config.get("gitlab.fullpath").is_empty() || repository.common_dir().join("custom_hooks").is_dir()
 }
 
 /// The directory that git looks for `hook` in.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::calling::calling;
 use super::hook::{CLIENT_HOOKS, Hook, Owner, SERVER_HOOKS};
-use super::place::{Place, content};
+use super::place::{Place, content, is_gitlab};
 use super::{Error, Installer, Io as _, State, is_executable, kept};
 use crate::hydrate::REMOTE;
 
@@ -15,6 +15,13 @@ impl Installer<'_> {
     /// Has git run the program at `binary` after each push.
     pub fn server(&mut self, binary: &Path) -> Result<(), Error> {
         self.hooks(SERVER_HOOKS, binary)?;
+        if is_gitlab(self.repository, &self.config) {
+            self.advise(
+                State::Note,
+                "GitLab does not see branches that a hook moves: its pages, pipelines and webhooks do not follow",
+                "let the pre-receive hook judge pushes, and a job hydrate: git hydrate push",
+            );
+        }
         if self.repository.config("core.logAllRefUpdates").is_none() {
             self.config.lend("core.logAllRefUpdates", "true")?;
             self.step(State::Done, "core.logAllRefUpdates = true: the reflogs record who moved a branch");

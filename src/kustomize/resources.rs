@@ -2,6 +2,8 @@
 //!
 //! In the order in which they were read or generated; no two with the same id when one is added.
 
+mod merge_data;
+
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +12,8 @@ use super::id::ResId;
 use super::resource::{self, annotation};
 use super::schema::Schema;
 use super::selector::Selector;
-use super::tree::{Kind, NodeId, Tree};
+use super::tree::{NodeId, Tree};
+use merge_data::merge_data;
 
 /// One object of the list.
 #[derive(Debug, Clone)]
@@ -35,6 +38,8 @@ pub(crate) struct Resources {
     names: RefCell<Option<HashMap<String, Vec<usize>>>>,
     /// Whether no two objects have one id, as far as that was looked at since something was changed.
     single: bool,
+    /// The objects that a merge made here, while nothing was changed since.
+    merged: HashSet<NodeId>,
 }
 
 /// What a generator does when the object exists already.
@@ -93,6 +98,7 @@ impl Resources {
         self.ids = None;
         *self.names.get_mut() = None;
         self.single = false;
+        self.merged.clear();
     }
 
     /// Whether it is known that no two objects have one id.
@@ -261,7 +267,8 @@ impl Resources {
             Behavior::Merge => {
                 let origin = resource::annotation_of(tree, old.root, annotation::ORIGIN).map(str::to_owned);
                 copy_metadata(tree, new.root, old.root)?;
-                merge_data(tree, new.root, old.root)?;
+                merge_data(tree, new.root, old.root, self.merged.remove(&old.root))?;
+                self.merged.insert(new.root);
                 if let Some(origin) = origin {
                     let mut annotations = resource::annotations(tree, new.root);
                     annotations.insert(annotation::ORIGIN.to_owned(), origin);
@@ -349,22 +356,4 @@ pub(crate) fn copy_metadata(tree: &mut Tree, new: NodeId, old: NodeId) -> Result
     let (name, namespace) = (resource::name(tree, old).to_owned(), resource::namespace(tree, old).to_owned());
     resource::set_name(tree, new, &name)?;
     resource::set_namespace(tree, new, &namespace)
-}
-
-/// Adds the entries of `old` that `new` lacks to its `data` and `binaryData`.
-fn merge_data(tree: &mut Tree, new: NodeId, old: NodeId) -> Result<()> {
-    for field in ["data", "binaryData"] {
-        let mut merged = data_map(tree, old, field)?;
-        merged.extend(data_map(tree, new, field)?);
-        tree.clear(new, field)?;
-        super::generate::load_data(tree, new, &merged, field)?;
-    }
-    Ok(())
-}
-
-fn data_map(tree: &mut Tree, root: NodeId, field: &str) -> Result<resource::StringMap> {
-    let data = tree.lookup(root, &[field])?.filter(|data| tree.kind(*data) == Kind::Mapping);
-    let Some(data) = data else { return Ok(resource::StringMap::new()) };
-    let text = |id: NodeId| if tree.node(id).is_null() { String::new() } else { tree.text(id).to_owned() };
-    Ok(tree.pairs(data).map(|(key, value)| (text(key), text(value))).collect())
 }

@@ -4,29 +4,18 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::*;
+use crate::growth::{Row, Work, check, cpu};
 use crate::view::{MemoryFiles, Stop};
 
-/// How much more time four times as much may take. In proportion it is four times; with each for each it is sixteen.
-const GROWTH_MAX: f64 = 9.0;
-
-/// How long a build may go on without looking whether to stop, in seconds on a processor, also without optimisation.
-const BLIND_MAX: f64 = 1.0;
-
 /// A kustomization of some size.
-struct Row {
-    name: &'static str,
-    size: usize,
-    files: fn(usize) -> MemoryFiles,
-    /// Whether its size counts twice, since each of one sort meets each of another.
-    is_product: bool,
+type Case = (Row, fn(usize) -> MemoryFiles);
+
+const fn row(name: &'static str, size: usize, files: fn(usize) -> MemoryFiles) -> Case {
+    (Row { name, size, is_product: false }, files)
 }
 
-const fn row(name: &'static str, size: usize, files: fn(usize) -> MemoryFiles) -> Row {
-    Row { name, size, files, is_product: false }
-}
-
-const fn product(name: &'static str, size: usize, files: fn(usize) -> MemoryFiles) -> Row {
-    Row { name, size, files, is_product: true }
+const fn product(name: &'static str, size: usize, files: fn(usize) -> MemoryFiles) -> Case {
+    (Row { name, size, is_product: true }, files)
 }
 
 fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
@@ -59,7 +48,7 @@ fn files(kustomization: String, resources: String, patch: String) -> MemoryFiles
     files.file("k/a.yaml", resources).file("k/p.yaml", patch)
 }
 
-const ROWS: &[Row] = &[
+const ROWS: &[Case] = &[
     row("config maps that are generated", 300, |n| {
         let all = lines(n, |n| format!("- {{name: g{n}, literals: [a=b]}}"));
         files(format!("configMapGenerator:\n{all}"), config_maps(1), String::new())
@@ -119,6 +108,10 @@ const ROWS: &[Row] = &[
         let all = lines(n, |n| format!("- pairs: {{l{n}: v}}"));
         files(format!("labels:\n{all}"), config_maps(n), String::new())
     }),
+    product("config maps that are merged into one", 100, |n| {
+        let all = lines(n, |n| format!("- {{name: x, behavior: merge, literals: [a{n}=b]}}"));
+        files(format!("configMapGenerator:\n{all}"), data(&lines(n, |n| format!("  k{n}: a"))), String::new())
+    }),
     product("images that nothing uses", 200, |n| {
         let pods = lines(n, |n| {
             format!(
@@ -166,15 +159,8 @@ const ROWS: &[Row] = &[
     }),
 ];
 
-/// How long this thread was on a processor, in seconds.
-fn cpu() -> f64 {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
-    let ns: f64 = stat.split(' ').next().and_then(|field| field.parse().ok()).expect("a number");
-    ns / 1e9
-}
-
-/// How long a build takes, and how long it goes on at most without a look at the clock.
-fn measure(files: &MemoryFiles) -> (f64, f64) {
+/// Builds it, and answers how long it goes on at most without a look at the clock. What is too much is an error.
+fn built(files: &MemoryFiles) -> f64 {
     let looks = Arc::new(Mutex::new((cpu(), 0.0_f64)));
     let look = |looks: &Mutex<(f64, f64)>| {
         let mut looks = looks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -188,38 +174,19 @@ fn measure(files: &MemoryFiles) -> (f64, f64) {
         false
     });
     let view = View::new(files).until(stop);
-    let start = cpu();
     let built = build(&view, &RepoPath::new("k").expect("plain"), &Options::default(), None);
-    built.and_then(|build| build.to_yaml()).expect("builds");
-    (cpu() - start, look(&looks))
+    let built = built.and_then(|build| build.to_yaml());
+    assert!(std::env::var_os("COST_BYTES").is_some() || built.is_ok(), "{:?}", built.map(|_| ()));
+    look(&looks)
 }
 
 #[test]
 fn builds_take_time_in_proportion_to_what_they_are_made_of() {
-    let table = std::env::var_os("COST").is_some();
-    let mut wrong = Vec::new();
-    for Row { name, size, files, is_product } in ROWS {
-        let four = if *is_product { 2 * size } else { 4 * size };
-        let shortest = |size: usize| {
+    let work = |files: fn(usize) -> MemoryFiles| {
+        move |size: usize| -> Work {
             let files = files(size);
-            (0..2).map(|_| measure(&files)).reduce(|one, two| if two.0 < one.0 { two } else { one }).expect("two")
-        };
-        let ((small, _), (large, blind)) = (shortest(*size), shortest(four));
-        let growth = large / small;
-        if table {
-            println!(
-                "{name:40} {:8.1} ms {:8.1} ms {growth:6.1} blind {:8.1} ms",
-                small * 1e3,
-                large * 1e3,
-                blind * 1e3
-            );
+            Box::new(move || built(&files))
         }
-        if growth > GROWTH_MAX {
-            wrong.push(format!("{name}: {growth:.1} times the time for four times as much"));
-        }
-        if blind > BLIND_MAX {
-            wrong.push(format!("{name}: {blind:.1} s without a look at the clock"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    };
+    check(ROWS.iter().map(|(row, files)| (*row, work(*files))));
 }

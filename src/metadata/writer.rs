@@ -6,8 +6,10 @@ use crate::application::{AppName, BranchName, Profile};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Signature};
 use crate::manifest::{self, Manifest};
+use crate::path::RepoPath;
 
 use super::behind::{self, Behind};
+use super::copied::{self, Followed, Hydrated};
 use super::dry::DryCommit;
 use super::json::Json;
 use super::message::{self, Trailers};
@@ -124,6 +126,23 @@ impl Writer {
         }
         files.insert(".gitattributes".to_owned(), GITATTRIBUTES.to_vec());
         files
+    }
+
+    /// The files at the root of a branch of copies, which follow these commits and lead there, by their directories:
+    /// `hydrator.metadata`, `.gitattributes`, `README.md`.
+    pub fn files_for_copies(
+        &self,
+        origin: &Origin<'_>,
+        followed: &[Followed],
+        copies: &BTreeMap<RepoPath, Vec<Hydrated>>,
+    ) -> Files {
+        let mut metadata = values::commit_metadata(origin, self.settings.profile);
+        metadata.push((copied::FOLLOWED, copied::written(followed)));
+        files([
+            ("hydrator.metadata", Json::Object(metadata).without_empty().pretty()),
+            (".gitattributes", GITATTRIBUTES.to_vec()),
+            ("README.md", copied::readme(copies)),
+        ])
     }
 
     /// The files at an active path that is no destination path itself: `hydrator.metadata`.

@@ -13,6 +13,8 @@ pub struct Changes {
     /// Every file, link and submodule that differs, every directory that is in one of the trees only, and every one whose
     /// entries have other names or kinds: what a read can have seen otherwise. The root is one of them.
     pub paths: BTreeSet<RepoPath>,
+    /// Of the directories among them those that have other directories or submodules, or are in one of the trees only.
+    pub directories: BTreeSet<RepoPath>,
     /// The files that hold Applications in one of the trees, or seem to, and differ: as they were and as they are.
     pub files: Vec<(Option<application::File>, Option<application::File>)>,
     /// Whether one of the files may hold Secrets of clusters, in either tree.
@@ -86,8 +88,12 @@ impl Comparison<'_> {
         });
         let lists_otherwise =
             |pair: &Sides<Option<Entry>>| pair[0].as_ref().map(|e| e.kind) != pair[1].as_ref().map(|e| e.kind);
-        if ids.iter().any(Option::is_none) || entries.values().any(lists_otherwise) {
+        let is_of_one = ids.iter().any(Option::is_none);
+        if is_of_one || entries.values().any(lists_otherwise) {
             self.changes.paths.insert(dir.clone());
+        }
+        if is_of_one || entries.values().any(has_other_directories) {
+            self.changes.directories.insert(dir.clone());
         }
         if ids.iter().all(Option::is_some) && charts[0] != charts[1] && searched != [false, false] {
             let parts = |entries: &[Entry]| {
@@ -149,6 +155,13 @@ impl Comparison<'_> {
     }
 }
 
+/// Whether a directory or submodule is in one of the trees only, or is the other of the two there.
+fn has_other_directories(pair: &Sides<Option<Entry>>) -> bool {
+    let [old, new] =
+        pair.each_ref().map(|entry| entry.as_ref().map(|entry| entry.kind).filter(Kind::is_checkout_directory));
+    old != new
+}
+
 /// The names that two listings, each in the order of names, do not have in common with one id and kind.
 fn for_each_difference<'e>(
     old: &'e [Entry],
@@ -202,6 +215,28 @@ spec:
         let changes = Changes::between(&files(), &new, &RuleSet::default()).expect("readable")?;
         let names = changes.paths.iter().map(|path| path.as_str().to_owned()).collect();
         Some((names, changes.files.len()))
+    }
+
+    #[test]
+    fn directories_that_come_and_go() {
+        let rows: [(&str, MemoryFiles, &[&str]); 5] = [
+            ("a file", files().file("web/b.yaml", "b"), &[]),
+            ("a directory", files().file("web/b/a.yaml", "b"), &["web", "web/b"]),
+            ("a directory in another", files().file("a/b/c.yaml", "b"), &["", "a", "a/b"]),
+            (
+                "a file in place of one",
+                MemoryFiles::new().file("apps/web.yaml", APP).file("web", ""),
+                &["", "web", "web/templates"],
+            ),
+            ("a link", files().link("web/c", "templates"), &[]),
+        ];
+        for (name, new, expected) in rows {
+            for (old, new) in [(&files(), &new), (&new, &files())] {
+                let changes = Changes::between(old, new, &RuleSet::default()).expect("readable").expect("no chart");
+                let names: Vec<&str> = changes.directories.iter().map(RepoPath::as_str).collect();
+                assert_eq!(names, expected, "{name}");
+            }
+        }
     }
 
     #[test]

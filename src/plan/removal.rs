@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::application::{AppName, BranchName, By, Keeps};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, shell_word};
 use crate::path::RepoPath;
 
 /// The trailer of a dry commit that allows a large removal from one branch.
@@ -111,10 +111,17 @@ impl RemovalMistake {
             true => "the settings have changed which Applications are hydrated: see `git hydrate config`; ",
             false => "",
         };
-        let hint = format!(
-            "{settings}if this is intended, push a commit whose message ends with the line `{ALLOW_TRAILER}: {branch}` ({})",
-            names.join(", ")
+        let names = names.join(", ");
+        let mut hint = format!(
+            "{settings}if this is intended, push a commit whose message ends with the line `{ALLOW_TRAILER}: {branch}` \
+             (paths: {names})"
         );
+        if let RemovalMistake::Empties { .. } = self {
+            let name = shell_word(&format!("refs/heads/{branch}"));
+            hint.push_str(&format!(
+                "; if nothing deploys the branch, delete it on the server: git update-ref -d {name}"
+            ));
+        }
         Diagnostic::error(self.to_string()).hint(hint)
     }
 }

@@ -79,11 +79,14 @@ fn set(resource: Resource, value: u64) -> Result<(), String> {
     setrlimit(resource, limit).map_err(|error| format!("limit {resource:?} to {value}: {error}"))
 }
 
+/// How large a file of the fetcher may be, in bytes: all that a git server sends is one.
+pub const FETCHED_FILE_BYTES_MAX: u64 = 512 << 20;
+
 /// Restricts this process and all that it starts to reading what programs, certificates and names of hosts need, and to
-/// writing below one directory; the network stays open. No file may have more than 1 GiB, no process more than 4 GiB of
-/// memory. Called before any thread is started. Tells what cannot be restricted here.
+/// writing below one directory; the network stays open. No file may have more than [`FETCHED_FILE_BYTES_MAX`], no process
+/// more than 4 GiB of memory. Called before any thread is started. Tells what cannot be restricted here.
 pub fn fetcher(scratch: &Path, readable: &[PathBuf]) -> Result<Vec<Restriction>, String> {
-    for (resource, value) in [(Resource::As, 4 << 30), (Resource::Fsize, 1 << 30), (Resource::Core, 0)] {
+    for (resource, value) in [(Resource::As, 4 << 30), (Resource::Fsize, FETCHED_FILE_BYTES_MAX), (Resource::Core, 0)] {
         set(resource, value)?;
     }
     let enforced = system::enforce_fetcher(scratch, readable)?;

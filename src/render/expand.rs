@@ -47,8 +47,10 @@ impl Renderers {
     /// What a set makes. Errors: a limit of this machine.
     pub fn expand(&self, asked: &Set<'_>, context: &Context<'_>) -> Result<Answer, Unexpanded> {
         match self.isolation {
-            Isolation::Apart => apart::expand(&Commit::new(self, context), asked),
-            Isolation::Alone | Isolation::Together => self.expand_here(asked, context),
+            // It begins within our limit, and with a stack.
+            Isolation::Apart => self.with_stacks(1, || apart::expand(&Commit::new(self, context), asked)),
+            Isolation::Together => self.with_stacks(1, || self.expand_here(asked, context)),
+            Isolation::Alone => self.expand_here(asked, context),
         }
     }
 

@@ -19,6 +19,14 @@ pub(super) fn limit(bytes: u64, stacks: usize) {
     set(Resource::Core, 0);
 }
 
+/// Does `work` with so many deep stacks beside the memory: once they are given back, their room is nobody's.
+pub(super) fn with_stacks<T>(bytes: u64, stacks: usize, work: impl FnOnce() -> T) -> T {
+    limit(bytes, stacks);
+    let done = work();
+    limit(bytes, 0);
+    done
+}
+
 fn set(resource: Resource, bytes: u64) {
     let Rlimit { maximum, .. } = getrlimit(resource);
     let current = Some(maximum.map_or(bytes, |maximum| maximum.min(bytes)));

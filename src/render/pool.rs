@@ -1,7 +1,7 @@
 //! Many renders at once.
 
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,8 @@ use crate::stack;
 /// Does `work` on every item, on `threads` threads; results in the order of the items.
 ///
 /// `done` is called on this thread, with the number of items that are ready. A panic in one item is reported as its text and
-/// touches no other. Errors: not one thread could be started.
+/// touches no other. No thread ends before all are done: the room of its stack would be taken for memory that the others may
+/// have. Errors: not one thread could be started.
 pub(super) fn in_order<T: Sync, R: Send>(
     items: &[T],
     threads: usize,
@@ -24,27 +25,37 @@ pub(super) fn in_order<T: Sync, R: Send>(
     let results: Vec<Mutex<Option<Result<R, String>>>> = items.iter().map(|_| Mutex::new(None)).collect();
     let (ready, is_ready) = mpsc::channel();
     let threads = threads.max(1).min(items.len());
+    let gate = Mutex::new(());
     thread::scope(|scope| {
+        let closed = gate.lock();
+        let mut started = Vec::new();
         for number in 0..threads {
             let ready = ready.clone();
-            let (next, results, work) = (&next, &results, &work);
-            let run = move || loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let (Some(item), Some(slot)) = (items.get(index), results.get(index)) else { break };
-                let result = catch_unwind(AssertUnwindSafe(|| work(item))).map_err(|panic| text_of(&*panic));
-                *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-                // No one listens any more only when the caller is gone.
-                let _ = ready.send(());
+            let (next, results, work, gate) = (&next, &results, &work, &gate);
+            let run = move || {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let (Some(item), Some(slot)) = (items.get(index), results.get(index)) else { break };
+                    let result = catch_unwind(AssertUnwindSafe(|| work(item))).map_err(|panic| text_of(&*panic));
+                    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+                    // No one listens any more only when the caller is gone.
+                    let _ = ready.send(());
+                }
+                drop(ready);
+                drop(gate.lock());
             };
             // Engines recurse as deep as their limits allow.
             match stack::spawn(scope, format!("render-{number}"), run) {
-                Ok(_) => {}
+                Ok(thread) => started.push(thread),
                 Err(error) if number == 0 => return Err(error),
                 Err(_) => break,
             }
         }
         drop(ready);
         (1..).zip(is_ready).for_each(|(count, ())| done(count));
+        drop(closed);
+        // Once it is joined, a thread has given its stack back.
+        started.into_iter().for_each(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
         Ok(())
     })?;
     let taken = results.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner));

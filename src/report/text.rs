@@ -2,7 +2,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use crate::diag::{Diagnostic, printable, shown};
-use crate::hydrate::{BranchReport, Outcome, Report};
+use crate::hydrate::{BranchReport, Outcome, Report, Skipped};
 use crate::path::RepoPath;
 
 /// How many branches that do not change are named; the rest is counted.
@@ -173,11 +173,26 @@ fn behind(branch: &BranchReport, text: &mut String) {
 
 fn skipped(branch: &BranchReport, text: &mut String) {
     let is_current = |dry: &str| matches!(&branch.outcome, Outcome::Failed { dry_sha, .. } if dry_sha == dry);
-    let skipped: Vec<_> = branch.skipped.iter().filter(|skipped| !is_current(&skipped.dry_sha)).collect();
-    for skipped in skipped.iter().take(SHOWN_MAX) {
-        let _ = writeln!(text, "  {} skipped: {}", short(&skipped.dry_sha), shown(&skipped.message));
+    let mut skipped: Vec<(Vec<&str>, &str)> = Vec::new();
+    for Skipped { dry_sha, message } in branch.skipped.iter().filter(|skipped| !is_current(&skipped.dry_sha)) {
+        match skipped.iter_mut().find(|(_, known)| known == message) {
+            Some((commits, _)) => commits.push(dry_sha),
+            None => skipped.push((vec![dry_sha], message)),
+        }
+    }
+    for (commits, message) in skipped.iter().take(SHOWN_MAX) {
+        let _ = writeln!(text, "  {} skipped: {}", counted(commits), shown(message));
     }
     more(skipped.len(), text);
+}
+
+/// A commit by its id, and many by their number.
+pub fn counted(commits: &[&str]) -> String {
+    match commits {
+        [only] => short(only).to_owned(),
+        [first, .., last] => format!("{} commits from {} to {}", commits.len(), short(first), short(last)),
+        [] => "no commit".to_owned(),
+    }
 }
 
 fn removed(branch: &BranchReport, text: &mut String) {

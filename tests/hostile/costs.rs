@@ -216,7 +216,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "3,000 config maps merged into one of 3,000 keys",
-        expected: LIMIT,
+        expected: RENDERS,
         build: |dry| {
             let all = lines(3_000, |n| format!("- {{name: x, behavior: merge, literals: [a{n}=b]}}"));
             let keys = lines(3_000, |n| format!("  k{n}: a"));

@@ -115,6 +115,15 @@ pub const CASES: &[Case] = &[
             chart(dry, text);
         },
     },
+    Case {
+        name: "5,000 Applications from a template of 8 KB",
+        expected: RENDERS,
+        build: |dry| {
+            let template = made("x-{{ . }}", "apps/stable/prod", "");
+            let long = format!("# {}\n", "long ".repeat(1_500));
+            chart(dry, format!("{{{{- range until 5000 }}}}\n---\n{template}{long}{{{{ end }}}}"));
+        },
+    },
     Case { name: "1,000 Applications from one parent", expected: RENDERS, build: |dry| many(dry, 1_000) },
     Case { name: "10,000 Applications from one parent", expected: RENDERS, build: |dry| many(dry, 10_000) },
 ];

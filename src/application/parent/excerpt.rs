@@ -14,13 +14,32 @@ use crate::yaml::Value;
 /// It may be the template of what was rendered, so it is no YAML to us: fields are found by their keys and by how far lines
 /// are indented. A field that is not found stands where the one around it does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Kept", into = "Kept")]
 pub struct Excerpt {
-    /// The file.
-    pub path: RepoPath,
-    /// Its line that the text begins with, 1-based.
+    /// Its line of the file that the text begins with, 1-based.
     pub line: u32,
-    /// The text.
-    pub text: String,
+    /// The file and the text, which thousands of Applications may share.
+    text: Arc<Text>,
+}
+
+/// An excerpt as it is kept.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    path: RepoPath,
+    line: u32,
+    text: String,
+}
+
+impl From<Kept> for Excerpt {
+    fn from(Kept { path, line, text }: Kept) -> Self {
+        Self::new(path, line, text)
+    }
+}
+
+impl From<Excerpt> for Kept {
+    fn from(Excerpt { line, text }: Excerpt) -> Self {
+        Self { path: text.path.clone(), line, text: text.text.clone() }
+    }
 }
 
 /// Bytes of the text.
@@ -39,21 +58,44 @@ struct Found {
 /// The text while places in it are looked up.
 struct Lookup<'e> {
     excerpt: &'e Excerpt,
-    text: Arc<Text>,
 }
 
 impl Excerpt {
+    /// The text of a file that begins with this line.
+    pub fn new(path: RepoPath, line: u32, text: String) -> Self {
+        Self { line, text: Arc::new(Text { path, text }) }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &RepoPath {
+        &self.text.path
+    }
+
+    /// How long the text is.
+    pub fn text_bytes(&self) -> usize {
+        self.text().len()
+    }
+
+    /// The same without its text: only the file and the line are told.
+    pub fn without_text(&self) -> Self {
+        Self::new(self.path().clone(), self.line, String::new())
+    }
+
+    fn text(&self) -> &str {
+        &self.text.text
+    }
+
     /// A value with the places where its fields seem to stand.
     pub(in super::super) fn field(&self, value: &Value) -> Field {
         let lookup = self.lookup();
-        let all = Region { start: 0, end: self.text.len() };
+        let all = Region { start: 0, end: self.text_bytes() };
         lookup.field(value, all, &lookup.place(self.first_line(), 0))
     }
 
     /// Where a field seems to stand.
     pub fn place(&self, path: &[&str]) -> Span {
         let lookup = self.lookup();
-        let mut region = Region { start: 0, end: self.text.len() };
+        let mut region = Region { start: 0, end: self.text_bytes() };
         let mut place = lookup.place(self.first_line(), 0);
         for key in path {
             let Some(found) = lookup.find(key, region) else { break };
@@ -64,12 +106,12 @@ impl Excerpt {
     }
 
     fn lookup(&self) -> Lookup<'_> {
-        Lookup { excerpt: self, text: Arc::new(Text { path: self.path.clone(), text: self.text.clone() }) }
+        Lookup { excerpt: self }
     }
 
     /// The first line that says something.
     fn first_line(&self) -> usize {
-        self.text.len() - self.text.trim_start().len()
+        self.text_bytes() - self.text().trim_start().len()
     }
 }
 
@@ -100,7 +142,7 @@ impl Lookup<'_> {
 
     /// The key in a block of lines that is indented least, else in braces.
     fn find(&self, key: &str, region: Region) -> Option<Found> {
-        let text = self.excerpt.text.as_str();
+        let text = self.excerpt.text();
         let within = text.get(region.start..region.end)?;
         let mut best: Option<(usize, usize)> = None;
         let mut offset = region.start;
@@ -135,7 +177,7 @@ impl Lookup<'_> {
 
     /// That of the value behind a key when it stands in the same line, else that of the key.
     fn value_place(&self, found: &Found) -> Place {
-        let rest = self.excerpt.text.get(found.value.start..).unwrap_or_default();
+        let rest = self.excerpt.text().get(found.value.start..).unwrap_or_default();
         let line = rest.lines().next().unwrap_or_default();
         let value = line.trim_start();
         let len = if value.starts_with("{{") || !value.starts_with(['{', '[']) {
@@ -151,12 +193,12 @@ impl Lookup<'_> {
     }
 
     fn place(&self, offset: usize, len: usize) -> Place {
-        let text = &self.excerpt.text;
+        let text = self.excerpt.text();
         let before = text.get(..offset).unwrap_or_default();
         let lines = u32::try_from(before.matches('\n').count()).unwrap_or(u32::MAX);
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
         Place {
-            file: self.text.clone(),
+            file: self.excerpt.text.clone(),
             line: self.excerpt.line.saturating_add(lines),
             column: u32::try_from(column).unwrap_or(u32::MAX),
             offset,

@@ -76,7 +76,7 @@ impl Origins {
         if self.others.len() < TEMPLATES_MAX {
             self.others.push(index);
         }
-        self.documents.push(Document { excerpt: Excerpt { path: path.clone(), line, text }, kind, names });
+        self.documents.push(Document { excerpt: Excerpt::new(path.clone(), line, text), kind, names });
     }
 
     /// The document that an object of this kind and name seems to come from; none when several may be.

@@ -158,7 +158,7 @@ fn documents_are_found_by_their_names() {
         ("ApplicationSet", "any", Some("b/set.yaml:1")),
     ];
     for (kind, name, expected) in rows {
-        let found = origins.find(kind, name).map(|excerpt| format!("{}:{}", excerpt.path, excerpt.line));
+        let found = origins.find(kind, name).map(|excerpt| format!("{}:{}", excerpt.path(), excerpt.line));
         assert_eq!(found.as_deref(), expected, "{kind} {name}");
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Outline<'f> {
     is_template: bool,
     /// Whether anything may be changed or added to it.
     is_open: bool,
+    /// Whether what a set makes counts as having every text that its template has.
+    has_all: bool,
 }
 
 /// A text as far as it is known.
@@ -36,6 +38,8 @@ pub(super) enum Known<'f> {
     Absent,
     /// It depends on what a set makes.
     Open,
+    /// So does this, and it is not empty.
+    Any,
 }
 
 /// Whether an object is an Argo CD Application with a source of its own.
@@ -50,14 +54,19 @@ pub(in super::super) fn is_plain(object: &Field, is_item: bool) -> bool {
 impl<'f> Outline<'f> {
     /// An Application.
     pub fn of(object: &'f Field, file: &'f RepoPath) -> Self {
-        Self { object, file, is_template: false, is_open: false }
+        Self { object, file, is_template: false, is_open: false, has_all: false }
     }
 
     /// What an ApplicationSet makes; none when it has no template.
     pub fn of_set(set: &'f Field, file: &'f RepoPath) -> Option<Self> {
         let spec = set.get("spec")?;
         let has_more = spec.get("templatePatch").is_some() || spec.get("generators").is_some_and(has_template);
-        Some(Self { object: spec.get("template")?, file, is_template: true, is_open: has_more })
+        Some(Self { object: spec.get("template")?, file, is_template: true, is_open: has_more, has_all: false })
+    }
+
+    /// The same, where each text of the template is taken to become one that is not empty.
+    pub fn with_all(self) -> Self {
+        Self { has_all: true, ..self }
     }
 
     pub fn file(&self) -> Known<'f> {
@@ -68,7 +77,10 @@ impl<'f> Outline<'f> {
         let found = path.iter().try_fold(self.object, |field, key| field.get(key)).and_then(Field::as_str);
         match found.filter(|text| !text.is_empty()) {
             _ if self.is_open => Known::Open,
-            Some(text) if self.is_template && text.contains("{{") => Known::Open,
+            Some(text) if self.is_template && text.contains("{{") => match self.has_all {
+                true => Known::Any,
+                false => Known::Open,
+            },
             Some(text) => Known::Text(text),
             None => Known::Absent,
         }
@@ -92,7 +104,7 @@ impl<'f> Outline<'f> {
     pub fn values(&self) -> Value {
         let text = |path: &[&str]| match self.text(path) {
             Known::Text(text) => Value::from(text),
-            Known::Absent | Known::Open => Value::UNDEFINED,
+            Known::Absent | Known::Open | Known::Any => Value::UNDEFINED,
         };
         let source = sources(self.object).into_iter().next();
         let of_source = |key: &str| {
@@ -140,7 +152,7 @@ impl<'f> Known<'f> {
     fn value(&self) -> Value {
         match self {
             Self::Text(text) => Value::from(*text),
-            Self::Absent | Self::Open => Value::UNDEFINED,
+            Self::Absent | Self::Open | Self::Any => Value::UNDEFINED,
         }
     }
 
@@ -151,13 +163,14 @@ impl<'f> Known<'f> {
             Self::Text(text) => Some(patterns.matches(text)),
             // Patterns that only take away leave what is not there.
             Self::Absent => Some(patterns.only_take_away()),
-            Self::Open => None,
+            Self::Any if patterns.take_anything() => Some(true),
+            Self::Open | Self::Any => None,
         }
     }
 }
 
 /// Whether some generator has a template of its own.
-fn has_template(generators: &Field) -> bool {
+pub(in super::super) fn has_template(generators: &Field) -> bool {
     match &generators.content {
         Content::Mapping(entries) => entries.iter().any(|entry| entry.key == "template" || has_template(&entry.field)),
         Content::List(items) => items.iter().any(has_template),

@@ -28,6 +28,8 @@ pub(super) struct Written {
     path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hydrate_to: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
+    expand: Texts,
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -86,7 +88,9 @@ impl TryFrom<Written> for Rule {
     type Error = String;
 
     fn try_from(written: Written) -> Result<Self, String> {
-        let compiled = Arc::new(Compiled { matches: written.matches.compiled()?, templates: written.templates()? });
+        let expand = Patterns::new(written.expand.texts()).map_err(|error| format!("expand: {error}"))?;
+        let (matches, templates) = (written.matches.compiled()?, written.templates()?);
+        let compiled = Arc::new(Compiled { matches, expand, templates });
         Ok(Self { written, compiled })
     }
 }
@@ -98,6 +102,11 @@ impl Written {
 
     pub fn is_for_all(&self) -> bool {
         self.matches == Match::default() && self.hydrate != Some(false)
+    }
+
+    /// Whether what its templates make is what they say with values in it, and no more.
+    pub fn only_inserts(&self) -> bool {
+        self.branch.iter().chain(&self.path).all(|text| only_inserts(text))
     }
 
     fn templates(&self) -> Result<Option<Templates>, String> {
@@ -187,6 +196,35 @@ fn template(field: &str, text: &str) -> Result<Template, String> {
 
 fn is_literal(text: &str) -> bool {
     !["{{", "{%", "{#"].iter().any(|mark| text.contains(mark))
+}
+
+/// Whether a template has nothing but text and names of values.
+fn only_inserts(text: &str) -> bool {
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let Some((expression, behind)) = after.split_once("}}") else { return false };
+        if !is_literal(before) || !is_value(expression.trim()) {
+            return false;
+        }
+        rest = behind;
+    }
+    is_literal(rest)
+}
+
+/// Whether an expression is the name of a value: `name`, `labels.env`, `labels['example.com/env']`.
+fn is_value(expression: &str) -> bool {
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let key = |text: &str, quote: char| {
+        let inner = text.strip_prefix('[')?.strip_suffix(']')?.strip_prefix(quote)?.strip_suffix(quote)?;
+        Some(!inner.contains([quote, '\\', '[', ']']))
+    };
+    match expression.find('[') {
+        Some(at) => {
+            let (name, rest) = expression.split_at(at);
+            name.split('.').all(is_name) && (key(rest, '\'').or_else(|| key(rest, '"'))).unwrap_or(false)
+        }
+        None => expression.split('.').all(is_name),
+    }
 }
 
 fn branch_template(field: &str, text: &str) -> Result<Template, String> {

@@ -7,6 +7,7 @@ use std::time::Instant;
 use data_encoding::HEXLOWER;
 use git_hydrate::go::url::{Part, escape};
 use git_hydrate::inputs::{Key, index, is_exact_version};
+use git_hydrate::template::semver::Version;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
@@ -81,7 +82,8 @@ impl Fetcher {
         let base = format!("{scheme}://{host}/v2/{name}");
         let site = Site::of(&base)?;
         let mut registry = Registry { fetcher: self, base, name, site, authorization: None, is_named: false };
-        let (tag, version) = match is_exact_version(&key.want) {
+        // What reads as a version is a tag, as it is written: only a range chooses among the tags.
+        let (tag, version) = match is_exact_version(&key.want) || Version::new(&key.want).is_ok() {
             true => (index::tag(&key.want), key.want.clone()),
             false => index::choose_tag(&registry.tags()?, &key.want)
                 .map_err(|error| format!("{}: {error}", registry.base))?,
@@ -126,7 +128,9 @@ impl Registry<'_> {
                 continue;
             }
             answer = self.fetcher.web.answer(url, ask, self.authorization.as_deref())?;
-            if let (true, Some(credential)) = (is_basic(&challenge), self.fetcher.web.credential(&self.site)?) {
+            if is_basic(&challenge)
+                && let Some(credential) = self.fetcher.web.credential(&self.site)?
+            {
                 self.fetcher.web.judge(&self.site, credential, answer.status != 401)?;
             }
         }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use git_hydrate::inputs::{InputFile, Key, archive};
 use git_hydrate::path::RepoPath;
+use git_hydrate::plugin::confine::FETCHED_FILE_BYTES_MAX;
 
 use super::address::refusal;
 use super::talk::Credential;
@@ -26,6 +27,9 @@ const BYTES_MAX: u64 = 100 << 20;
 
 /// How long the listing of a directory may be.
 const LISTING_BYTES_MAX: u64 = 64 << 20;
+
+/// How much memory git may take at once for one thing, such as an object or the list of refs that a server sends.
+const ALLOCATION_MAX: &str = "256m";
 
 /// One use of git.
 struct Git<'f> {
@@ -109,13 +113,13 @@ impl Git<'_> {
             let complaint = String::from_utf8_lossy(&first.stderr).into_owned();
             let wants_user =
                 ["could not read Username", "Authentication failed"].iter().any(|text| complaint.contains(text));
-            let Way::Web(site, _) = &self.way else { return Err(failure(url, &complaint)) };
+            let Way::Web(site, _) = &self.way else { return Err(self.failure(url, &complaint)) };
             let credential = if wants_user { self.fetcher.web.credential(site)? } else { None };
-            let Some(credential) = credential else { return Err(failure(url, &complaint)) };
+            let Some(credential) = credential else { return Err(self.failure(url, &complaint)) };
             let again = self.output(&arguments, Some(&credential))?;
             self.fetcher.web.judge(site, credential, again.status.success())?;
             if !again.status.success() {
-                return Err(failure(url, &String::from_utf8_lossy(&again.stderr)));
+                return Err(self.failure(url, &String::from_utf8_lossy(&again.stderr)));
             }
         }
         let head = fs::read_to_string(self.dir.join("FETCH_HEAD")).unwrap_or_default();
@@ -135,6 +139,23 @@ impl Git<'_> {
         Ok(Fetched { version: commit, origin: String::new(), warnings, files })
     }
 
+    /// Why a fetch failed: what git says of it, or the limit that it met.
+    fn failure(&self, url: &str, complaint: &str) -> Failure {
+        if self.largest_pack() >= FETCHED_FILE_BYTES_MAX {
+            return format!("{url}: the server sent more than {FETCHED_FILE_BYTES_MAX} bytes").into();
+        }
+        let lines: Vec<&str> = complaint.lines().filter(|line| !line.trim().is_empty()).take(3).collect();
+        let refused =
+            ["couldn't find remote ref", "not found", "does not exist"].iter().any(|text| complaint.contains(text));
+        Failure { reason: format!("{url}: {}", lines.join("; ")), refused }
+    }
+
+    /// How many bytes the largest file has that git keeps of what a server sends.
+    fn largest_pack(&self) -> u64 {
+        let files = fs::read_dir(self.dir.join("objects/pack")).into_iter().flatten().flatten();
+        files.filter_map(|file| Some(file.metadata().ok()?.len())).max().unwrap_or_default()
+    }
+
     /// The files below a directory, each with its blob.
     fn list(
         &self,
@@ -152,7 +173,17 @@ impl Git<'_> {
                 format!("there is no directory `{dir}` at {}", if want.is_empty() { "HEAD" } else { want }).into()
             );
         }
-        let listing = self.run(&["ls-tree", "-r", "-z", "-l", &tree], None)?;
+        let too_much = |path: &dyn std::fmt::Display| {
+            format!(
+                "`{dir}` has more than {FILES_MAX} files, or they take more than {BYTES_MAX} bytes, or `{path}` more than \
+                 {FILE_BYTES_MAX}"
+            )
+        };
+        let listing = self.output(&["ls-tree", "-r", "-z", "-l", &tree], None)?;
+        if listing.stdout.len() as u64 >= LISTING_BYTES_MAX {
+            return Err(too_much(&dir).into());
+        }
+        let listing = Self::successful("ls-tree", listing)?;
         for entry in listing.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
             let entry =
                 std::str::from_utf8(entry).map_err(|_| format!("`{dir}` has a name that is not valid UTF-8"))?;
@@ -178,11 +209,7 @@ impl Git<'_> {
             let size: u64 = size.and_then(|size| size.parse().ok()).ok_or("git ls-tree: no size")?;
             *bytes += size;
             if size > FILE_BYTES_MAX || *bytes > BYTES_MAX || files.len() >= FILES_MAX {
-                return Err(format!(
-                    "`{dir}` has more than {FILES_MAX} files, or they take more than {BYTES_MAX} bytes, or `{path}` more \
-                     than {FILE_BYTES_MAX}"
-                )
-                .into());
+                return Err(too_much(&path).into());
             }
             files.push((path, blob.unwrap_or_default().to_owned()));
         }
@@ -221,12 +248,14 @@ impl Git<'_> {
     }
 
     fn run(&self, arguments: &[&str], credential: Option<&Credential>) -> Result<Vec<u8>> {
-        let output = self.output(arguments, credential)?;
+        Self::successful(arguments.first().unwrap_or(&""), self.output(arguments, credential)?)
+    }
+
+    fn successful(command: &str, output: Output) -> Result<Vec<u8>> {
         if output.status.success() {
             return Ok(output.stdout);
         }
-        let complaint = String::from_utf8_lossy(&output.stderr);
-        Err(format!("git {}: {}", arguments.first().unwrap_or(&""), complaint.trim()).into())
+        Err(format!("git {command}: {}", String::from_utf8_lossy(&output.stderr).trim()).into())
     }
 
     fn output(&self, arguments: &[&str], credential: Option<&Credential>) -> Result<Output> {
@@ -236,8 +265,13 @@ impl Git<'_> {
         let (Some(mut stdout), Some(mut stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err("no pipe to git".into());
         };
-        let stdout = read_all(move || all(&mut stdout, LISTING_BYTES_MAX));
-        let stderr = read_all(move || all(&mut stderr, 64 << 10));
+        let stdout = read_all(move || up_to(&mut stdout, LISTING_BYTES_MAX));
+        let stderr = read_all(move || {
+            let complaint = up_to(&mut stderr, 64 << 10);
+            // What is behind it is read and dropped, so that nobody waits.
+            drop(std::io::copy(&mut stderr, &mut std::io::sink()));
+            complaint
+        });
         let too_long = || format!("git {}: timed out", arguments.first().unwrap_or(&""));
         let started = Instant::now();
         let status = loop {
@@ -271,6 +305,7 @@ impl Git<'_> {
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_CONFIG_NOSYSTEM", "1");
         command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_PROTOCOL_FROM_USER", "0").env("GIT_ATTR_NOSYSTEM", "1");
+        command.env("GIT_ALLOC_LIMIT", ALLOCATION_MAX);
         let mut settings: Vec<(String, String)> = [
             ("credential.helper", ""),
             ("core.askPass", ""),
@@ -280,6 +315,7 @@ impl Git<'_> {
             ("transfer.bundleURI", "false"),
             // One file for all of it, whose size is limited.
             ("transfer.unpackLimit", "1"),
+            ("core.bigFileThreshold", "16m"),
             ("fetch.uriProtocols", ""),
             ("core.hooksPath", "/dev/null"),
             ("gc.auto", "0"),
@@ -336,19 +372,50 @@ fn read_all(read: impl FnOnce() -> Vec<u8> + Send + 'static) -> Receiver<Vec<u8>
     take
 }
 
-/// What a pipe gives, up to a limit; what is behind it is read and dropped, so that nobody waits.
-fn all(from: &mut dyn Read, bytes_max: u64) -> Vec<u8> {
+/// What a pipe gives, up to a limit.
+fn up_to(from: &mut dyn Read, bytes_max: u64) -> Vec<u8> {
     let mut data = Vec::new();
-    let read =
-        (&mut *from).take(bytes_max).read_to_end(&mut data).and_then(|_| std::io::copy(from, &mut std::io::sink()));
-    // Cut off is cut off: whoever reads it finds that out.
-    drop(read);
+    // Cut off is cut off: who reads it finds that out.
+    drop(from.take(bytes_max).read_to_end(&mut data));
     data
 }
 
-fn failure(url: &str, complaint: &str) -> Failure {
-    let lines: Vec<&str> = complaint.lines().filter(|line| !line.trim().is_empty()).take(3).collect();
-    let refused =
-        ["couldn't find remote ref", "not found", "does not exist"].iter().any(|text| complaint.contains(text));
-    Failure { reason: format!("{url}: {}", lines.join("; ")), refused }
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::sync::Arc;
+
+    use git_hydrate::inputs::wire::Rules;
+
+    use super::super::{chart, talk::Talk, web::Web};
+    use super::*;
+
+    /// A name is looked up once: git asks the address that was judged, whatever the name means by then.
+    #[test]
+    fn git_asks_the_address_that_was_judged() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("a port").port();
+        std::thread::spawn(move || {
+            let mut stream = listener.accept().expect("a connection").0;
+            drop(stream.read(&mut [0; 1000]));
+            drop(stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"));
+        });
+        let scratch = tempfile::tempdir().expect("a directory");
+        let fetcher = Fetcher {
+            web: Web::new(&Rules::default(), Arc::new(Talk::default())),
+            indexes: chart::Indexes::default(),
+            accept: Vec::new(),
+            scratch: scratch.path().to_owned(),
+            timeout: Duration::from_secs(60),
+            certificates: None,
+        };
+        let site = Site { is_tls: false, host: "moving.invalid".to_owned(), port };
+        let way = Way::Web(site, format!("moving.invalid:{port}:127.0.0.1"));
+        let git = Git { fetcher: &fetcher, dir: scratch.path().to_owned(), way };
+        git.run(&["init", "-q", "--bare", "."], None).expect("git");
+        // Nobody else has an address for this name.
+        let url = format!("http://moving.invalid:{port}/a.git");
+        let complaint = git.run(&["ls-remote", &url], None).expect_err("not found").reason;
+        assert!(complaint.contains("not found"), "{complaint}");
+    }
 }

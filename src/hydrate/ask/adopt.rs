@@ -3,6 +3,7 @@
 //! The Applications are judged and rendered with the settings that there are and those that are proposed. While no rule
 //! says where plain Applications go, a rule that is never written leads each to a path of its own, so that it is known what renders.
 
+mod capabilities;
 mod draft;
 mod inputs;
 mod patterns;
@@ -108,7 +109,7 @@ pub fn adopt(
             judged = judged_by(draft.rules()?, tree, renderers)?;
         }
     }
-    let (judged, notes) = roots::propose(&mut draft, judged, asked, tree, renderers)?;
+    let (judged, mut notes) = roots::propose(&mut draft, judged, asked, tree, renderers)?;
     if !is_dry_known {
         dry_branches(&mut draft, &judged)?;
     }
@@ -118,6 +119,7 @@ pub fn adopt(
     let mut attempts = units::render(&judged, tree, renderers, observer)?;
     random::propose(&mut draft, &mut attempts, &judged, tree, renderers)?;
     units::note(&attempts, &mut found);
+    notes.extend(capabilities::notes(&attempts, tree));
     let conflicts = if draft.has_rules() { units::conflicts(&attempts, &mut found) } else { BTreeMap::new() };
     let known = units::Known { judged: &judged, attempts: &attempts, conflicts, needs: &needs, draft: &draft };
     let applications = units::all(&known);

@@ -223,7 +223,7 @@ pub(super) fn judged_by(rules: Rules, tree: &Tree<'_>, renderers: &Renderers) ->
     let below = tree.repository.map(|(_, names)| names.read.as_str()).unwrap_or_default();
     let head = tree.repository.and_then(|(_, names)| names.head(&refs));
     let mut discovery = Discovery::default();
-    let with = (renderers, tree.dry_commit.as_str());
+    let with = rules.making(renderers, &tree.dry_commit);
     let unreadable = |reason| HydrateError::tree(&tree.dry_commit)(reason);
     let named = match &tree.dry_branch {
         None if rules.settings.dry_branches.is_empty() => {
@@ -234,7 +234,7 @@ pub(super) fn judged_by(rules: Rules, tree: &Tree<'_>, renderers: &Renderers) ->
         }
         named => named.clone(),
     };
-    let discovered = rules.discover(&mut discovery, tree.files, named.as_ref(), head.as_ref(), with);
+    let discovered = rules.discover(&mut discovery, tree.files, named.as_ref(), head.as_ref(), &with);
     let discovered = discovered.map_err(&unreadable)?;
     let dry_branch = named.unwrap_or_else(|| usual_branch(&discovered, head.as_ref()));
     let view = View::new(tree.files);

@@ -292,7 +292,7 @@ fn origin(
     let Some(dry) = dry else { return Ok(None) };
     let files = TreeFiles::new(repository, repository.commit(dry)?.tree);
     let id = dry.to_string();
-    let discovered = rules.discover(&mut Discovery::default(), &files, None, None, (renderers, &id));
+    let discovered = rules.discover(&mut Discovery::default(), &files, None, None, &rules.making(renderers, &id));
     let discovered = discovered.map_err(HydrateError::tree(dry))?;
     if let Some(why) = discovered.unsearched() {
         return Err(HydrateError::Unsearched(why.clone()).into());

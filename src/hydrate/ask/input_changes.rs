@@ -1,7 +1,10 @@
 //! What becomes of inputs that a dry tree keeps: one line each, however many files they have.
 
+mod defaults;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -33,13 +36,15 @@ pub struct InputChange {
     pub new: Option<String>,
     /// How many of its files change, by what they are: `templates`, `values`, `crds`, `files`.
     pub files: BTreeMap<&'static str, usize>,
+    /// How many values of the `values.yaml` of a chart come, go or are others.
+    pub defaults: usize,
     /// The Applications that use it.
     pub used_by: Vec<String>,
 }
 
 impl fmt::Display for InputChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { url, name, old, new, files, used_by, .. } = self;
+        let Self { url, name, old, new, files, defaults, used_by, .. } = self;
         f.write_str(if name.is_empty() { url } else { name })?;
         match (old, new) {
             (Some(old), Some(new)) if old == new => write!(f, " {new}, changed")?,
@@ -51,6 +56,8 @@ impl fmt::Display for InputChange {
             write!(f, " of {url}")?;
         }
         let one = |(what, count): (&&str, &usize)| match (*count, *what) {
+            (_, "values") if *defaults == 1 => "1 default".to_owned(),
+            (_, "values") if *defaults > 1 => format!("{defaults} defaults"),
             (_, "values") => "values.yaml".to_owned(),
             (1, what) => format!("1 {}", what.trim_end_matches('s')),
             (count, what) => format!("{count} {what}"),
@@ -121,13 +128,17 @@ fn between(
         come.retain(|entry| !same.contains(&pin(entry)));
         let pairs = (0..gone.len().max(come.len())).map(|index| (gone.get(index).copied(), come.get(index).copied()));
         for (old, new) in pairs {
+            let trees = [files(&old_view, old), files(&new_view, new)];
             changes.push(InputChange {
                 kind: kind.word(),
                 url: url.to_owned(),
                 name: name.to_owned(),
                 old: old.map(version),
                 new: new.map(version),
-                files: files((&old_view, old), (&new_view, new)),
+                files: differing(&trees),
+                defaults: defaults::differing(
+                    trees.each_ref().map(|files| files.get("values.yaml").map(|data| &**data)),
+                ),
                 used_by: new.and_then(|entry| users.get(&entry.key).cloned()).unwrap_or_default(),
             });
         }
@@ -154,21 +165,23 @@ fn users(tree: &Tree<'_>, renderers: &Renderers) -> Result<BTreeMap<inputs::Key,
     Ok(users.into_iter().map(|(key, names)| (key, names.into_iter().collect())).collect())
 }
 
+/// The files of an input, by their paths.
+fn files(view: &View<'_>, entry: Option<&Entry>) -> BTreeMap<String, Arc<[u8]>> {
+    let place = entry.and_then(|entry| entry.places().into_iter().next());
+    let files = place.and_then(|place| inputs::files(view, &place).ok()).unwrap_or_default();
+    files.into_iter().map(|file| (file.path.to_string(), file.data)).collect()
+}
+
 /// How many files differ, by what they are.
-fn files(old: (&View<'_>, Option<&Entry>), new: (&View<'_>, Option<&Entry>)) -> BTreeMap<&'static str, usize> {
-    let [old, new] = [old, new].map(|(view, entry)| {
-        let place = entry.and_then(|entry| entry.places().into_iter().next());
-        let files = place.and_then(|place| inputs::files(view, &place).ok()).unwrap_or_default();
-        files.into_iter().map(|file| (file.path, file.data)).collect::<BTreeMap<_, _>>()
-    });
-    let paths: BTreeSet<_> = old.keys().chain(new.keys()).collect();
+fn differing([old, new]: &[BTreeMap<String, Arc<[u8]>>; 2]) -> BTreeMap<&'static str, usize> {
+    let paths: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let mut counts = BTreeMap::new();
     for path in paths.into_iter().filter(|path| old.get(*path) != new.get(*path)) {
-        let what = match path.components().next() {
+        let what = match path.split('/').next() {
             Some("templates") => "templates",
             Some("crds") => "crds",
-            _ if path.as_str() == "values.yaml" => "values",
-            _ if path.as_str() == "Chart.yaml" => continue,
+            _ if path == "values.yaml" => "values",
+            _ if path == "Chart.yaml" => continue,
             _ => "files",
         };
         *counts.entry(what).or_default() += 1;

@@ -1,7 +1,7 @@
 //! Which of the files that hydration writes differ between two trees.
 
 use crate::git::{Error, ObjectBuffer, ObjectId};
-use crate::hydrate::files::{METADATA, PATH_FILES};
+use crate::hydrate::files::{ATTRIBUTES, METADATA, PATH_FILES};
 
 /// The files between two trees that differ and that hydration writes: those of directories that have a
 /// `hydrator.metadata` in one of `owners`.
@@ -15,7 +15,7 @@ pub(super) fn our_changes(
     for change in buffer.diff_trees(before, after)? {
         let (dir, name) = change.path.rsplit_once('/').unwrap_or(("", &change.path));
         let metadata = if dir.is_empty() { METADATA.to_owned() } else { format!("{dir}/{METADATA}") };
-        let is_ours = PATH_FILES.contains(&name) || name == ".gitattributes";
+        let is_ours = PATH_FILES.contains(&name) || name == ATTRIBUTES;
         if is_ours && owners.iter().any(|tree| matches!(buffer.entry(*tree, &metadata), Ok(Some(_)))) {
             paths.push(change.path);
         }

@@ -20,6 +20,9 @@ pub struct Planned {
     /// The environment branches that stay as they are for a time, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub frozen: Vec<PlannedFrozen>,
+    /// The branch of copies, which is made of what the others become; none when there are no copies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copies: Option<String>,
     /// What is wrong and belongs to none of them: branches that must not be written, and what an earlier run found.
     pub problems: Vec<Diagnostic>,
     /// What is odd.
@@ -163,7 +166,8 @@ pub fn plan(setup: &Setup<'_>) -> Result<Planned, HydrateError> {
             }
         }
         let commits = plans.iter().map(commit).collect();
-        Ok(Planned { commits, frozen, problems, warnings: run.report.warnings })
+        let copies = run.found.rules.settings.applications_to.as_ref().map(ToString::to_string);
+        Ok(Planned { commits, frozen, copies, problems, warnings: run.report.warnings })
     })
 }
 

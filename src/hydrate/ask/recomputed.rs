@@ -6,7 +6,7 @@
 
 use super::ForeignBranch;
 use super::verify::{Fault, Line, Verified, verify};
-use crate::git::ObjectBuffer;
+use crate::git::{Commit, ObjectBuffer};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::heads;
 use crate::hydrate::setup::Setup;
@@ -38,6 +38,10 @@ fn judge(verified: &[Verified]) -> Result<usize, String> {
     }
 }
 
+fn is_start(commit: &Commit, buffer: &ObjectBuffer<'_>) -> bool {
+    commit.parents.is_empty() && commit.tree == buffer.empty_tree_id()
+}
+
 /// What keeps equal ids from being evidence; none when nothing does.
 fn unproven(setup: &Setup<'_>, branch: &ForeignBranch) -> Result<Option<String>, HydrateError> {
     let repository = setup.repository;
@@ -62,7 +66,10 @@ fn unproven(setup: &Setup<'_>, branch: &ForeignBranch) -> Result<Option<String>,
         let commit = buffer.commit(id)?;
         let why = match Trailers::read(&commit.message) {
             None => "was not made by hydration".to_owned(),
-            Some(trailers) if trailers.branch != branch.name => format!("was made for `{}`", trailers.branch),
+            // A staging branch is cut from the empty commit that hydration started its sync branch with.
+            Some(trailers) if trailers.branch != branch.name && !is_start(&commit, &buffer) => {
+                format!("was made for `{}`", trailers.branch)
+            }
             Some(trailers) if !on_dry_branch(&trailers) => "names a dry commit that is on no dry branch".to_owned(),
             Some(trailers) if !are_settings(&trailers) => format!("names settings that are not in {SETTINGS_REF}"),
             Some(_) => {

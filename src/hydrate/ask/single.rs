@@ -1,6 +1,7 @@
 use crate::application::Application;
 use crate::diag::Diagnostic;
 use crate::git::{ObjectBuffer, ObjectId, Repository};
+use crate::hydrate::copier::Copies;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::rules::{Rules, render_context};
 use crate::plan::Discovery;
@@ -31,7 +32,7 @@ pub fn render_named(
     let rules = Rules::read(&repository.refs()?, &buffer)?;
     let files = TreeFiles::new(repository, repository.commit(dry_commit)?.tree);
     let id = dry_commit.to_string();
-    let discovered = rules.discover(&mut Discovery::default(), &files, None, None, (renderers, &id));
+    let discovered = rules.discover(&mut Discovery::default(), &files, None, None, &rules.making(renderers, &id));
     let discovered = discovered.map_err(HydrateError::tree(dry_commit))?;
     if let Some(why) = discovered.unsearched() {
         return Err(HydrateError::Unsearched(why.clone()));
@@ -44,10 +45,14 @@ pub fn render_named(
         .collect();
     let context = render_context(&rules.settings, &files, &id);
     let results = renderers.render(&named, &context, &|_| ());
+    let copies = Copies::new(&rules, None, None);
     let mut found = Vec::new();
     for (application, result) in named.into_iter().zip(results) {
         let (manifest, warnings) = match result {
-            Ok(rendered) => (Ok(rules.writer.manifest(rendered.manifests)), rendered.warnings),
+            Ok(rendered) => {
+                let manifests = copies.in_place(application, rendered.manifests);
+                (Ok(rules.writer.manifest(manifests)), rendered.warnings)
+            }
             Err(render::Failure::Mistakes(mistakes)) => (Err(mistakes), Vec::new()),
             Err(render::Failure::World(error)) => return Err(error.into()),
         };

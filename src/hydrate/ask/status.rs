@@ -70,6 +70,33 @@ pub struct BranchStatus {
     /// Where hydration left the branch, when it was moved back since; none when it is there, or further on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_tip: Option<String>,
+    /// The commit to put the branch back to, when it is missing or others changed it: where hydration left it, as far as that
+    /// commit is there.
+    #[serde(skip)]
+    pub restorable: Option<Restorable>,
+    /// The staging branches of which it is the sync branch.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub promoted_from: Vec<Promotion>,
+}
+
+/// A commit that a branch can be put back to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restorable {
+    /// The commit.
+    pub tip: String,
+    /// Whether it is the empty commit that a sync branch starts with: what was promoted to it since is known to clones only.
+    pub is_start: bool,
+}
+
+/// A staging branch beside the branch that it is promoted to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Promotion {
+    /// The staging branch.
+    pub branch: String,
+    /// How many dry commits it is ahead of what was promoted; none when that is not known, or nothing was promoted yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<usize>,
 }
 
 impl BranchStatus {
@@ -124,6 +151,7 @@ pub fn problems(setup: &Setup<'_>) -> Result<Vec<Diagnostic>, HydrateError> {
     let run = match surveyed.map_err(Stopped::into_error) {
         // A clone that fetched none knows how its branches are all the same.
         Err(HydrateError::SettingsMissing { .. }) => return Ok(Vec::new()),
+        Err(lost @ HydrateError::SettingsLost { .. }) => return Ok(vec![Diagnostic::error(lost.to_string())]),
         run => run?,
     };
     let mut problems = run.report.problems;
@@ -149,8 +177,8 @@ pub fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateError> {
         }
     }
     for (branch, record) in found.records.iter().filter(|(_, record)| !record.initial) {
-        // Without its dry branch nothing makes it again.
-        if found.tip(branch).or(found.tip(&record.dry_branch)).is_none() {
+        // One that was deleted and that no Application names is not missed.
+        if found.tip(branch).is_none() {
             continue;
         }
         names.entry(branch.clone()).or_insert_with(|| Named::environment(&record.dry_branch));
@@ -184,6 +212,8 @@ fn one(
         Some(standing) if is_ours(standing) => BranchState::Hydrated,
         Some(_) => BranchState::NotHydrated,
     };
+    let restorable = restorable(found, branch, (tip, state));
+    let promoted = promoted(found, named, (tip, state))?;
     let standing = standing.filter(|_| state == BranchState::Hydrated);
     let paths_behind = paths_behind(found, standing.as_ref(), named)?;
     let changed_by_others = match (tip, state) {
@@ -191,8 +221,20 @@ fn one(
         (Some(tip), BranchState::Promoted) => not_promoted(found, named, branch, tip)?,
         _ => Vec::new(),
     };
-    let dry = standing.and_then(|standing| standing.dry);
+    let dry = standing.and_then(|standing| standing.dry).or(promoted);
     let repository = found.setup.repository;
+    let mut promoted_from = Vec::new();
+    for staging in named.staging.iter().filter(|_| state == BranchState::Promoted) {
+        let ahead = match (promoted, found.tip(staging)) {
+            (Some(promoted), Some(tip)) => {
+                let staged = found.standing(staging, tip, &named.dry_branch, &mut ledger.notes)?.dry;
+                let staged = staged.filter(|dry| repository.has(*dry));
+                staged.map(|staged| repository.first_parents(promoted, staged, BEHIND_MAX)).transpose()?.flatten()
+            }
+            _ => None,
+        };
+        promoted_from.push(Promotion { branch: staging.to_string(), ahead: ahead.map(|line| line.len()) });
+    }
     let line = match (dry.filter(|dry| repository.has(*dry)), dry_tip) {
         (Some(dry), Some(tip)) => repository.first_parents(dry, tip, BEHIND_MAX)?,
         _ => None,
@@ -204,6 +246,8 @@ fn one(
     let recorded_tip = recorded.map(|record| record.tip).filter(is_back);
     Ok(BranchStatus {
         recorded_tip: recorded_tip.map(|tip| tip.to_string()),
+        restorable,
+        promoted_from,
         branch: branch.to_string(),
         state,
         tip: tip.map(|tip| tip.to_string()).unwrap_or_default(),
@@ -216,6 +260,36 @@ fn one(
         changed_by_others,
         failures: ledger.failures.of(branch).to_vec(),
     })
+}
+
+/// Where hydration left a branch that is gone, or that somebody added commits to.
+fn restorable(
+    found: &Snapshot<'_>,
+    branch: &BranchName,
+    (tip, state): (Option<ObjectId>, BranchState),
+) -> Option<Restorable> {
+    let record = found.records.get(branch)?;
+    let is_wanted = match state {
+        BranchState::Missing => true,
+        BranchState::Hydrated => tip != Some(record.tip) && !record.initial,
+        BranchState::NotMade | BranchState::NotHydrated | BranchState::Promoted => false,
+    };
+    // A clone may lack what its server has.
+    let is_there = !found.setup.refs.is_in_place() || found.setup.repository.has(record.tip);
+    (is_wanted && is_there).then(|| Restorable { tip: record.tip.to_string(), is_start: record.initial })
+}
+
+/// The dry commit that was promoted to a sync branch last, if it is here.
+fn promoted(
+    found: &Snapshot<'_>,
+    named: &Named,
+    (tip, state): (Option<ObjectId>, BranchState),
+) -> Result<Option<ObjectId>, git::Error> {
+    let Some(tip) = tip.filter(|_| state == BranchState::Promoted && !named.staging.is_empty()) else {
+        return Ok(None);
+    };
+    let told = provenance(&found.buffer, found.buffer.commit(tip)?.tree, METADATA)?;
+    Ok(told.and_then(|told| told.dry_commit).filter(|dry| found.setup.repository.has(*dry)))
 }
 
 fn frozen(found: &Snapshot<'_>, branch: &BranchName, sync: &BranchName) -> Option<FrozenStatus> {

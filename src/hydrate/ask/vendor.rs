@@ -1,6 +1,8 @@
 //! What the Applications of a dry tree need from elsewhere, and whether bringing it here changes anything else.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod live;
+
+use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
@@ -9,11 +11,12 @@ use crate::application::{self, Application, Environment, Profile, Referenced, St
 use crate::diag::{Diagnostic, Span};
 use crate::hydrate::rules::render_context;
 use crate::hydrate::{HydrateError, Observer};
-use crate::inputs::{self, DIR, Found, Kept, Kind, Scan, Source};
+use crate::inputs::{self, Entry, Found, Kept, Kind, Lock, Scan, Source};
 use crate::manifest;
-use crate::path::RepoPath;
 use crate::render::{Renderers, directory_of};
 use crate::view::View;
+
+use live::{Known, Reads};
 
 /// What a dry tree needs from elsewhere.
 #[derive(Debug)]
@@ -52,8 +55,12 @@ pub(super) fn inputs_of(judged: &Judged, tree: &Tree<'_>) -> Result<Inputs, Hydr
     let Judged { rules, discovered, verdict, .. } = judged;
     let view = View::new(tree.files);
     let kept = Kept::read(&view)?;
-    // Charts where a tool looks for them are below their own Applications.
-    let is_beside = kept.lock().is_some_and(|lock| lock.entries().any(|entry| entry.at.is_empty()));
+    let names = discovered.applications.iter().map(|application| application.name.as_str());
+    let known = Known {
+        places: kept.lock().into_iter().flat_map(Lock::entries).flat_map(Entry::places).collect(),
+        repo_urls: &rules.settings.repo_urls,
+        hydrated: names.collect(),
+    };
     let mut scan = Scan::new(&view, kept);
     let mut warnings = Vec::new();
     let profile = render_context(&rules.settings, tree.files, &tree.dry_commit).profile;
@@ -73,7 +80,9 @@ pub(super) fn inputs_of(judged: &Judged, tree: &Tree<'_>) -> Result<Inputs, Hydr
             let source = source.ok();
             is_counted |= source.is_some() || part.dry.input.is_some();
             add(&mut scan, &part, source.as_ref(), (profile, &tree.dry_commit));
-            warnings.extend(source.and_then(|source| live_source(&part, &source.tool)).filter(|_| is_beside));
+            let reads = source.as_ref().and_then(|source| reads(&source.tool));
+            let (name, span) = (application.name.as_str(), &part.places.dry_path);
+            warnings.extend(reads.and_then(|reads| known.application(name, reads, &part.dry.path, span.clone())));
         }
         count += usize::from(is_counted);
     }
@@ -83,8 +92,7 @@ pub(super) fn inputs_of(judged: &Judged, tree: &Tree<'_>) -> Result<Inputs, Hydr
         let source = application::source(&view, &root, profile).ok();
         add(&mut scan, &root, source.as_ref(), (profile, &tree.dry_commit));
     }
-    let files: BTreeSet<RepoPath> = discovered.sets.iter().map(|set| set.file.0.clone()).collect();
-    warnings.extend(files.iter().filter(|_| is_beside).filter_map(|file| live_set(&view, file)));
+    warnings.extend(live::warnings(&view, &known));
     Ok(Inputs { found: scan.finish(), applications: count, is_partial, warnings })
 }
 
@@ -149,29 +157,13 @@ fn add(
     }
 }
 
-/// What Argo CD would do with inputs that stand below the source of an Application.
-fn live_source(application: &Application, tool: &Tool) -> Option<Diagnostic> {
-    if !application.dry.path.is_root() {
-        return None;
+/// How Argo CD would read the directory of a source.
+fn reads(tool: &Tool) -> Option<Reads> {
+    match tool {
+        Tool::Directory(options) if options.recurse => Some(Reads::AllBelow),
+        Tool::Helm(_) => Some(Reads::Chart),
+        Tool::Directory(_) | Tool::Kustomize(_) | Tool::Plugin(_) => None,
     }
-    let what = match tool {
-        Tool::Directory(options) if options.recurse => "reads all directories of the repository",
-        Tool::Helm(_) => "has a chart at the root of the repository, whose files are all others",
-        Tool::Directory(_) | Tool::Kustomize(_) | Tool::Plugin(_) => return None,
-    };
-    let text = format!("`{}` {what}: where Argo CD renders it itself, that includes {DIR}", application.name);
-    let hint = "give the Application a directory of its own";
-    Some(Diagnostic::warning(text).at(application.places.dry_path.clone()).hint(hint))
-}
-
-/// A generator that finds files at any depth. Ours do not look there.
-fn live_set(view: &View<'_>, file: &RepoPath) -> Option<Diagnostic> {
-    let text = String::from_utf8_lossy(&view.read(file).ok()?.data).into_owned();
-    let (line, number) = text.lines().zip(1..).find(|(line, _)| line.contains("**/") && line.contains("path:"))?;
-    let column = u32::try_from(line.find("**/")? + 1).ok()?;
-    let warning = format!("Argo CD's own ApplicationSet controller finds files of {DIR} with this pattern too");
-    let span = Span::at(file.clone(), number, column).quoting(&text);
-    Some(Diagnostic::warning(warning).at(span).hint("begin the pattern with the directory that is meant"))
 }
 
 /// Renders the Applications of a tree that are asked for by name and place; of the others it is told that they are there.

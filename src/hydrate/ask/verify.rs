@@ -63,15 +63,19 @@ pub fn strayed(setup: &Setup<'_>) -> Result<Vec<Verified>, HydrateError> {
         verified.find(at, dry, [fault]);
         strayed.push(verified);
     };
-    let is_recorded = found.has_records();
+    let (is_recorded, named) = (found.has_records(), named(&found)?);
     for (branch, record) in found.records.iter().filter(|_| is_recorded) {
         let tip = found.tip(branch);
+        // One that was deleted and that no Application names is not missed.
+        if tip.is_none() && !named.contains_key(branch) {
+            continue;
+        }
         if !tip.is_some_and(|tip| tip == record.tip || repository.is_ancestor(record.tip, tip)) {
             let fault = Fault::Strayed { recorded: record.tip.to_string() };
             add(branch, tip, (tip.unwrap_or(record.tip), Some(record.dry_commit), fault));
         }
     }
-    for (branch, named) in &named(&found)? {
+    for (branch, named) in &named {
         let Some(tip) = found.tip(branch).filter(|_| found.records.get(branch).is_none()) else { continue };
         let is_foreign = match named.is_environment {
             true => {
@@ -95,15 +99,17 @@ pub fn verify(
     lines: Vec<Line>,
     renderer: Option<RendererName>,
 ) -> Result<Vec<Verified>, HydrateError> {
-    let result = Run::new(setup).map_err(Stopped::from).and_then(|run| {
+    let result = Run::new(setup).map_err(Stopped::from).and_then(|mut run| {
+        run.found.trusts_programs = renderer.is_some();
         let notes = run.found.recorded_notes()?;
         let engines = run.found.engines()?;
         let settings_now = run.found.rules.id;
         let promotions = Promotions::new(self::lines(setup.repository, &setup.refs)?, engines.made().collect());
+        let unpromoted = unpromoted(&run.found)?;
         let ancestry = Ancestry::default();
         let (seen, repaired) = (HashSet::new(), HashMap::new());
         let mut verifier =
-            Verifier { run, renderer, notes, engines, settings_now, seen, repaired, promotions, ancestry };
+            Verifier { run, renderer, notes, engines, settings_now, seen, repaired, promotions, unpromoted, ancestry };
         let mut lines = VecDeque::from(lines);
         let mut verified: Vec<Verified> = Vec::new();
         while let Some(line) = lines.pop_front() {
@@ -126,6 +132,17 @@ pub fn verify(
     result.map_err(Stopped::into_error)
 }
 
+/// The branches that hydration alone writes, as Applications and records name them.
+fn unpromoted(found: &Snapshot<'_>) -> Result<BTreeSet<String>, HydrateError> {
+    let named = named(found)?;
+    let recorded = found.records.iter().filter(|(_, record)| !record.initial).map(|(branch, _)| branch);
+    let alone = |branch: &&BranchName| {
+        let is_promoted = named.get(*branch).is_some_and(|named| !named.is_environment || !named.staging.is_empty());
+        !is_promoted && found.rules.settings.active_paths(branch).is_empty()
+    };
+    Ok(named.keys().chain(recorded).filter(alone).map(ToString::to_string).collect())
+}
+
 struct Verifier<'a> {
     run: Run<'a>,
     renderer: Option<RendererName>,
@@ -138,6 +155,8 @@ struct Verifier<'a> {
     /// What commits that differ should have been.
     repaired: HashMap<ObjectId, Commit>,
     promotions: Promotions,
+    /// The branches that nobody promotes to: what others commit there is hydration's by no means.
+    unpromoted: BTreeSet<String>,
     ancestry: Ancestry,
 }
 
@@ -232,6 +251,10 @@ impl<'a> Verifier<'a> {
         let buffer = &self.run.found.buffer;
         let ours = self.ancestry.our_parents(commit, &self.engines, buffer)?;
         let Some((main, others)) = ours.split_first() else { return Ok(Vec::new()) };
+        if self.unpromoted.contains(&line.name) {
+            let before = buffer.commit(*main)?.tree;
+            return Ok(our_changes(before, commit.tree, &[before, commit.tree], buffer)?);
+        }
         merged.extend(others.iter().map(|other| Line { name: line.name.clone(), tip: *other, after: Some(*main) }));
         let parents = ours.iter().map(|parent| buffer.commit(*parent)).collect::<Result<Vec<_>, _>>()?;
         let owners: Vec<ObjectId> = parents.iter().chain([commit]).map(|commit| commit.tree).collect();
@@ -256,7 +279,9 @@ impl<'a> Verifier<'a> {
     /// Whether a commit has all files of hydration as the nearest hydrated commit below it has them.
     fn is_as_made(&self, commit: &Commit, owners: &[ObjectId]) -> Result<bool, Error> {
         let buffer = &self.run.found.buffer;
-        let Some((made, _)) = self.ancestry.nearest(commit, &self.engines, buffer, |_| true)? else { return Ok(false) };
+        let Some((made, _)) = self.ancestry.nearest(commit, &self.engines, buffer, |_, _| true)? else {
+            return Ok(false);
+        };
         Ok(our_changes(made.tree, commit.tree, owners, buffer)?.is_empty())
     }
 
@@ -278,7 +303,10 @@ impl<'a> Verifier<'a> {
             return Ok(vec![Fault::Gone { what: "its parent", id: parent.to_string() }]);
         }
         let parent = self.repository().commit(*parent)?;
-        let (made, skipped) = self.remake(&parent, trailers)?;
+        if self.is_of_copies(trailers)? {
+            return self.copies(this, &parent);
+        }
+        let (made, skipped) = self.remake(&parent, this)?;
         if let Made::Commit(made) = &made
             && made.id == commit.id
         {
@@ -288,7 +316,7 @@ impl<'a> Verifier<'a> {
         let (made, skipped) = match self.repaired.get(&parent.id).cloned() {
             Some(base) => {
                 let base = Commit { tree: base.tree, committer: base.committer, ..parent.clone() };
-                self.remake(&base, trailers)?
+                self.remake(&base, this)?
             }
             None => (made, skipped),
         };
@@ -309,6 +337,32 @@ impl<'a> Verifier<'a> {
         Ok(faults)
     }
 
+    /// Whether a commit is one of copies, by the settings that it was made with.
+    fn is_of_copies(&mut self, trailers: &Trailers) -> Result<bool, HydrateError> {
+        if self.gone(trailers).is_some() {
+            return Ok(false);
+        }
+        self.use_settings(trailers.settings_commit)?;
+        Ok(self.run.found.rules.settings.applications_to.as_ref() == Some(&trailers.branch))
+    }
+
+    /// What is wrong with one commit of copies.
+    fn copies(&mut self, this: &Hydrated, parent: &Commit) -> Result<Vec<Fault>, Stopped> {
+        let Hydrated { commit, trailers } = this;
+        let base = match self.repaired.get(&parent.id) {
+            Some(repaired) => Commit { tree: repaired.tree, committer: repaired.committer.clone(), ..parent.clone() },
+            None => parent.clone(),
+        };
+        match self.run.copy_again(commit, &base, trailers)? {
+            Ok(Some(made)) => {
+                let made = self.of_revision(made, trailers)?;
+                Ok(self.faults(this, &made, Some(parent))?)
+            }
+            Ok(None) => Ok(vec![Fault::Needless]),
+            Err(id) => Ok(vec![Fault::Gone { what: "a commit that its copies follow", id: id.to_string() }]),
+        }
+    }
+
     fn gone(&self, trailers: &Trailers) -> Option<Fault> {
         let gone = |what, id: ObjectId| (!self.repository().has(id)).then(|| Fault::Gone { what, id: id.to_string() });
         let settings = trailers.settings_commit.and_then(|id| gone("the commit of its settings", id));
@@ -326,10 +380,12 @@ impl<'a> Verifier<'a> {
     }
 
     /// What hydration makes on top of `parent`, and a dry commit before that ought to have a hydrated commit there.
-    fn remake(&mut self, parent: &Commit, trailers: &Trailers) -> Result<(Made, Option<Fault>), Stopped> {
+    fn remake(&mut self, parent: &Commit, this: &Hydrated) -> Result<(Made, Option<Fault>), Stopped> {
+        let Hydrated { commit, trailers } = this;
         let shared = !self.run.found.rules.settings.active_paths(&trailers.branch).is_empty();
-        let is_before =
-            |other: &Trailers| other.branch == trailers.branch && (!shared || other.dry_branch == trailers.dry_branch);
+        let is_before = |_: &Commit, other: &Trailers| {
+            other.branch == trailers.branch && (!shared || other.dry_branch == trailers.dry_branch)
+        };
         let before = self.ancestry.nearest(parent, &self.engines, &self.run.found.buffer, is_before)?;
         let is_first = before.is_none();
         let below = before.as_ref().map(|(commit, _)| commit.id);
@@ -340,12 +396,18 @@ impl<'a> Verifier<'a> {
         let settings = before.as_ref().map_or(trailers.settings_commit, |before| before.settings_commit);
         // Settings that are gone can only be taken for the same.
         let settings = settings.filter(|id| self.repository().has(*id));
+        let dry_branch_before = before.as_ref().map(|before| before.dry_branch.clone());
+        let renamed_from = dry_branch_before.filter(|before| !shared && *before != trailers.dry_branch);
         let begin = || match is_first {
             // Cut from its active branch, it gets a commit whatever is there already.
             true => Branch::before_first(&trailers.branch, &head, parent.clone(), settings),
-            false => Branch::resume(&trailers.branch, &head, parent.clone(), dry, settings),
+            false => {
+                let mut branch = Branch::resume(&trailers.branch, &head, parent.clone(), dry, settings);
+                branch.renamed_from.clone_from(&renamed_from);
+                branch
+            }
         };
-        let between = self.between(before.as_ref(), trailers)?;
+        let mut between = self.between(before.as_ref(), trailers)?;
         let (mut branch, mut skipped) = self.replay_all(begin(), parent, &between)?;
         if skipped.is_some()
             && let Some(noted) = self.noted([Some(parent.id), below])?.filter(|noted| Some(*noted) != dry)
@@ -354,14 +416,22 @@ impl<'a> Verifier<'a> {
             let (shown, changed) = self.replay_all(begin(), parent, &[noted])?;
             if changed.is_none() && shown.failure().is_none() {
                 let since = self.repository().first_parents(noted, trailers.dry_commit, BACKLOG_MAX)?;
-                let mut since = since.unwrap_or_default();
-                since.pop();
-                (branch, skipped) = self.replay_all(begin(), parent, &since)?;
+                between = since.unwrap_or_default();
+                between.pop();
+                (branch, skipped) = self.replay_all(begin(), parent, &between)?;
             }
         }
         // On top of what is missing, since that is what the commit was made from.
         let before = branch.tip.as_ref().map(|tip| tip.id);
-        let branch = self.run.replay(branch, trailers.dry_commit)?;
+        let mut branch = self.run.replay(branch, trailers.dry_commit)?;
+        if branch.tip.as_ref().is_none_or(|tip| tip.id != commit.id)
+            && skipped.is_none()
+            && let Some(made) = self.made_below(parent, trailers)?
+        {
+            // What others changed of our files is written again.
+            let (again, _) = self.replay_all(begin(), parent, &between)?;
+            branch = self.run.replay(again.above(made), trailers.dry_commit)?;
+        }
         let tip = branch.tip.clone().filter(|tip| Some(tip.id) != before);
         let made = match (tip, branch.into_report().outcome) {
             (_, Outcome::Failed { diagnostics, .. }) => {
@@ -372,6 +442,17 @@ impl<'a> Verifier<'a> {
             (None, _) => Made::Fault(Fault::Needless),
         };
         Ok((made, skipped))
+    }
+
+    /// The tree of our newest commit below `tip`, when that is of others.
+    fn made_below(&self, tip: &Commit, trailers: &Trailers) -> Result<Option<ObjectId>, Error> {
+        let repository = self.repository();
+        let is_ours = |commit: &Commit, other: &Trailers| {
+            let is_known = self.engines.is_recorded(commit.id) || self.engines.is_older(commit.id, repository);
+            is_known && other.branch == trailers.branch && !commit.parents.is_empty()
+        };
+        let made = self.ancestry.nearest(tip, &self.engines, &self.run.found.buffer, is_ours)?;
+        Ok(made.map(|(made, _)| made).filter(|made| made.id != tip.id).map(|made| made.tree))
     }
 
     /// Hydrates dry commits onto a branch at `parent`, and answers the first that makes a commit.
@@ -531,6 +612,12 @@ impl<'a> Verifier<'a> {
             return Ok(wrong);
         }
         let limit = BACKLOG_MAX;
+        if self.is_of_copies(trailers)? {
+            // What they lead to may be promoted while the dry branch stays, so two of them may have one note.
+            let tip = self.run.found.tip(&trailers.dry_branch).filter(|_| next.is_none());
+            let is_there = tip.is_none_or(|tip| self.repository().is_ancestor(dry, tip));
+            return Ok(if is_there { None } else { wrong });
+        }
         let line = match self.repository().first_parents(trailers.dry_commit, dry, limit)? {
             // The dry branch was rewound, and the commit that came in place of this one changed nothing.
             None => vec![dry],
@@ -538,11 +625,17 @@ impl<'a> Verifier<'a> {
                 // Between two hydrated commits the dry commits were looked at already.
                 if let Some(next) = next {
                     let rest = self.repository().first_parents(dry, next.trailers.dry_commit, limit)?;
-                    return Ok(if rest.is_some_and(|rest| rest.is_empty()) { wrong } else { None });
-                }
-                let tip = self.run.found.tip(&trailers.dry_branch);
-                if !tip.is_none_or(|tip| self.repository().is_ancestor(dry, tip)) {
-                    return Ok(wrong);
+                    match rest.is_some_and(|rest| rest.is_empty()) {
+                        false => return Ok(None),
+                        true if next.commit.parents.contains(&commit.id) => return Ok(wrong),
+                        // It was there already when others put the commit between them on top.
+                        true => {}
+                    }
+                } else {
+                    let tip = self.run.found.tip(&trailers.dry_branch);
+                    if !tip.is_none_or(|tip| self.repository().is_ancestor(dry, tip)) {
+                        return Ok(wrong);
+                    }
                 }
                 line
             }

@@ -96,7 +96,7 @@ impl DryTree {
         Some(())
     }
 
-    fn judged(&self, index: usize) -> Option<(&Application, application::Standing)> {
+    pub(super) fn judged(&self, index: usize) -> Option<(&Application, application::Standing)> {
         let application = self.discovered.applications.get(index)?;
         Some((application, *self.verdict.standings.get(index)?))
     }

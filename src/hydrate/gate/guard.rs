@@ -413,5 +413,7 @@ fn destinations(setup: &Setup<'_>) -> Result<BTreeMap<BranchName, BranchName>, H
         let names = names.filter(|name| found.rules.allowed.matches(name.as_str()));
         destinations.extend(names.map(|name| (name, head.branch.clone())));
     }
+    let copies = found.rules.settings.applications_to.clone().zip(heads.first());
+    destinations.extend(copies.map(|(copies, head)| (copies, head.branch.clone())));
     Ok(destinations)
 }

@@ -12,6 +12,7 @@ use crate::application::BranchName;
 use crate::diag::{Diagnostic, chain};
 use crate::git::{self, Commit, Notes, ObjectBuffer, ObjectId, object_id};
 use crate::hydrate::active::Active;
+use crate::hydrate::branch_records::BranchRecord;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::METADATA;
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
@@ -20,7 +21,7 @@ use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{self, Standing};
 use crate::metadata::{Behind, Trailers};
 use crate::path::RepoPath;
-use crate::settings::{Freeze, History};
+use crate::settings::{Freeze, History, Settings};
 
 pub use judge::written_from;
 pub use make::{Made, initial};
@@ -38,6 +39,8 @@ pub struct Branch {
     standing: Option<Standing>,
     /// Whether the dry branch that it was hydrated from last is gone for good.
     dry_branch_is_gone: bool,
+    /// That dry branch, as long as `dry` is a commit of it and not of the one that takes its place.
+    pub renamed_from: Option<BranchName>,
     /// Why nobody can tell how it stands.
     unreadable: Option<String>,
     /// The tip of the sync branch, when the branch is a staging branch of it.
@@ -68,6 +71,21 @@ pub struct Branch {
     told: OnceLock<Told>,
     /// Whether it must not be written in this run at all.
     pub closed: bool,
+    /// The tree of our newest commit, when the tip is of others who put it on top since.
+    made_below: Option<ObjectId>,
+    /// What other dry branches that share it made of it in this run.
+    earlier: Earlier,
+}
+
+/// What other dry branches made of a branch in a run, before the one that it is hydrated from now.
+#[derive(Debug, Default)]
+struct Earlier {
+    /// How many commits.
+    commits: usize,
+    /// The records that they leave.
+    records: Vec<(BranchName, BranchRecord)>,
+    /// Why the last one that failed did.
+    failure: Option<Outcome>,
 }
 
 /// What the newest commit of a branch says of itself at its root.
@@ -100,7 +118,9 @@ impl Branch {
         found: &Snapshot<'_>,
         notes: &mut Notes,
     ) -> Result<Self, HydrateError> {
-        let branch = Self::read(name, sync, head, found, notes);
+        let mut branch = Self::read(name, sync, head, found, notes);
+        let made_below = branch.standing.as_ref().map(|standing| standing.made_below(&found.buffer)).transpose()?;
+        branch.made_below = made_below.flatten();
         // Where settings come from elsewhere, no ref has to keep those of before.
         let kept = branch.settings.filter(|_| found.setup.refs.believes_records);
         match kept.filter(|id| found.buffer.commit(*id).is_err()) {
@@ -128,6 +148,9 @@ impl Branch {
             unreadable.get_or_insert_with(|| cannot(sync, &error));
             Active::Foreign
         });
+        let dry_branch_before = standing.as_ref().and_then(Standing::dry_branch);
+        let renamed_from =
+            dry_branch_before.filter(|before| **before != head.branch && found.has_left(before)).cloned();
         Self {
             name: name.clone(),
             sync: sync.clone(),
@@ -140,10 +163,8 @@ impl Branch {
             tip: standing.as_ref().map(|standing| standing.tip.clone()),
             dry: standing.as_ref().and_then(|standing| standing.dry),
             settings: standing.as_ref().and_then(|standing| standing.settings),
-            dry_branch_is_gone: standing
-                .as_ref()
-                .and_then(Standing::dry_branch)
-                .is_some_and(|dry_branch| found.has_left(dry_branch)),
+            dry_branch_is_gone: renamed_from.is_some(),
+            renamed_from,
             standing,
             unreadable,
             applications: 0,
@@ -156,7 +177,33 @@ impl Branch {
             left: LeftBehind::default(),
             told: OnceLock::new(),
             closed: false,
+            made_below: None,
+            earlier: Earlier::default(),
         }
+    }
+
+    /// Goes on from where the dry branches that share it left it in this run.
+    pub fn go_on_from(&mut self, earlier: Self, settings: &Settings) {
+        let records = earlier.records(settings);
+        let record = records.iter().find(|(name, _)| *name == self.name).map(|(_, record)| record.clone());
+        if let (Some(tip), Some(record)) = (&earlier.tip, record) {
+            let noted = self.standing.as_ref().is_none_or(|standing| standing.noted);
+            let origin = standing::Origin::Ours(Box::new(record));
+            self.standing = Some(Standing { tip: tip.clone(), dry: self.dry, settings: self.settings, noted, origin });
+        }
+        self.tip = earlier.tip.or(self.tip.take());
+        self.new_sync = earlier.new_sync;
+        self.applications += earlier.applications;
+        let failure = earlier.failure.or(earlier.earlier.failure);
+        self.earlier = Earlier { commits: earlier.commits.len(), records, failure };
+        self.commits = earlier.commits;
+        self.skipped.splice(0..0, earlier.skipped);
+    }
+
+    /// Whether the run did nothing to it that has to be told.
+    pub fn is_as_found(&self) -> bool {
+        let is_well = self.failure.is_none() && self.earlier.failure.is_none();
+        is_well && self.commits.is_empty() && self.new_sync.is_none()
     }
 
     /// Whether nobody can tell how it stands.
@@ -174,7 +221,7 @@ impl Branch {
         self.standing.as_ref().and_then(|standing| standing.dry)
     }
 
-    /// What its newest commit says of itself; nothing of one that hydration did not make anything of yet.
+    /// What our newest commit says of itself; nothing of a branch that hydration did not make anything of yet.
     ///
     /// Errors: the commit or the file cannot be read.
     pub fn told(&self, buffer: &ObjectBuffer<'_>) -> Result<&Told, git::Error> {
@@ -182,7 +229,7 @@ impl Branch {
             return Ok(told);
         }
         let found = match self.tip.as_ref().filter(|_| self.dry.is_some()) {
-            Some(tip) => standing::provenance(buffer, tip.tree, METADATA)?,
+            Some(tip) => standing::provenance(buffer, self.made_below.unwrap_or(tip.tree), METADATA)?,
             None => None,
         };
         let told = found.map(|found| Told { dry_commit: found.dry_commit, behind: found.behind });
@@ -225,6 +272,13 @@ impl Branch {
         matches!(self.failure, Some(Outcome::Frozen(_)))
     }
 
+    /// The newest commit, and the dry commit that it shows; none where hydration did not make it.
+    pub fn shown(&self) -> Option<(ObjectId, ObjectId)> {
+        let is_ours = self.reached || self.standing.as_ref().is_some_and(|standing| standing.record().is_some());
+        let tip = self.tip.as_ref().filter(|_| is_ours && !self.unreadable())?;
+        Some((tip.id, self.dry?))
+    }
+
     /// Keeps it from getting commits.
     fn freeze(&mut self, freeze: &Freeze) {
         self.closed = true;
@@ -255,6 +309,7 @@ impl Branch {
             old: Some(tip.id),
             standing: None,
             dry_branch_is_gone: false,
+            renamed_from: None,
             unreadable: None,
             sync_tip: None,
             active: Active::Missing,
@@ -272,6 +327,8 @@ impl Branch {
             left: LeftBehind::default(),
             told: OnceLock::new(),
             closed: false,
+            made_below: None,
+            earlier: Earlier::default(),
         }
     }
 
@@ -279,6 +336,11 @@ impl Branch {
     pub fn before_first(name: &BranchName, head: &DryHead, parent: Commit, settings: Option<ObjectId>) -> Self {
         let sync_tip = Some(parent.id);
         Self { old: None, tip: None, sync_tip, resumed: false, ..Self::resume(name, head, parent, None, settings) }
+    }
+
+    /// The same where the commit is of others, above one of ours with the tree `made`.
+    pub fn above(self, made: ObjectId) -> Self {
+        Self { made_below: Some(made), ..self }
     }
 
     /// Whether its sync branch is still to be started.
@@ -309,6 +371,7 @@ impl Branch {
             let (id, dry_sha) = (commit.id.to_string(), dry.to_string());
             self.commits.push(HydratedCommit { id, dry_sha, changed, removed });
             self.tip = Some(commit);
+            self.made_below = None;
             self.told = OnceLock::new();
         }
         self.reach(dry, settings);
@@ -328,6 +391,7 @@ impl Branch {
         self.failure = None;
         self.reached = true;
         self.failed = None;
+        self.renamed_from = None;
         self.dry = Some(dry_commit);
         self.settings = settings;
     }
@@ -382,7 +446,7 @@ impl Branch {
             skipped: self.skipped,
             behind: behind.collect(),
             mistakes: if is_left { self.left.diagnostics() } else { Vec::new() },
-            outcome: self.failure.unwrap_or(moved),
+            outcome: self.failure.or(self.earlier.failure).unwrap_or(moved),
         }
     }
 }

@@ -38,7 +38,6 @@ use crate::diag::Diagnostic;
 use crate::git::{ObjectId, object_id};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
-use crate::hydrate::making::Making;
 use crate::hydrate::snapshot::Snapshot;
 use crate::metadata::{DryCommit, allowed_removals};
 use crate::path::RepoPath;
@@ -80,6 +79,10 @@ impl ByChanges {
             return Ok(Err(state));
         }
         let Some((known, commits, branches, lacking)) = start(&state, run, head)? else { return Ok(Err(state)) };
+        let is_changed = |name: &BranchName| run.branches.get(name).is_some_and(|branch| !branch.is_as_found());
+        if branches.keys().any(is_changed) {
+            return Ok(Err(state));
+        }
         run.branches.extend(branches);
         for (name, lacking) in &lacking {
             recall_failures(&state, name, lacking, &commits, run, head);
@@ -263,7 +266,7 @@ impl ByChanges {
         }
         let mut differing = Vec::new();
         let mut documents = Documents::of(&view, &found.rules.plain);
-        for record in state.readers(&changes.paths)? {
+        for record in state.readers(&changes.paths, &changes.directories)? {
             if touched.has(&(record.file.clone(), record.index)) {
                 continue;
             }
@@ -289,7 +292,7 @@ impl ByChanges {
             touched.render(clusters.known(&*documents.application(&record)?), why);
         }
         let id = dry.to_string();
-        let making = Making { settings: &found.rules.settings, renderers: found.setup.renderers, dry_commit: &id };
+        let making = found.rules.making(found.setup.renderers, &id);
         let makers = found.rules.makers(Some(&head.branch), found.default_branch());
         let (files, only, clusters) = (new, &only, &clusters);
         let touched_now = &mut touched;

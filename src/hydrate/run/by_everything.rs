@@ -25,6 +25,7 @@ use crate::hydrate::former::{Former, destination};
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::setup::Wake;
 use crate::hydrate::snapshot::Snapshot;
+use crate::hydrate::standing::metadata_dir;
 use crate::metadata::{Behind, DryCommit};
 use crate::path::RepoPath;
 use crate::plan::{self, Removal};
@@ -54,14 +55,25 @@ impl ByEverything {
         let named = tree.hydrated().map(|application| application.environment_branch());
         let names: BTreeSet<&BranchName> = named.chain(run.found.hydrated_from(&head.branch)).collect();
         // What was an environment branch and is an active one now stays as it is.
-        let names: Vec<BranchName> = names.into_iter().filter(|name| !tree.is_active(name)).cloned().collect();
+        let names = names.into_iter().filter(|name| !tree.is_active(name));
+        // A dry branch is a mistake of the Applications that name it, and no branch that stays behind.
+        let names = names.filter(|name| !heads.iter().any(|head| head.branch == **name));
+        let names: Vec<BranchName> = names.cloned().collect();
         let (mut backlog, mut passed_over) = (BTreeMap::new(), BTreeMap::new());
         for name in names {
             if let Some(mistake) = of_another_dry_branch(&name, run, head, heads, &tree) {
                 run.report.problems.push(mistake);
                 continue;
             }
-            let branch = open(&name, run, (head, heads), &tree)?;
+            let mut branch = open(&name, run, (head, heads), &tree)?;
+            let first = tree.applications(&name).next();
+            branch.give_way(run.branches.values(), first.map(|first| &**first), &run.found);
+            if let Some(mistake) = taken_path(&name, &tree, run, head, heads)? {
+                branch.close(mistake);
+            }
+            if let Some(earlier) = run.branches.remove(&name) {
+                branch.go_on_from(earlier, &run.found.rules.settings);
+            }
             let commits = branch.backlog(head, &run.found)?;
             passed_over.insert(name.clone(), passed(&branch, &commits, earlier.as_ref(), run));
             backlog.insert(name.clone(), commits);
@@ -76,6 +88,9 @@ impl ByEverything {
         }
         note_silence(run, &tree, head);
         let mut warnings = report_problems(run, &tree, &backlog, &formers);
+        let held = mistakes_of_frozen(run, &tree, backlog.keys(), (head, heads))?;
+        run.report.warnings.extend(held.iter().cloned());
+        warnings.extend(held);
         let unused = unused_active_paths(run, heads)?;
         let unused: Vec<Diagnostic> = unused.into_iter().chain(unused_freezes(run, heads)?).collect();
         run.report.warnings.extend(unused.iter().cloned());
@@ -223,6 +238,11 @@ fn asked(
         return Ok(Err(Failing::Renders(unknown)));
     }
     let removals = removals(name, tree, &former, &mistaken, &run.found);
+    for emptied in tree.emptied_sets(name, &former) {
+        if !run.report.warnings.contains(&emptied) {
+            run.report.warnings.push(emptied);
+        }
+    }
     let is_nothing = removals.as_ref().is_ok_and(Vec::is_empty);
     let unread = if is_nothing { Vec::new() } else { tree.unread(name, &former, &mistaken.files) };
     let removals = match removals {
@@ -292,6 +312,50 @@ fn of_another_dry_branch(
     }
     let place = tree.applications(name).next()?.places.environment_branch().clone();
     Some(written_from(name, owner, &head.branch, &run.found).at(place))
+}
+
+/// An Application in a directory of a shared branch that another dry branch writes: the one that was there first has it.
+fn taken_path(
+    name: &BranchName,
+    tree: &DryTree,
+    run: &mut Run<'_>,
+    head: &DryHead,
+    heads: &[DryHead],
+) -> Result<Option<Diagnostic>, Stopped> {
+    if run.found.rules.settings.active_paths(name).is_empty() {
+        return Ok(None);
+    }
+    for other in heads.iter().filter(|other| other.branch != head.branch) {
+        let theirs = run.tree(other.tip, other, heads)?;
+        let theirs = directories(name, &theirs, run);
+        let mut here = tree.applications(name);
+        let is_theirs = |app: &&Arc<Application>| theirs.contains(&directory(name, app, run));
+        let Some(application) = here.find(is_theirs) else { continue };
+        let dir = directory(name, application, run);
+        let mut had = |head: &DryHead| -> Result<bool, Stopped> {
+            let record = run.found.records.get(name).and_then(|record| record.dry_commit_of(&head.branch));
+            let Some(dry) = record.filter(|dry| run.found.setup.repository.has(*dry)) else { return Ok(false) };
+            let before = run.tree(dry, head, heads)?;
+            Ok(directories(name, &before, run).contains(&dir))
+        };
+        let (ours, theirs) = (had(head)?, had(other)?);
+        if theirs > ours || (theirs == ours && other.branch < head.branch) {
+            let (here, other) = (&head.branch, &other.branch);
+            let text = format!("`{dir}` on `{name}` is hydrated from `{other}`, not from `{here}`");
+            let hint = "give each dry branch paths of its own in the setting `activePaths`";
+            return Ok(Some(Diagnostic::error(text).at(application.places.sync_path.clone()).hint(hint)));
+        }
+    }
+    Ok(None)
+}
+
+fn directories(name: &BranchName, tree: &DryTree, run: &Run<'_>) -> BTreeSet<RepoPath> {
+    tree.applications(name).map(|application| directory(name, application, run)).collect()
+}
+
+/// The directory of a shared branch that the path of an Application is promoted with.
+fn directory(name: &BranchName, application: &Application, run: &Run<'_>) -> RepoPath {
+    metadata_dir(&run.found.rules.settings, name, &application.sync_path)
 }
 
 /// What the repository knows of an environment branch, and whether we may write it.
@@ -382,7 +446,25 @@ fn report_problems(
     let (mut problems, warnings) = tree.problems(|name| backlog.contains_key(name), fed);
     run.report.problems.append(&mut problems);
     run.report.warnings.extend(warnings.iter().cloned());
-    warnings
+    // Once this run has made it, a branch is not new any more.
+    warnings.into_iter().filter(|warning| warning.near.is_none()).collect()
+}
+
+/// What is wrong with the Applications of branches that are frozen, as warnings: it fails no branch until the freeze ends.
+fn mistakes_of_frozen<'n>(
+    run: &mut Run<'_>,
+    tree: &DryTree,
+    names: impl Iterator<Item = &'n BranchName>,
+    (head, heads): (&DryHead, &[DryHead]),
+) -> Result<Vec<Diagnostic>, Stopped> {
+    let mut warnings = Vec::new();
+    for name in names {
+        let Some(branch) = run.branches.get(name).filter(|branch| branch.is_frozen()) else { continue };
+        let dry = branch.dry;
+        let former = run.former(name, dry, head, heads)?;
+        warnings.extend(tree.mistakes(name, &former).iter().map(Diagnostic::as_warning));
+    }
+    Ok(warnings)
 }
 
 /// Warnings of keys of the setting `activePaths` that no Application writes to.
@@ -399,18 +481,36 @@ fn unused_active_paths(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagn
     Ok(unused.iter().map(unused_active_path).collect())
 }
 
-/// Warnings of globs of the setting `frozen` that match no branch: such a branch is not frozen.
+/// Warnings of globs of the setting `frozen` that match no branch, or branches that promoters write and not the ones that
+/// are promoted to them: such a branch is not frozen.
 fn unused_freezes(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
     if run.found.rules.settings.frozen.is_empty() {
         return Ok(Vec::new());
     }
-    let mut branches: BTreeSet<BranchName> = run.found.environments.keys().cloned().collect();
+    let recorded = run.found.records.iter().map(|(branch, _)| branch);
+    let mut branches: BTreeSet<BranchName> = recorded.cloned().collect();
+    let mut promoted: BTreeMap<BranchName, BranchName> = BTreeMap::new();
     for head in heads {
         let tree = run.tree(head.tip, head, heads)?;
-        let named = tree.hydrated().flat_map(|app| [app.environment_branch(), &app.sync_branch]);
-        branches.extend(named.cloned());
+        for application in tree.hydrated() {
+            let (sync, environment) = (&application.sync_branch, application.environment_branch());
+            branches.extend([sync.clone(), environment.clone()]);
+            if sync != environment {
+                promoted.insert(sync.clone(), environment.clone());
+            }
+        }
     }
-    Ok(run.found.rules.settings.frozen.unused(branches.iter()).map(unused_freeze).collect())
+    let frozen = &run.found.rules.settings.frozen;
+    let unused = frozen.unused(branches.iter()).map(unused_freeze);
+    let useless = promoted.iter().filter(|(sync, staging)| frozen.names(sync) && !frozen.names(staging));
+    Ok(unused.chain(useless.map(|(sync, staging)| freeze_of_promoted(sync, staging))).collect())
+}
+
+fn freeze_of_promoted(sync: &BranchName, staging: &BranchName) -> Diagnostic {
+    let text = format!("the setting `frozen` names `{sync}`, which is promoted from `{staging}` and goes on with it");
+    let key = shell_word(&format!("frozen.{staging}"));
+    Diagnostic::warning(text)
+        .hint(format!("to keep it from new commits, on the server: git hydrate config set {key} '{{reason: …}}'"))
 }
 
 fn unused_freeze(glob: &str) -> Diagnostic {

@@ -102,7 +102,12 @@ impl Commits {
         }
         let behind = left.listed();
         let behind = hydration.leaving.is_some().then_some(&behind[..]);
-        let made = branch.make(found, &self.dry, &hydration.repo_url, &paths, &removals, &keeps, behind, sync)?;
+        let made = branch.make(found, &self.dry, &hydration.repo_url, &paths, &removals, &keeps, behind, sync);
+        let made = match made {
+            // What a pusher wrote may be too much for a template: that is a mistake of this branch.
+            Err(HydrateError::Template(mistake)) => return Ok(Becomes::Failed(Failing::Mistakes(vec![mistake]))),
+            made => made?,
+        };
         let made = match made {
             Ok(made) => Made { left, ..made },
             Err(mistake) => return Ok(Becomes::Failed(Failing::unfit(mistake))),

@@ -16,7 +16,6 @@ use crate::hydrate::dry_tree::DryTree;
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::unsearched;
-use crate::metadata::ENGINE_REVISION;
 use crate::path::RepoPath;
 use crate::plan::Expanded;
 
@@ -90,7 +89,7 @@ impl Memory {
     /// What is known of a dry branch, as far as results go.
     pub fn recall(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
         let state = self.cache.as_ref()?.load(&state_name(head, found))?;
-        (state.head.context == state_context(found)).then_some(state)
+        (state.head.context == found.rules.context(found.setup.renderers)).then_some(state)
     }
 
     /// Whether a state tells of the branches as well: whoever starts there needs to look only at what changed since.
@@ -145,7 +144,7 @@ impl Memory {
         let (revisions, destinations) = tree.branch_names();
         let state = Head {
             dry_commit: head.tip.to_string(),
-            context: state_context(found),
+            context: found.rules.context(found.setup.renderers),
             facts: state_facts(head, heads, found, &revisions, &destinations),
             branches: known.filter(|_| is_whole),
             stuck,
@@ -238,13 +237,6 @@ fn state_name(head: &DryHead, found: &Snapshot<'_>) -> String {
     let refs = &found.setup.refs;
     let text = [&refs.read, &refs.write, head.branch.as_str()].join("\n");
     hex(&Sha256::digest(text)[..16])
-}
-
-/// An id of all that results depend on beside Applications and dry trees.
-fn state_context(found: &Snapshot<'_>) -> String {
-    let settings = found.rules.id.map(|id| id.to_string());
-    let (version, bounds) = (env!("CARGO_PKG_VERSION"), found.setup.renderers.bounds());
-    hex(&Sha256::digest(format!("{version} {ENGINE_REVISION} {settings:?} {bounds}"))[..16])
 }
 
 fn state_facts(

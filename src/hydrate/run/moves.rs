@@ -37,7 +37,8 @@ impl<'a> Start<'a> {
     }
 }
 
-/// The refs that move, in their order: settings, failures, notes, records, sync branches, environment branches.
+/// The refs that move, in their order: settings, failures, notes, records, sync branches, environment branches,
+/// the branch of copies.
 ///
 /// After every prefix of that order the next run makes the same commits again and moves the rest. Branches come last
 /// because they tell what is hydrated: one that moved without its note or its record would never get them.
@@ -57,7 +58,10 @@ impl Moves {
         if found.setup.refs.records {
             moves.add_kept(found, ledger, branches, learnt)?;
         }
-        for edit in branches.values().flat_map(|branch| branch.ref_edits(&found.setup.refs, &found.refs)) {
+        // Copies lead to what is on the others.
+        let copies = found.rules.settings.applications_to.as_ref();
+        let (last, first): (Vec<&Branch>, Vec<_>) = branches.values().partition(|branch| Some(&branch.name) == copies);
+        for edit in first.into_iter().chain(last).flat_map(|branch| branch.ref_edits(&found.setup.refs, &found.refs)) {
             // Several staging branches may have started one sync branch.
             if !moves.0.contains(&edit) {
                 moves.0.push(edit);
@@ -121,7 +125,8 @@ fn records(found: &Snapshot<'_>, branches: &BTreeMap<BranchName, Branch>) -> Bra
     }
     for branch in branches.values().filter(|branch| branch.is_hydrated()) {
         // An environment branch that Applications now promote to.
-        let is_promoted = branch.sync != branch.name && !branches.contains_key(&branch.sync);
+        let is_frozen = || found.frozen(&branch.sync, &branch.sync).is_some();
+        let is_promoted = branch.sync != branch.name && !branches.contains_key(&branch.sync) && !is_frozen();
         let was_ours = |record: &&BranchRecord| !record.initial && record.dry_branch == branch.dry_branch;
         if let Some(record) = found.records.get(&branch.sync).filter(was_ours).filter(|_| is_promoted) {
             let record = BranchRecord { initial: true, made: Vec::new(), ..record.clone() };

@@ -1,6 +1,7 @@
 //! What a pusher is told of branches that are not dry branches, although their Applications ask to be hydrated.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::state::Run;
 use super::stopped::Stopped;
@@ -16,13 +17,26 @@ use crate::view::TreeFiles;
 /// Warns of pushed branches with Applications that name them as `targetRevision`, where only a dry branch is
 /// hydrated; and of a push after which nothing can be hydrated, since no dry branch exists.
 pub fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Result<(), Stopped> {
+    let Wake::Pushed(pushed) = &run.found.setup.wake else { return Ok(()) };
+    let names: BTreeSet<BranchName> = pushed.iter().filter_map(|name| BranchName::new(name).ok()).collect();
+    let copies = run.found.rules.settings.applications_to.as_ref();
+    let is_other = |branch: &&BranchName| {
+        let is_ours = run.found.environments.contains_key(*branch) || copies == Some(*branch);
+        !run.found.dry_branches.contains(branch) && !is_ours
+    };
+    let others: Vec<BranchName> = names.iter().filter(is_other).cloned().collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    if let Some(head) = heads.first() {
+        let known = run.memory.recall(head, &run.found);
+        if !known.is_some_and(|state| run.memory.is_start(&state, head, heads, &run.found)) {
+            // It is looked at in any case.
+            run.tree(head.tip, head, heads)?;
+        }
+    }
     let Run { found, trees, report, .. } = run;
     let found = &*found;
-    let Wake::Pushed(pushed) = &found.setup.wake else { return Ok(()) };
-    let names: BTreeSet<BranchName> = pushed.iter().filter_map(|name| BranchName::new(name).ok()).collect();
-    let is_other =
-        |branch: &&BranchName| !found.dry_branches.contains(branch) && !found.environments.contains_key(*branch);
-    let others: Vec<BranchName> = names.iter().filter(is_other).cloned().collect();
     let mut warnings = Vec::new();
     for branch in &others {
         let count = asking(branch, heads, found, trees)?;
@@ -35,7 +49,7 @@ pub fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Result<()
                 }
                 _ => format!("`{branch}` is not a dry branch, so its Applications are not hydrated: {who}"),
             };
-            let verb = if heads.is_empty() { "set" } else { "add" };
+            let verb = if heads.is_empty() || found.environments.is_empty() { "set" } else { "add" };
             let hint = format!("on the server: git hydrate config {verb} dryBranches {}", shell_word(branch.as_str()));
             warnings.push(Diagnostic::warning(text).hint(hint));
         }
@@ -71,7 +85,8 @@ pub fn warn_of_missing_dry_branches(run: &mut Run<'_>) {
     }
 }
 
-/// How many Applications of a branch name that branch and are not on the dry branch; all of them where there is none.
+/// How many Applications of a branch name that branch and are not hydrated from the dry branch; all of them where there is
+/// none.
 fn asking(
     branch: &BranchName,
     heads: &[DryHead],
@@ -82,10 +97,12 @@ fn asking(
     let Some(tip) = found.tip(branch) else { return Ok(0) };
     let Ok(commit) = found.buffer.commit(tip) else { return Ok(0) };
     let new = TreeFiles::new(repository, commit.tree);
-    let Some(head) = heads.first() else {
+    let asks = |application: &Application| application.revision_name() == branch.as_str();
+    let Some(head) = heads.first().filter(|_| !found.environments.is_empty()) else {
         let limit = found.rules.settings.limits.applications;
         let discovered = Discovery::default().discover(&new, &found.rules.applications, &found.rules.plain, limit);
-        return Ok(discovered.map_or(0, |discovered| discovered.applications.len()));
+        let is_counted = |application: &&Arc<Application>| heads.is_empty() || asks(application);
+        return Ok(discovered.map_or(0, |discovered| discovered.applications.iter().filter(is_counted).count()));
     };
     let old = repository.commit(head.tip)?.tree;
     if trees.unsearched.why(old, &found.rules, repository).is_some() {
@@ -95,7 +112,13 @@ fn asking(
     // What is too large to be compared is not worth a warning.
     let Ok(Some(changes)) = Changes::between(&old, &new, &found.rules.plain) else { return Ok(0) };
     let files = changes.files.iter().filter_map(|(_, file)| file.as_ref());
-    let applications = files.flat_map(|file| file.applications());
-    let asks = |application: &&Application| application.revision_name() == branch.as_str();
-    Ok(applications.filter(asks).count())
+    let changed = files.flat_map(|file| file.applications()).filter(|application| asks(application)).count();
+    // Those that the dry branch has too: it was looked at when the branch that they name was new.
+    let is_same = |application: &&Arc<Application>| {
+        let file = application.file.as_str();
+        asks(application)
+            && !changes.files.iter().any(|(_, new)| new.as_ref().is_some_and(|new| new.path.as_str() == file))
+    };
+    let known = trees.known(head.tip).map_or(0, |tree| tree.not_hydrated().filter(is_same).count());
+    Ok(changed + known)
 }

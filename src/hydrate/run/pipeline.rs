@@ -108,7 +108,7 @@ impl Run<'_> {
         for head in &heads {
             self.hydrate_head(head, &heads)?;
         }
-        Ok(())
+        self.copy_applications(&heads)
     }
 
     /// The same for the tips alone, whatever the setting `history` says.
@@ -149,6 +149,7 @@ impl Run<'_> {
 
     /// The dry branches to hydrate, with what has to be found out before.
     fn prepare(&mut self) -> Result<Vec<DryHead>, Stopped> {
+        self.found.check_settings_ref()?;
         let heads = self.readable_heads();
         learn(self, &heads)?;
         warn_of_other_branches(self, &heads)?;
@@ -227,6 +228,7 @@ impl Run<'_> {
         // Packing takes memory of its own, and nobody asks for what was read any more.
         let trees = std::mem::take(&mut self.trees);
         trees.unsearched.write(self.found.setup.repository);
+        trees.limits.write(self.found.setup.repository);
         drop(trees);
         moves.carry_out(&self.found, std::mem::replace(&mut self.start, Start::Never))?;
         self.report.warnings.extend(self.ledger.faults.warnings());

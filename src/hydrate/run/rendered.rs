@@ -6,9 +6,11 @@ use super::output::Output;
 use super::plan::{Done, Plan, Rendered, Task};
 use crate::application::Application;
 use crate::git::ObjectId;
+use crate::hydrate::copier::Copies;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::rules::render_context;
 use crate::hydrate::snapshot::Snapshot;
+use crate::render;
 use crate::view::{TreeFiles, View};
 
 /// Renders what a plan asks for on all cores; `files` are those of its tree. What does not render is kept in `memory` for the dry commits that follow.
@@ -31,7 +33,11 @@ pub fn render(
     let id = dry.to_string();
     let context = render_context(&found.rules.settings, files, &id);
     let (writer, buffer) = (&found.rules.writer, &found.buffer);
-    let take = |application: &Application, rendered| Output::new(application, rendered, writer, buffer);
+    let copies = Copies::of(found, &plan.head.branch);
+    let take = |application: &Application, rendered: render::Rendered| {
+        let manifests = copies.in_place(application, rendered.manifests);
+        Output::new(application, render::Rendered { manifests, ..rendered }, writer, buffer)
+    };
     let before: Vec<TreeFiles<'_>> =
         urgent_since.iter().map(|tree| TreeFiles::new(found.setup.repository, *tree)).collect();
     let urgent = |application: &Application| before.iter().any(|before| differs(application, before, &view));
@@ -42,6 +48,7 @@ pub fn render(
             Ok(output) => Ok(output),
             Err(failed) => {
                 let failed = FailedRender::new(application, failed, &view)?;
+                let failed = FailedRender { follows: failed.follows || found.trusts_programs, ..failed };
                 memory.failed.add(application, &failed);
                 Err(failed)
             }

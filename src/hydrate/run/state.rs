@@ -78,6 +78,9 @@ impl<'a> Run<'a> {
     /// The same with what earlier runs and tries found out.
     pub fn recalling(self, attempt: &Attempt) -> Self {
         let memory = Memory::new(self.found.setup.repository, attempt);
+        if attempt.retry {
+            self.trees.limits.retry();
+        }
         Self { memory, urgent_since: attempt.urgent_since.clone(), ..self }
     }
 
@@ -110,7 +113,9 @@ impl<'a> Run<'a> {
         let settings = branch.and_then(|branch| branch.settings);
         let told = branch.map(|branch| branch.told(&self.found.buffer)).transpose()?;
         let behind = told.map(|told| told.behind.clone()).unwrap_or_default();
-        self.fed_by((name, settings, &behind), dry, (head, heads))
+        let renamed = branch.and_then(|branch| branch.renamed_from.clone());
+        let former = renamed.map(|branch| DryHead { branch, tip: head.tip });
+        self.fed_by((name, settings, &behind), dry, (former.as_ref().unwrap_or(head), heads))
     }
 
     /// The same of a branch that was hydrated with `settings`, and on which `behind` had stayed.
@@ -144,6 +149,10 @@ impl<'a> Run<'a> {
     ) -> Result<Rc<DryTree>, HydrateError> {
         match self.former_rules(settings) {
             Some(former) => self.trees.read_by(&former, dry, head, heads, &self.found),
+            // The same commit is read for the dry branch of now too.
+            None if self.found.has_left(&head.branch) => {
+                self.trees.read_by(&self.found.rules, dry, head, heads, &self.found)
+            }
             None => self.tree(dry, head, heads),
         }
     }
@@ -192,7 +201,10 @@ impl<'a> Run<'a> {
             match becomes {
                 Becomes::Hydrated(made) => {
                     branch.take(*made, dry.id, self.found.rules.id);
-                    self.ledger.reached(&name, branch.tip.as_ref().map(|tip| tip.id), &dry, &self.found.buffer);
+                    let is_shared = !self.found.rules.settings.active_paths(&name).is_empty();
+                    let shared = Some(&head.branch).filter(|_| is_shared);
+                    let tip = branch.tip.as_ref().map(|tip| tip.id);
+                    self.ledger.reached(&name, tip, &dry, shared, &self.found.buffer);
                     let behind = branch.left.failed();
                     if !behind.is_empty() {
                         let (settings, mistakes) = (self.found.rules.id, branch.left.diagnostics());

@@ -3,8 +3,12 @@
 //! One that cannot be answered at the dry commit of the branch either, for a limit of this machine or a setting, may have been
 //! answered when that commit was hydrated: it did make some, where the branch has more than is known of.
 //!
+//! Where the dry commit of the branch is gone, any maker or file that cannot be read may have fed it.
+//!
 //! An Application whose sources have no word of `sourceHydrator` is not rendered for what it makes. Where it made something
 //! before, it makes that no more only if it renders at all: a chart that fails leaves in the cluster what it made.
+
+use std::collections::BTreeSet;
 
 use super::failed_render::FailedBranch;
 use super::state::Run;
@@ -16,6 +20,7 @@ use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::METADATA;
 use crate::hydrate::former::Former;
 use crate::hydrate::making::Making;
+use crate::path::RepoPath;
 use crate::plan::{Renders as _, Unanswered};
 use crate::view::TreeFiles;
 
@@ -26,10 +31,11 @@ pub fn unproven(
     former: &Former,
     run: &Run<'_>,
 ) -> Result<Option<FailedBranch>, Stopped> {
-    let Some(before) = &former.tree else { return Ok(None) };
+    let Some(before) = &former.tree else { return forgotten(branch, tree, run) };
     let mut failed = FailedBranch::default();
     let doubtful: Vec<&Unanswered> = tree.unanswered_as_in(before).collect();
-    if !doubtful.is_empty() && has_more_than(branch, former, run)? {
+    let known = former.applications.iter().map(|application| &application.sync_path);
+    if !doubtful.is_empty() && has_more_than(known.collect(), branch, run)? {
         doubtful.into_iter().for_each(|unanswered| take(&mut failed, unanswered.clone()));
     }
     for unanswered in unrendered(&tree.silent_parents(former), tree, run)? {
@@ -39,11 +45,23 @@ pub fn unproven(
     Ok((!is_proven).then_some(failed))
 }
 
-/// Whether a branch has paths that hydration wrote and that no known Application of it writes.
-fn has_more_than(branch: &BranchName, former: &Former, run: &Run<'_>) -> Result<bool, Stopped> {
+/// The same of a branch whose dry commit is not here any more, so that nobody can tell what fed it.
+fn forgotten(branch: &BranchName, tree: &DryTree, run: &Run<'_>) -> Result<Option<FailedBranch>, Stopped> {
+    let dry = run.branches.get(branch).and_then(|branch| branch.dry);
+    let is_gone = dry.is_some_and(|dry| !run.found.setup.repository.has(dry));
+    let written = tree.applications(branch).map(|application| &application.sync_path).collect();
+    if !is_gone || !tree.is_open() || !has_more_than(written, branch, run)? {
+        return Ok(None);
+    }
+    let mut failed = FailedBranch { mistakes: tree.broken().cloned().collect(), ..FailedBranch::default() };
+    tree.unanswered().for_each(|unanswered| take(&mut failed, unanswered.clone()));
+    Ok(Some(failed))
+}
+
+/// Whether a branch has paths that hydration wrote beside `known` ones.
+fn has_more_than(known: BTreeSet<&RepoPath>, branch: &BranchName, run: &Run<'_>) -> Result<bool, Stopped> {
     let Some(tip) = run.branches.get(branch).and_then(|branch| branch.tip.as_ref()) else { return Ok(false) };
-    let paths = former.applications.iter().map(|application| &application.sync_path).collect();
-    let left = takeover::left_alone(tip.tree, &paths, &run.found.buffer)?;
+    let left = takeover::left_alone(tip.tree, &known, &run.found.buffer)?;
     let is_of_path = |path: &String| path.rsplit_once('/').is_some_and(|(_, name)| name == METADATA);
     Ok(left.iter().any(is_of_path))
 }
@@ -55,7 +73,9 @@ fn unrendered(parents: &[&Application], tree: &DryTree, run: &Run<'_>) -> Result
     }
     let id = tree.commit.id.to_string();
     let setup = run.found.setup;
-    let making = Making { settings: &run.found.rules.settings, renderers: setup.renderers, dry_commit: &id };
+    let rules = &run.found.rules;
+    let limits = Some(run.trees.limits.by(rules, setup.renderers, setup.repository));
+    let making = Making { limits, ..rules.making(setup.renderers, &id) };
     let files = TreeFiles::new(setup.repository, tree.tree);
     let rendered = parents.iter().zip(making.render(parents, &files));
     let unanswered = rendered.filter_map(|(parent, rendered)| Unanswered::of(parent, rendered).transpose());

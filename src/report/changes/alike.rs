@@ -151,7 +151,10 @@ impl<'a> Entry<'a> {
 ///
 /// By Application what becomes of it and of its objects, in an order that does not depend on its name.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Likeness<'a>(Vec<(Change, Vec<(&'a str, &'a str, Change, Vec<Row>)>)>);
+pub(super) struct Likeness<'a>(Vec<(Change, Vec<LikeObject<'a>>)>);
+
+/// Kind, name, what becomes of it, and its lines.
+type LikeObject<'a> = (&'a str, &'a str, Change, Vec<Row>);
 
 impl<'a> Likeness<'a> {
     /// That of an environment; none for one where more must be said than what becomes of its objects.

@@ -84,11 +84,11 @@ impl Ancestry {
         tip: &Commit,
         engines: &Engines,
         buffer: &ObjectBuffer<'_>,
-        wanted: impl Fn(&Trailers) -> bool,
+        wanted: impl Fn(&Commit, &Trailers) -> bool,
     ) -> Result<Option<(Commit, Trailers)>, Error> {
         let mut here = tip.clone();
         loop {
-            if let Some(trailers) = Trailers::read(&here.message).filter(|trailers| wanted(trailers)) {
+            if let Some(trailers) = Trailers::read(&here.message).filter(|trailers| wanted(&here, trailers)) {
                 return Ok(Some((here, trailers)));
             }
             let Some(parent) = self.parent(&here, engines, buffer)? else { return Ok(None) };

@@ -60,6 +60,12 @@ impl Branch {
                 Some(application) => mistake.at(application.places.sync_branch.clone()),
                 None => mistake,
             }
+        } else if let Some(owner) = self.owner_of_sync(head, found) {
+            let mistake = written_from(&self.sync, owner, &head.branch, found);
+            match applications.next() {
+                Some(application) => mistake.at(application.places.sync_branch.clone()),
+                None => mistake,
+            }
         } else if let Some(fault) = self.fault_of_others(buffer) {
             place(self.malformed(&fault), applications.next())
         } else if let Some(other) = other.filter(|_| shared.is_empty()) {
@@ -104,6 +110,50 @@ impl Branch {
         self.close(mistake);
     }
 
+    /// Keeps the branch from being made where git cannot have it beside one of `others`, which this run makes as well: the
+    /// transaction would fail, and with it every branch. Those of one dry branch were compared already.
+    pub fn give_way<'b>(
+        &mut self,
+        others: impl Iterator<Item = &'b Branch>,
+        application: Option<&Application>,
+        found: &Snapshot<'_>,
+    ) {
+        let others = others.filter(|other| other.dry_branch != self.dry_branch && other.name != self.name);
+        let pairs = others.flat_map(|other| other.new_refs().map(move |theirs| (theirs, &other.dry_branch)));
+        let pairs: Vec<_> = pairs.collect();
+        let of_new = |(ours, is_active): (&BranchName, bool)| {
+            pairs.iter().find_map(|((theirs, theirs_is_active), dry_branch)| {
+                if ours == *theirs && !(is_active && *theirs_is_active) {
+                    return Some(written_from(ours, dry_branch, &self.dry_branch, found));
+                }
+                let text = format!(
+                    "`{ours}` and `{theirs}` of `{dry_branch}` cannot both be branches: one would be a directory of the other"
+                );
+                ours.conflicts_with(theirs).then(|| Diagnostic::error(text).hint("choose another name"))
+            })
+        };
+        let Some(mistake) = self.new_refs().find_map(of_new) else { return };
+        self.close(match application {
+            Some(application) => mistake.at(application.places.environment_branch().clone()),
+            None => mistake,
+        });
+    }
+
+    /// The branches that hydrating this one makes, and whether each is the active branch of a staging branch.
+    fn new_refs(&self) -> impl Iterator<Item = (&BranchName, bool)> {
+        let own = (self.old.is_none() && !self.closed).then_some((&self.name, false));
+        let is_started = self.sync != self.name && self.sync_tip.is_none() && !self.closed;
+        own.into_iter().chain(is_started.then_some((&self.sync, true)))
+    }
+
+    /// The dry branch that writes the sync branch of this staging branch, when it is another one.
+    fn owner_of_sync<'f>(&self, head: &DryHead, found: &'f Snapshot<'_>) -> Option<&'f BranchName> {
+        let is_shared = !found.rules.settings.active_paths(&self.sync).is_empty();
+        let record = found.records.get(&self.sync).filter(|_| self.sync != self.name && !is_shared)?;
+        let owner = Some(&record.dry_branch).filter(|owner| **owner != head.branch && !found.has_left(owner));
+        owner.filter(|_| !record.initial && self.sync_tip.is_some())
+    }
+
     /// What is wrong in any directory of a branch that an admin handed over: all of it goes on into our commits.
     fn fault_of_others(&self, buffer: &ObjectBuffer<'_>) -> Option<String> {
         let base = self.base().filter(|_| self.is_taken_over())?;
@@ -117,7 +167,7 @@ impl Branch {
         }
     }
 
-    fn close(&mut self, mistake: Diagnostic) {
+    pub(in crate::hydrate::run) fn close(&mut self, mistake: Diagnostic) {
         self.closed = true;
         self.fail(self.dry_tip, vec![mistake], false);
     }

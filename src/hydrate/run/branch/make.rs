@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::{Branch, LeftBehind};
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
-use crate::git::{Commit, Mode, NewCommit, ObjectBuffer, ObjectId};
+use crate::git::{Commit, Error, Mode, NewCommit, ObjectBuffer, ObjectId};
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::files::{MANIFEST, METADATA, PATH_FILES, README};
+use crate::hydrate::files::{ATTRIBUTES, MANIFEST, METADATA, PATH_FILES, README};
 use crate::hydrate::rules::Rules;
 use crate::hydrate::run::output::PathOutput;
 use crate::hydrate::snapshot::Snapshot;
@@ -41,11 +41,11 @@ impl Branch {
         let mut new_sync = self.new_sync.or(sync.filter(|_| self.sync_tip.is_none()));
         let parent = self.parent(buffer, rules, &origin, &mut new_sync)?;
         let base = parent.as_ref().map_or(buffer.empty_tree_id(), |parent| parent.tree);
-        let tree = found.tree_of(base);
+        let there = There { tree: found.tree_of(base), made: self.made_below.map(|made| found.tree_of(made)) };
         let mut edits = Edits::default();
         let mut changed = Vec::new();
         let mut touched = BTreeSet::new();
-        let make = |path: &PathOutput<'_>| self.write_path(&tree, buffer, rules, &origin, path, keeps);
+        let make = |path: &PathOutput<'_>| self.write_path(&there, buffer, rules, &origin, path, keeps);
         for (path, written) in paths.iter().zip(in_shares(paths, make)) {
             let Some(Written { same, files }) = written? else { continue };
             if !same {
@@ -56,6 +56,7 @@ impl Branch {
                 edits.put(buffer, path.dir, &name, blob);
             }
         }
+        touched.extend(self.roots_changed_by_others(&there, paths, rules)?);
         for removal in removals {
             edits.remove(&removal.path, PATH_FILES);
             touched.insert(metadata_dir(&rules.settings, &self.name, &removal.path));
@@ -79,7 +80,7 @@ impl Branch {
                 edits.write(buffer, dir, &rules.writer.files_for_active_path(&origin))?;
             }
         }
-        if let Some(fault) = edits.fault(&tree)? {
+        if let Some(fault) = edits.fault(&there.tree)? {
             return Ok(Err(self.malformed(&fault)));
         }
         let tree = edits.apply(buffer, base)?;
@@ -92,19 +93,20 @@ impl Branch {
     /// The files to write into a path; none when all of them are there already.
     fn write_path(
         &self,
-        tree: &HydratedTree<'_>,
+        there: &There<'_>,
         buffer: &ObjectBuffer<'_>,
         rules: &Rules,
         origin: &Origin<'_>,
         path: &PathOutput<'_>,
         keeps: &(dyn Fn(&PathOutput<'_>) -> bool + Sync),
     ) -> Result<Option<Written>, HydrateError> {
-        let there = tree.entry(&below(path.dir, MANIFEST))?;
-        let same = there == Some((Mode::File, path.manifest));
-        if same && self.is_as_written(tree, buffer, rules, origin, path)? {
+        let manifest = there.tree.entry(&below(path.dir, MANIFEST))?;
+        let same = manifest == Some((Mode::File, path.manifest));
+        let is_ours = same && !there.is_changed_by_others(path.dir, &PATH_FILES)?;
+        if is_ours && self.is_as_written(&there.tree, buffer, rules, origin, path)? {
             return Ok(None);
         }
-        if there.is_some() && keeps(path) {
+        if manifest.is_some() && keeps(path) {
             return Ok(None);
         }
         let mut files = vec![(MANIFEST.to_owned(), path.manifest)];
@@ -112,6 +114,32 @@ impl Branch {
             files.push((name, buffer.write_blob(&content)?));
         }
         Ok(Some(Written { same, files }))
+    }
+
+    /// The directories whose files for the whole of a branch, or of an active path, others changed since we wrote them.
+    fn roots_changed_by_others(
+        &self,
+        there: &There<'_>,
+        paths: &[PathOutput<'_>],
+        rules: &Rules,
+    ) -> Result<Vec<RepoPath>, Error> {
+        let settings = &rules.settings;
+        let mut dirs: BTreeSet<RepoPath> =
+            paths.iter().map(|path| metadata_dir(settings, &self.name, path.dir)).collect();
+        let names: &[&str] = match settings.active_paths(&self.name) {
+            [] => {
+                dirs.insert(RepoPath::root());
+                &[METADATA, ATTRIBUTES]
+            }
+            _ => &[METADATA],
+        };
+        let mut changed = Vec::new();
+        for dir in dirs {
+            if there.is_changed_by_others(&dir, names)? {
+                changed.push(dir);
+            }
+        }
+        Ok(changed)
     }
 
     /// The commit to build on: the tip, else that of the sync branch, which starts with an empty commit of its own.
@@ -140,7 +168,12 @@ impl Branch {
             is_ours: path.application.is_some(),
             is_active_path: rules.settings.active_paths(&self.name).contains(path.dir),
         };
-        let mut files = rules.writer.files_for_path(&content, origin).map_err(HydrateError::Template)?;
+        let told = |mistake: Diagnostic| match path.application {
+            Some(application) => application.tells(mistake.of(application.name.as_str())),
+            None => mistake,
+        };
+        let files = rules.writer.files_for_path(&content, origin);
+        let mut files = files.map_err(|mistake| HydrateError::Template(told(mistake)))?;
         if let Some(readme) = path.readme {
             files.insert(README.to_owned(), readme.as_bytes().to_vec());
         }
@@ -223,6 +256,30 @@ impl Made {
     /// What is the newest commit of the branch then.
     pub fn tip<'t>(&'t self, branch: &'t Branch) -> Option<&'t Commit> {
         self.commit.as_ref().or(branch.tip.as_ref())
+    }
+}
+
+/// What is on a branch.
+struct There<'t> {
+    tree: HydratedTree<'t>,
+    /// What we made last, where others put commits on top of it since.
+    made: Option<HydratedTree<'t>>,
+}
+
+impl There<'_> {
+    /// Whether others changed one of these files of a directory since we wrote its metadata.
+    fn is_changed_by_others(&self, dir: &RepoPath, names: &[&str]) -> Result<bool, Error> {
+        let Some(made) = &self.made else { return Ok(false) };
+        if made.entry(&below(dir, METADATA))?.is_none() {
+            return Ok(false);
+        }
+        for name in names {
+            let path = below(dir, name);
+            if made.entry(&path)? != self.tree.entry(&path)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

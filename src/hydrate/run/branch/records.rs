@@ -18,8 +18,9 @@ impl Branch {
     pub fn records(&self, settings: &Settings) -> Vec<(BranchName, BranchRecord)> {
         let before = self.standing.as_ref().and_then(Standing::record);
         let made: Vec<ObjectId> = self.commits.iter().filter_map(|commit| object_id(&commit.id)).collect();
-        let last = self.commits.last().and_then(|commit| object_id(&commit.dry_sha));
-        let (Some(tip), false) = (&self.tip, self.closed) else { return Vec::new() };
+        let own = self.commits.get(self.earlier.commits..).unwrap_or_default();
+        let last = own.last().and_then(|commit| object_id(&commit.dry_sha));
+        let (Some(tip), false) = (&self.tip, self.closed) else { return self.earlier.records.clone() };
         let new = |tip: ObjectId, dry_commit: ObjectId, made: Vec<ObjectId>| BranchRecord {
             tip,
             dry_branch: self.dry_branch.clone(),
@@ -63,7 +64,7 @@ impl Branch {
             (Some(before), None, _) if self.settings != before.settings => {
                 BranchRecord { settings: self.settings, made, ..before.clone() }
             }
-            (Some(_) | None, None, _) => return Vec::new(),
+            (Some(_) | None, None, _) => return self.earlier.records.clone(),
         };
         let dry_commit = own.dry_commit;
         let started = self.new_sync.filter(|_| self.sync != self.name).map(|id| (id, vec![id]));

@@ -1,0 +1,76 @@
+//! Commands of the admin and of the host, which may fail or hang: nothing of ours waits for them longer than it is to.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::diag::printable;
+use crate::git::Repository;
+
+/// How often the end of the command is looked for.
+const TICK: Duration = Duration::from_millis(10);
+
+/// How much of what it says is shown.
+const COMPLAINT_BYTES_MAX: u64 = 1 << 10;
+
+/// Runs a command in the git directory, in a process group of its own, with `input` on standard input. After `limit` it is ended,
+/// with the error `late`.
+///
+/// # Errors
+///
+/// It could not be run, failed, or took too long, in words for a warning.
+pub(super) fn run(
+    mut command: Command,
+    input: &[u8],
+    repository: &Repository,
+    (limit, late): (Duration, &str),
+) -> Result<(), String> {
+    let text = |error: io::Error| error.to_string();
+    // Files, so that a command that reads nothing, or leaves a process behind, keeps nobody waiting.
+    let mut stdin = scratch(repository).map_err(text)?;
+    stdin.write_all(input).and_then(|()| stdin.rewind()).map_err(text)?;
+    let mut complaint = scratch(repository).map_err(text)?;
+    let stderr = complaint.try_clone().map_err(text)?;
+    command.current_dir(repository.common_dir()).process_group(0);
+    let child = command.stdin(stdin).stdout(Stdio::null()).stderr(stderr).spawn().map_err(text)?;
+    let status = wait(child, limit).map_err(text)?;
+    let Some(status) = status else {
+        return Err(late.to_owned());
+    };
+    if status.success() {
+        return Ok(());
+    }
+    let mut words = Vec::new();
+    drop(complaint.rewind().and_then(|()| complaint.take(COMPLAINT_BYTES_MAX).read_to_end(&mut words)));
+    let words = String::from_utf8_lossy(&words).lines().next().map(printable).unwrap_or_default();
+    let words = if words.is_empty() { words } else { format!(": {words}") };
+    Err(match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit status {code}{words}"),
+        (None, signal) => format!("ended by signal {}{words}", signal.unwrap_or_default()),
+    })
+}
+
+fn scratch(repository: &Repository) -> io::Result<File> {
+    tempfile::tempfile().or_else(|_| tempfile::tempfile_in(repository.common_dir()))
+}
+
+/// How it ended; none when it did not in time. Then it has ended now, with all that it started in its process group.
+fn wait(mut child: Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    let started = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if started.elapsed() >= limit {
+            // It fails only when no one is left to get it.
+            let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(TICK);
+    }
+}

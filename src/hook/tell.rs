@@ -1,0 +1,109 @@
+//! Has the platform that hosts a repository see the branches that hydration moved.
+//!
+//! Gitea, Forgejo and others learn of branches from hooks of their own, which run for what was pushed. What our hook moves after
+//! them they do not see. So their post-receive runs once more, with the lines of the branches that moved ([`host`]), after
+//! the lock of the repository was given back: it may push into the repository while it runs. A lock of its own, tried once, has
+//! one process at a time do it, which goes on until the host knows the branches as they are. What it knows is in a
+//! file ([`branches`]): whoever is killed is made up for by the next push.
+
+mod branches;
+mod host;
+
+use std::time::{Duration, Instant};
+
+use super::Options;
+use crate::git::{self, Location, Lock, Repository};
+
+use branches::{Known, Line, moved};
+use host::Host;
+
+/// Set while a host is told: what runs then comes back to our hooks.
+pub(super) const VARIABLE: &str = "GIT_HYDRATE_TELLING";
+
+/// Whether this process was started, by whatever way, by what tells a host: that waits for us.
+pub(super) fn is_telling() -> bool {
+    std::env::var_os(VARIABLE).is_some()
+}
+
+/// Why the host was not told.
+#[derive(Debug, thiserror::Error)]
+enum Untold {
+    #[error(transparent)]
+    Git(#[from] git::Error),
+    #[error("hydrate/told: {0}")]
+    Known(#[from] std::io::Error),
+    #[error("{0}: {1}")]
+    Failed(String, String),
+}
+
+/// Tells the host of the repository, if it has to be told, of the hydrated branches that it does not know as they are. To be
+/// called after the lock of the repository was given back.
+///
+/// # Errors
+///
+/// The host could not be told, in words for a warning; the next run tells it. Hydration does not depend on it.
+pub fn tell(repository: &Repository) -> Result<(), String> {
+    if is_telling() {
+        return Ok(());
+    }
+    let Some(host) = Host::of(repository) else { return Ok(()) };
+    let told = tell_all(repository, &host, &Deadline::in_time(Options::read(repository).tell_time_limit));
+    told.map_err(|why| format!("the host was not told of the hydrated branches, the next push tells it: {why}"))
+}
+
+/// The branches, by full name, that the host of the repository does not know as they are; none where no host has to be told.
+pub fn untold(repository: &Repository) -> Vec<String> {
+    let Some(host) = Host::named(repository) else { return Vec::new() };
+    lines(repository, &host).map_or_else(|_| Vec::new(), |(_, lines)| lines.into_iter().map(|line| line.name).collect())
+}
+
+/// Until when it may take.
+struct Deadline {
+    at: Instant,
+    late: String,
+}
+
+impl Deadline {
+    fn in_time(limit: Duration) -> Self {
+        let late = format!("took more than {} seconds (hydrate.tellTimeLimit)", limit.as_secs());
+        Self { at: Instant::now() + limit, late }
+    }
+}
+
+fn tell_all(repository: &Repository, host: &Host, deadline: &Deadline) -> Result<(), Untold> {
+    let path = branches::directory(repository)?.join("tell.lock");
+    loop {
+        // Whoever has it looks once more after having given it back.
+        let Some(lock) = Lock::acquire(&path, repository.shared(), |_| false)? else { return Ok(()) };
+        while tell_some(repository, host, deadline)? {}
+        drop(lock);
+        if lines(repository, host)?.1.is_empty() {
+            return Ok(());
+        }
+    }
+}
+
+/// What the host knows, and what it has to be told, as of now.
+fn lines(repository: &Repository, host: &Host) -> Result<(Known, Vec<Line>), Untold> {
+    // Others have written objects since it was opened.
+    let repository = Repository::open(repository.git_dir(), Location::Hook)?;
+    let known = Known::read(&repository)?;
+    let lines = moved(&repository, &known, host.commits_max())?;
+    Ok((known, lines))
+}
+
+/// Tells of some branches, at most as many as the host takes at once. Answers whether there were any.
+fn tell_some(repository: &Repository, host: &Host, deadline: &Deadline) -> Result<bool, Untold> {
+    let (mut known, mut lines) = lines(repository, host)?;
+    lines.truncate(host.lines_max());
+    if lines.is_empty() {
+        return Ok(false);
+    }
+    let left = deadline.at.saturating_duration_since(Instant::now());
+    let told =
+        if left.is_zero() { Err(deadline.late.clone()) } else { host.tell(repository, &lines, (left, &deadline.late)) };
+    told.map_err(|why| Untold::Failed(host.to_string(), why))?;
+    known.now_knows(lines);
+    known.write(repository)?;
+    Ok(true)
+}

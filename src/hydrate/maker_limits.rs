@@ -1,0 +1,109 @@
+//! Sets and parents that reached a limit of this machine: tried once, not by every push.
+//!
+//! A limit is a function of what was looked at until then, as that of an Application is: where all of that is the same, it is
+//! reached again. [`Again::retry`](super::Again) tries all the same.
+
+use std::cell::{Cell, RefCell};
+
+use sha2::{Digest, Sha256};
+
+use super::rules::Rules;
+use super::unsearched::cache;
+use crate::application::Application;
+use crate::application::set::{Limits, Question};
+use crate::cache::{MakerLimit, MakerLimits as Known};
+use crate::git::Repository;
+use crate::plan::FoundSet;
+use crate::render::Renderers;
+use crate::view::View;
+
+/// What the cache knows of such makers, and what was found out since.
+#[derive(Debug, Default)]
+pub struct MakerLimits {
+    /// None until somebody asks.
+    known: RefCell<Option<Known>>,
+    has_new: Cell<bool>,
+    /// Whether what earlier runs found out does not count.
+    is_retried: Cell<bool>,
+}
+
+/// The same for the makers of one dry tree.
+#[derive(Debug)]
+pub struct Remembered<'a> {
+    limits: &'a MakerLimits,
+    repository: &'a Repository,
+    /// An id of all that limits depend on beside makers and dry trees.
+    context: String,
+}
+
+impl MakerLimits {
+    /// Tries again what reached a limit in an earlier run.
+    pub fn retry(&self) {
+        self.is_retried.set(true);
+    }
+
+    /// What is known by these rules, and with these renderers.
+    pub fn by<'a>(&'a self, rules: &Rules, renderers: &Renderers, repository: &'a Repository) -> Remembered<'a> {
+        Remembered { limits: self, repository, context: rules.context(renderers) }
+    }
+
+    /// Leaves for the next run what this one found out.
+    pub fn write(&self, repository: &Repository) {
+        if let (true, Some(known), Some(cache)) = (self.has_new.get(), &*self.known.borrow(), cache(repository)) {
+            // Whoever finds nothing finds it out again.
+            drop(cache.save_maker_limits(known));
+        }
+    }
+}
+
+impl Remembered<'_> {
+    /// The limit that a maker reached in an earlier run, and would reach in the tree of `view`.
+    pub fn find(&self, id: &str, view: &View<'_>) -> Option<MakerLimit> {
+        self.within(|known| known.of(id).find(|limit| view.confirms(&limit.reads).unwrap_or(false)).cloned())
+    }
+
+    /// Notes that a maker reached a limit.
+    pub fn add(&self, limit: MakerLimit) {
+        self.within(|known| known.add(limit));
+        self.limits.has_new.set(true);
+    }
+
+    /// Notes that a maker reached none.
+    pub fn clear(&self, id: &str) {
+        let was_known = self.within(|known| {
+            let was_known = known.of(id).next().is_some();
+            known.forget(id);
+            was_known
+        });
+        if was_known {
+            self.limits.has_new.set(true);
+        }
+    }
+
+    /// The id of an Application that others may be made by.
+    pub fn of_parent(&self, parent: &Application) -> String {
+        let (file, index, cluster) = (&parent.file, parent.index, &parent.cluster);
+        let ids = (parent.fingerprint(), parent.placement());
+        self.id(&format!("parent {file:?} {index} {ids:?} {cluster:?}"))
+    }
+
+    /// The id of a set.
+    pub fn of_set(&self, found: &FoundSet, question: &Question) -> String {
+        // The limits of the machine do not depend on what other sets have left.
+        let question = Question { limits: Limits::default(), ..question.clone() };
+        self.id(&format!("set {:?} {} {question:?}", found.file, found.ordinal))
+    }
+
+    fn id(&self, maker: &str) -> String {
+        let digest = Sha256::digest(format!("{} {maker}", self.context));
+        digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn within<T>(&self, work: impl FnOnce(&mut Known) -> T) -> T {
+        let load = || {
+            let cache = cache(self.repository).filter(|_| !self.limits.is_retried.get());
+            cache.map(|cache| cache.load_maker_limits()).unwrap_or_default()
+        };
+        work(self.limits.known.borrow_mut().get_or_insert_with(load))
+    }
+}

@@ -1,0 +1,314 @@
+//! Copies of hydrated Applications that any Argo CD follows, on the branch of the setting `applicationsTo`.
+//!
+//! A copy is a function of what is deployed: of the tip of the sync branch, the dry commit that it shows, and the settings. It
+//! appears once the path of the Application is on the sync branch, and goes in a run after that in which the path has gone. So what failed, is paused
+//! or frozen keeps its copy as it is, and what is promoted later gets it later. The branch is made last, on what all others
+//! have become; it is recorded, noted and guarded as they are.
+//!
+//! What a hydrated Application renders has no copy here: its manifests hold it ([`Copies`](crate::hydrate::copier::Copies)).
+
+mod branch;
+mod wanted;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::branch::{self as environment, Branch};
+use super::plan::Failing;
+use super::state::Run;
+use super::stopped::Stopped;
+use crate::application::set::ARGOCD_NAMESPACE;
+use crate::application::{AppName, BranchName};
+use crate::diag::Diagnostic;
+use crate::git::{Commit, ObjectId};
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::files::{MANIFEST, METADATA};
+use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
+use crate::metadata::{DryCommit, Followed, Hydrated, Origin, Trailers, allowed_removals};
+use crate::path::RepoPath;
+use crate::plan::{self, Destination};
+
+use branch::Changes;
+use wanted::{Wanted, directory_of, directory_of_set, wanted};
+
+impl Run<'_> {
+    /// Brings the branch of copies up to what the others have become.
+    pub fn copy_applications(&mut self, heads: &[DryHead]) -> Result<(), Stopped> {
+        let Some(name) = self.found.rules.settings.applications_to.clone() else { return Ok(()) };
+        let default = self.found.default_branch();
+        let head = heads.iter().find(|head| default == Some(&head.branch)).or(heads.first());
+        let Some(head) = head.cloned() else { return Ok(()) };
+        if let Some(mistake) = self.cannot_copy_to(&name) {
+            self.report.problems.push(mistake);
+            return Ok(());
+        }
+        let mut branch = self.open(&name, &name, &head)?;
+        branch.judge(&head, std::iter::empty(), &self.found);
+        if branch.closed {
+            self.branches.insert(name, branch);
+            return Ok(());
+        }
+        let followed = self.followed();
+        let mut wanted = wanted(self, &followed, heads)?;
+        self.report.warnings.extend(wanted.warnings.iter().cloned());
+        let tree = branch.tip.as_ref().map(|tip| tip.tree);
+        let there = tree.map(|tree| branch::copies(tree, &self.found.buffer)).transpose()?.unwrap_or_default();
+        wanted.keep(&there);
+        if there.is_empty() && wanted.copies.is_empty() && wanted.mistakes.is_empty() {
+            return Ok(());
+        }
+        let removed = self.removed(&there, &wanted, heads)?;
+        let dry_before = branch.dry;
+        self.branches.insert(name.clone(), branch);
+        if !wanted.mistakes.is_empty() {
+            self.fail(&name, &head, head.tip, Failing::Mistakes(wanted.mistakes));
+            return Ok(());
+        }
+        if let Err(mistake) = self.may_remove(&name, &there, &removed, &wanted, dry_before, &head)? {
+            self.fail(&name, &head, head.tip, Failing::Mistakes(vec![mistake]));
+            return Ok(());
+        }
+        let changes = Changes { written: wanted.copies.iter().collect(), removed: removed.iter().collect() };
+        self.commit_copies(&name, &head, &followed, &changes)
+    }
+
+    /// Why no copies can be written to a branch; none when they can.
+    fn cannot_copy_to(&self, name: &BranchName) -> Option<Diagnostic> {
+        let is_written = |branch: &Branch| branch.name == *name || branch.sync == *name;
+        let why = if self.found.dry_branches.contains(name) {
+            "which is a dry branch"
+        } else if self.branches.values().any(is_written) {
+            "which Applications are hydrated to"
+        } else if !self.found.rules.allowed.matches(name.as_str()) {
+            "which the setting `branches` does not allow"
+        } else {
+            return None;
+        };
+        let hint = "choose a branch of its own: git hydrate config set applicationsTo BRANCH";
+        Some(Diagnostic::error(format!("the setting `applicationsTo` is `{name}`, {why}")).hint(hint))
+    }
+
+    /// The commits that copies follow now: those of hydrated branches that are not frozen, and those that these are promoted
+    /// to.
+    fn followed(&self) -> Vec<Followed> {
+        let frozen = self.frozen_branches();
+        let mut followed = BTreeMap::new();
+        for branch in self.branches.values().filter(|branch| !frozen.contains(&branch.name)) {
+            let Some((tip, dry)) = branch.shown().filter(|_| !frozen.contains(&branch.sync)) else { continue };
+            let dry = Some((branch.dry_branch.clone(), dry));
+            followed.insert(branch.name.clone(), Followed { branch: branch.name.clone(), commit: tip, dry });
+            if let Some(commit) = self.tip_of(&branch.sync).filter(|_| branch.sync != branch.name) {
+                let sync = Followed { branch: branch.sync.clone(), commit, dry: None };
+                followed.entry(branch.sync.clone()).or_insert(sync);
+            }
+        }
+        followed.into_values().collect()
+    }
+
+    /// The branches that are frozen, and those that they are promoted to.
+    fn frozen_branches(&self) -> BTreeSet<BranchName> {
+        let is_frozen = |branch: &&Branch| {
+            let names = [&branch.name, &branch.sync];
+            branch.is_frozen() || names.iter().any(|name| self.found.frozen(name, name).is_some())
+        };
+        let frozen = self.branches.values().filter(is_frozen);
+        frozen.flat_map(|branch| [branch.name.clone(), branch.sync.clone()]).collect()
+    }
+
+    /// The newest commit of a branch, with those of this run.
+    fn tip_of(&self, name: &BranchName) -> Option<ObjectId> {
+        let made = self.branches.get(name).and_then(|branch| branch.tip.as_ref()).map(|tip| tip.id);
+        let started = || self.branches.values().find_map(|branch| branch.started(name));
+        made.or_else(|| self.found.tip(name)).or_else(started)
+    }
+
+    /// The copies that go: others took their place; or their paths are gone, and were so before this run, and no Application of
+    /// theirs is to be hydrated elsewhere.
+    fn removed(
+        &mut self,
+        there: &BTreeMap<RepoPath, Vec<Hydrated>>,
+        wanted: &Wanted,
+        heads: &[DryHead],
+    ) -> Result<BTreeSet<RepoPath>, Stopped> {
+        let frozen = self.frozen_branches();
+        let (mut gone, mut replaced) = (BTreeSet::new(), BTreeSet::new());
+        for (dir, leads_to) in there {
+            if wanted.copies.contains_key(dir) || wanted.unsettled.contains(dir) {
+                continue;
+            }
+            let mut is_kept = false;
+            for (branch, path) in leads_to {
+                let tips = [self.tip_of(branch), self.found.tip(branch)];
+                let tips: Vec<ObjectId> = tips.into_iter().flatten().collect();
+                is_kept |= frozen.contains(branch) || self.is_at(&tips, path)?;
+            }
+            if wanted.replaces(dir, leads_to) {
+                replaced.insert(dir.clone());
+            } else if !is_kept {
+                gone.insert(dir.clone());
+            }
+        }
+        if !gone.is_empty() {
+            let asked = self.asked(heads)?;
+            gone.retain(|dir| !asked.contains(dir));
+        }
+        gone.extend(replaced);
+        Ok(gone)
+    }
+
+    /// Whether one of these commits has manifests at a path.
+    fn is_at(&self, tips: &[ObjectId], path: &RepoPath) -> Result<bool, HydrateError> {
+        let Ok(manifest) = path.child(MANIFEST) else { return Ok(false) };
+        for tip in tips {
+            let tree = self.found.buffer.commit(*tip)?.tree;
+            if self.found.tree_of(tree).entry(&manifest)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The directories of copies of what the dry branches ask to be hydrated.
+    fn asked(&mut self, heads: &[DryHead]) -> Result<BTreeSet<RepoPath>, Stopped> {
+        let settings = &self.found.rules.settings;
+        let namespace = settings.argocd_namespace.clone().unwrap_or_else(|| ARGOCD_NAMESPACE.to_owned());
+        let mut asked = BTreeSet::new();
+        for head in heads {
+            for application in self.tree(head.tip, head, heads)?.hydrated() {
+                let set = application.maker.as_ref().and_then(|maker| directory_of_set(maker, &namespace));
+                asked.extend(directory_of(application, &namespace).into_iter().chain(set));
+            }
+        }
+        Ok(asked)
+    }
+
+    /// Whether so many copies may go: by the removal limit, and by what the dry commits since the last say.
+    fn may_remove(
+        &self,
+        name: &BranchName,
+        there: &BTreeMap<RepoPath, Vec<Hydrated>>,
+        removed: &BTreeSet<RepoPath>,
+        wanted: &Wanted,
+        dry_before: Option<ObjectId>,
+        head: &DryHead,
+    ) -> Result<Result<(), Diagnostic>, Stopped> {
+        if removed.is_empty() {
+            return Ok(Ok(()));
+        }
+        let destination = |dir: &RepoPath| {
+            let name = AppName::new(dir.file_name().unwrap_or_default()).ok()?;
+            let application = (AppName::new(&dir.parent()?.as_str().replace('/', "-")).ok(), name);
+            Some(Destination { path: dir.clone(), application, file: dir.clone(), maker: None })
+        };
+        let before: BTreeSet<Destination> = there.keys().filter_map(destination).collect();
+        let left = there.keys().filter(|dir| !removed.contains(*dir)).chain(wanted.copies.keys());
+        let now: BTreeSet<Destination> = left.filter_map(destination).collect();
+        let limit = self.found.rules.settings.removal_limit;
+        let allowed = self.allows_removal(name, dry_before, head)?;
+        let removals = plan::removals(name, &before, &now, 0, (limit.share, limit.at_least), allowed);
+        Ok(removals.map(drop).map_err(|(mistake, removals)| {
+            let paths: Vec<&RepoPath> = removals.iter().map(|removal| &removal.path).collect();
+            mistake.diagnostic(&paths, false)
+        }))
+    }
+
+    /// Whether a dry commit since the one that the branch of copies shows, or that one, allows it to lose many.
+    fn allows_removal(&self, name: &BranchName, before: Option<ObjectId>, head: &DryHead) -> Result<bool, Stopped> {
+        let repository = self.found.setup.repository;
+        let before = before.filter(|dry| repository.has(*dry));
+        let since = before.map(|dry| repository.first_parents(dry, head.tip, BACKLOG_MAX)).transpose()?.flatten();
+        for dry in since.unwrap_or_default().into_iter().chain(before).chain([head.tip]) {
+            let message = repository.commit(dry)?.message;
+            if allowed_removals(&message).iter().any(|allowed| allowed == name.as_str()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn commit_copies(
+        &mut self,
+        name: &BranchName,
+        head: &DryHead,
+        followed: &[Followed],
+        changes: &Changes<'_>,
+    ) -> Result<(), Stopped> {
+        let Some(branch) = self.branches.get(name) else { return Ok(()) };
+        let dry = DryCommit::new(&self.found.setup.repository.commit(head.tip)?);
+        let origin = Origin { repo_url: self.found.repo_url(None), branch: &head.branch, commit: &dry };
+        let made = branch::commit(&self.found, name, branch.tip.as_ref(), &origin, followed, changes)?;
+        let made = match made {
+            Ok(made) => made,
+            Err(mistake) => {
+                self.fail(name, head, head.tip, Failing::Mistakes(vec![mistake]));
+                return Ok(());
+            }
+        };
+        let removed = changes.removed.iter().map(|dir| (*dir).clone()).collect();
+        let made = made.map(|made| environment::Made {
+            commit: Some(made.commit),
+            changed: made.changed,
+            removed,
+            ..environment::Made::default()
+        });
+        let settings = self.found.rules.id;
+        let Some(branch) = self.branches.get_mut(name) else { return Ok(()) };
+        branch.take(made.unwrap_or_default(), dry.id, settings);
+        let tip = branch.tip.as_ref();
+        let copies = tip.map(|tip| branch::copies(tip.tree, &self.found.buffer)).transpose()?.unwrap_or_default();
+        branch.applications = copies.len();
+        self.ledger.reached(name, branch.tip.as_ref().map(|tip| tip.id), &dry, None, &self.found.buffer);
+        Ok(())
+    }
+
+    /// Makes a commit of copies again on its parent, from the commits that it says that it follows; none when they ask for none.
+    /// Within, the commit that is not on the branch that it is said to be of.
+    pub fn copy_again(
+        &mut self,
+        commit: &Commit,
+        parent: &Commit,
+        trailers: &Trailers,
+    ) -> Result<Result<Option<Commit>, ObjectId>, Stopped> {
+        let file = self.found.tree_of(commit.tree).file(&RepoPath::new(METADATA).unwrap_or_default())?;
+        let followed = file.and_then(|text| Followed::read(&text)).unwrap_or_default();
+        if let Some(stray) = followed.iter().find(|one| !self.is_of_branch(one)) {
+            return Ok(Err(stray.commit));
+        }
+        let head = DryHead { branch: trailers.dry_branch.clone(), tip: trailers.dry_commit };
+        let others = followed.iter().filter_map(|one| one.dry.clone()).map(|(branch, tip)| DryHead { branch, tip });
+        let others = others.filter(|other| other.branch != head.branch);
+        let heads: BTreeMap<BranchName, DryHead> =
+            others.chain([head.clone()]).map(|head| (head.branch.clone(), head)).collect();
+        let heads: Vec<DryHead> = heads.into_values().collect();
+        let mut wanted = wanted(self, &followed, &heads)?;
+        let [before, after] = [parent, commit].map(|commit| branch::copies(commit.tree, &self.found.buffer));
+        let (before, after) = (before?, after?);
+        wanted.keep(&before);
+        let tips: BTreeMap<&BranchName, ObjectId> = followed.iter().map(|one| (&one.branch, one.commit)).collect();
+        let mut removed = BTreeSet::new();
+        for (dir, leads_to) in before.iter().filter(|(dir, _)| !after.contains_key(*dir)) {
+            let mut is_there = false;
+            for (branch, path) in leads_to {
+                is_there |= self.is_at(tips.get(branch).map_or(&[][..], std::slice::from_ref), path)?;
+            }
+            if !is_there || wanted.replaces(dir, leads_to) {
+                removed.insert(dir);
+            }
+        }
+        let dry = DryCommit::new(&self.found.setup.repository.commit(head.tip)?);
+        let origin = Origin { repo_url: self.found.repo_url(None), branch: &head.branch, commit: &dry };
+        let changes = Changes { written: wanted.copies.iter().collect(), removed };
+        let is_first = parent.parents.is_empty() && parent.tree == self.found.buffer.empty_tree_id();
+        let tip = Some(parent).filter(|_| !is_first);
+        let made = branch::commit(&self.found, &trailers.branch, tip, &origin, &followed, &changes)?;
+        Ok(Ok(made.ok().flatten().map(|made| made.commit)))
+    }
+
+    /// Whether a commit is on the branch that it is said to be of, and the dry commit on its dry branch.
+    fn is_of_branch(&self, one: &Followed) -> bool {
+        let repository = self.found.setup.repository;
+        let is_on = |branch: &BranchName, id: ObjectId| {
+            repository.has(id) && self.found.tip(branch).is_none_or(|tip| tip == id || repository.is_ancestor(id, tip))
+        };
+        is_on(&one.branch, one.commit) && one.dry.as_ref().is_none_or(|(branch, dry)| is_on(branch, *dry))
+    }
+}

@@ -1,0 +1,120 @@
+//! The branch of copies: what is on it, and the commits that are made on it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::application::BranchName;
+use crate::diag::Diagnostic;
+use crate::git::{Commit, Mode, NewCommit, ObjectBuffer, ObjectId};
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::files::{MANIFEST, METADATA};
+use crate::hydrate::run::branch::initial;
+use crate::hydrate::snapshot::Snapshot;
+use crate::metadata::{Followed, Hydrated, Origin, copy_metadata, read_copy_metadata};
+use crate::path::RepoPath;
+use crate::publish::Edits;
+
+/// The directories of copies, by kind.
+pub const APPLICATIONS: &str = "applications";
+pub const SETS: &str = "applicationsets";
+
+/// One copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copy {
+    /// Its `manifest.yaml`.
+    pub manifest: Vec<u8>,
+    /// What it leads to: one directory, or those of all Applications that a set makes.
+    pub leads_to: Vec<Hydrated>,
+}
+
+/// What one commit does to the copies, by their directories.
+#[derive(Debug, Default)]
+pub struct Changes<'c> {
+    /// What is written, be it there already or not.
+    pub written: BTreeMap<&'c RepoPath, &'c Copy>,
+    /// What goes.
+    pub removed: BTreeSet<&'c RepoPath>,
+}
+
+/// The copies in a tree, by their directories, and what each leads to.
+pub fn copies(tree: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<BTreeMap<RepoPath, Vec<Hydrated>>, HydrateError> {
+    let mut found = BTreeMap::new();
+    for kind in [APPLICATIONS, SETS] {
+        let Some((Mode::Directory, kinds)) = buffer.entry(tree, kind)? else { continue };
+        for (namespace, inner) in directories(kinds, buffer)? {
+            for (name, copy) in directories(inner, buffer)? {
+                let Ok(dir) = RepoPath::new(&format!("{kind}/{namespace}/{name}")) else { continue };
+                let Some((Mode::File, metadata)) = buffer.entry(copy, METADATA)? else { continue };
+                found.insert(dir, read_copy_metadata(&buffer.blob(metadata)?));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn directories(tree: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<Vec<(String, ObjectId)>, HydrateError> {
+    let entries = buffer.tree(tree)?.into_iter().filter(|entry| entry.mode == Mode::Directory);
+    Ok(entries.map(|entry| (String::from_utf8_lossy(&entry.name).into_owned(), entry.id)).collect())
+}
+
+/// A commit of copies.
+#[derive(Debug)]
+pub struct Made {
+    pub commit: Commit,
+    /// The directories of copies that changed, new ones included.
+    pub changed: Vec<RepoPath>,
+}
+
+/// Makes the commit of what changes; none when nothing does. Within, why it cannot be made on what is there.
+pub fn commit(
+    found: &Snapshot<'_>,
+    name: &BranchName,
+    tip: Option<&Commit>,
+    origin: &Origin<'_>,
+    followed: &[Followed],
+    changes: &Changes<'_>,
+) -> Result<Result<Option<Made>, Diagnostic>, HydrateError> {
+    let (buffer, rules) = (&found.buffer, &found.rules);
+    let base = tip.map_or(buffer.empty_tree_id(), |tip| tip.tree);
+    let tree = found.tree_of(base);
+    let mut left = copies(base, buffer)?;
+    let (mut edits, mut changed) = (Edits::default(), Vec::new());
+    for (dir, copy) in &changes.written {
+        let metadata = copy_metadata(&copy.leads_to);
+        let files = [(MANIFEST, copy.manifest.clone()), (METADATA, metadata)];
+        let mut is_there = true;
+        for (file, content) in &files {
+            let path = dir.child(file).map_err(|error| crate::git::Error::message(error.to_string()))?;
+            is_there &= tree.holds(&path, Mode::File, content)?;
+        }
+        if !is_there {
+            let files = files.into_iter().map(|(file, content)| (file.to_owned(), content)).collect();
+            edits.write(buffer, dir, &files)?;
+            changed.push((*dir).clone());
+        }
+        left.insert((*dir).clone(), copy.leads_to.clone());
+    }
+    for dir in &changes.removed {
+        edits.remove(dir, [MANIFEST, METADATA]);
+        left.remove(*dir);
+    }
+    if changed.is_empty() && changes.removed.is_empty() {
+        return Ok(Ok(None));
+    }
+    edits.write(buffer, &RepoPath::root(), &rules.writer.files_for_copies(origin, followed, &left))?;
+    if let Some(fault) = edits.fault(&tree)? {
+        let hint = "`git fsck` names the tree: replace it with a commit on that branch, made on the server, or delete \
+                    the branch there";
+        return Ok(Err(Diagnostic::error(format!("`{name}` cannot be continued: {fault}")).hint(hint)));
+    }
+    let tree = edits.apply(buffer, base)?;
+    let message = rules.writer.commit_message(origin, name, rules.id).map_err(HydrateError::Template)?;
+    let parent = match tip {
+        Some(tip) => tip.clone(),
+        None => initial(buffer, rules, name, origin)?,
+    };
+    let signature = rules.writer.signature(origin.commit.date, Some(&parent.committer));
+    let (author, committer) = (signature.clone(), signature);
+    let new = NewCommit { tree, parents: vec![parent.id], author, committer, message };
+    let commit = buffer.commit(buffer.write_commit(&new)?)?;
+    Ok(Ok(Some(Made { commit, changed })))
+}

@@ -1,0 +1,350 @@
+//! The copies that there shall be: a function of the commits that they follow, the dry commits that these show, and the settings.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::branch::{APPLICATIONS, Copy, SETS};
+use crate::application::parent::is_made;
+use crate::application::set::{ARGOCD_NAMESPACE, ApplicationSet};
+use crate::application::{self, Application, BranchName, By, Maker};
+use crate::diag::Diagnostic;
+use crate::git::{Mode, ObjectId};
+use crate::hydrate::copier::Copies;
+use crate::hydrate::dry_tree::DryTree;
+use crate::hydrate::files::{MANIFEST, METADATA};
+use crate::hydrate::heads::DryHead;
+use crate::hydrate::run::state::Run;
+use crate::hydrate::run::stopped::Stopped;
+use crate::hydrate::standing::{metadata_dir, provenance};
+use crate::manifest::Manifest;
+use crate::metadata::{Behind, Followed, Hydrated};
+use crate::path::RepoPath;
+use crate::view::View;
+use crate::yaml::{Dialect, Limits, Value, decode};
+
+/// How many Applications of files are kept parsed.
+const OBJECTS_MAX: usize = 20_000;
+
+/// The copies that there shall be, by their directories.
+#[derive(Debug, Default)]
+pub struct Wanted {
+    pub copies: BTreeMap<RepoPath, Copy>,
+    /// Those of sets that stay as they are for now: not all that they make is hydrated alike yet.
+    pub unsettled: BTreeSet<RepoPath>,
+    /// Those of Applications of which an earlier dry commit is deployed than the branch shows. One that is there stays.
+    earlier: BTreeSet<RepoPath>,
+    /// What hydrated Applications render: their manifests hold the copy.
+    pub rendered: BTreeSet<RepoPath>,
+    /// Copies that would lead to two places.
+    pub mistakes: Vec<Diagnostic>,
+    /// Sets whose template cannot lead to what is hydrated.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Wanted {
+    /// Whether others hold or lead to all that a copy leads to: it has another name now, or it was that of a set, or of what a
+    /// set makes.
+    pub fn replaces(&self, dir: &RepoPath, leads_to: &[Hydrated]) -> bool {
+        let is_elsewhere = |hydrated: &Hydrated| self.copies.values().any(|copy| copy.leads_to.contains(hydrated));
+        self.rendered.contains(dir) || (!leads_to.is_empty() && leads_to.iter().all(is_elsewhere))
+    }
+
+    /// Leaves as they are those among `there` of which an earlier dry commit is deployed: which one their document is of is not
+    /// told to the commit.
+    pub fn keep(&mut self, there: &BTreeMap<RepoPath, Vec<Hydrated>>) {
+        for dir in &self.earlier {
+            if self.copies.get(dir).is_some_and(|copy| there.get(dir) == Some(&copy.leads_to)) {
+                self.copies.remove(dir);
+                self.unsettled.insert(dir.clone());
+            }
+        }
+    }
+}
+
+/// An Application that is deployed, with its dry tree and the blob of its manifests.
+type Deployed = (Arc<Application>, Rc<DryTree>, ObjectId);
+
+/// A set that makes Applications, as it was at the dry commits that these show.
+#[derive(Default)]
+struct OfSet {
+    manifests: BTreeSet<Vec<u8>>,
+    leads_to: BTreeSet<Hydrated>,
+}
+
+/// The directory of the copy of an Application.
+pub fn directory_of(application: &Application, namespace: &str) -> Option<RepoPath> {
+    let own = application.namespace.as_ref().map(application::AppName::as_str);
+    directory(APPLICATIONS, own, application.name.as_str(), namespace)
+}
+
+/// The directory of the copy of the set that makes an Application; none for another maker.
+pub fn directory_of_set(maker: &Maker, default: &str) -> Option<RepoPath> {
+    match &maker.by {
+        By::ApplicationSet { namespace, name } => directory(SETS, namespace.as_deref(), name, default),
+        By::Application { .. } | By::Root { .. } => None,
+    }
+}
+
+fn directory(kind: &str, namespace: Option<&str>, name: &str, default: &str) -> Option<RepoPath> {
+    let namespace = namespace.filter(|namespace| !namespace.is_empty()).unwrap_or(default);
+    let is_plain = |part: &str| !part.is_empty() && !part.contains('/');
+    let path = RepoPath::new(&format!("{kind}/{namespace}/{name}")).ok();
+    path.filter(|_| is_plain(namespace) && is_plain(name))
+}
+
+/// The copies of all that is hydrated and deployed at these commits.
+pub fn wanted(run: &mut Run<'_>, followed: &[Followed], heads: &[DryHead]) -> Result<Wanted, Stopped> {
+    let namespace = run.found.rules.settings.argocd_namespace.clone().unwrap_or_else(|| ARGOCD_NAMESPACE.to_owned());
+    let mut search = Search {
+        run,
+        followed,
+        heads,
+        namespace,
+        wanted: Wanted::default(),
+        sets: BTreeMap::new(),
+        objects: HashMap::new(),
+        kept: 0,
+    };
+    for one in followed {
+        if let Some((dry_branch, dry)) = &one.dry {
+            search.branch(one, dry_branch, *dry)?;
+        }
+    }
+    Ok(search.finish())
+}
+
+struct Search<'s, 'a> {
+    run: &'s mut Run<'a>,
+    followed: &'s [Followed],
+    heads: &'s [DryHead],
+    /// The namespace of what names none.
+    namespace: String,
+    wanted: Wanted,
+    sets: BTreeMap<RepoPath, OfSet>,
+    /// The Applications of files, by the tree and the path.
+    objects: HashMap<(ObjectId, RepoPath), Vec<Value>>,
+    /// How many they are together.
+    kept: usize,
+}
+
+impl Search<'_, '_> {
+    /// Takes in what a branch shows that hydration writes.
+    fn branch(&mut self, one: &Followed, dry_branch: &BranchName, dry: ObjectId) -> Result<(), Stopped> {
+        let head = DryHead { branch: dry_branch.clone(), tip: dry };
+        let tree = self.run.tree(dry, &head, self.heads)?;
+        let buffer = &self.run.found.buffer;
+        let told = provenance(buffer, buffer.commit(one.commit)?.tree, METADATA)?;
+        let behind = told.map(|told| told.behind).unwrap_or_default();
+        let is_there = |app: &&Arc<Application>| behind.iter().all(|behind| behind.path != app.sync_path);
+        let applications: Vec<Arc<Application>> = tree.applications(&one.branch).filter(is_there).cloned().collect();
+        for application in applications {
+            self.application(application, tree.clone(), one, &head)?;
+        }
+        for Behind { path, dry_commit } in behind {
+            let Some(dry) = dry_commit.filter(|dry| self.run.found.setup.repository.has(*dry)) else { continue };
+            let then = self.run.tree(dry, &head, self.heads)?;
+            let at = then.applications(&one.branch).find(|app| app.sync_path == path).cloned();
+            if let Some(application) = at {
+                self.application(application, then, one, &head)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in an Application that a branch shows, as far as it is deployed.
+    fn application(
+        &mut self,
+        application: Arc<Application>,
+        tree: Rc<DryTree>,
+        one: &Followed,
+        head: &DryHead,
+    ) -> Result<(), Stopped> {
+        let dry = head.tip;
+        match self.deployed(application.clone(), tree, one, head)? {
+            Some((application, tree, manifest)) => {
+                if tree.commit.id != dry {
+                    self.wanted.earlier.extend(directory_of(&application, &self.namespace));
+                }
+                self.take(&application, &tree, manifest)
+            }
+            None => {
+                self.leave_set(&application);
+                Ok(())
+            }
+        }
+    }
+
+    /// An Application as the branch shows it that is deployed, with its dry tree and the blob of its manifests there; none where
+    /// its path is not there yet.
+    fn deployed(
+        &mut self,
+        application: Arc<Application>,
+        tree: Rc<DryTree>,
+        one: &Followed,
+        head: &DryHead,
+    ) -> Result<Option<Deployed>, Stopped> {
+        let found = &self.run.found;
+        let (sync, path) = (&application.sync_branch, &application.sync_path);
+        let Some(tip) = self.followed.iter().find(|followed| followed.branch == *sync) else { return Ok(None) };
+        let root = found.buffer.commit(tip.commit)?.tree;
+        let deployed = found.tree_of(root);
+        let manifest = path.child(MANIFEST).ok().map(|manifest| deployed.entry(&manifest)).transpose()?.flatten();
+        let Some((Mode::File | Mode::Executable, manifest)) = manifest else { return Ok(None) };
+        let made = found.tree_of(found.buffer.commit(one.commit)?.tree);
+        if *sync == one.branch || deployed.entry(path)? == made.entry(path)? {
+            return Ok(Some((application, tree, manifest)));
+        }
+        // It is not promoted yet: what is deployed tells which dry commit it is of.
+        let dir = metadata_dir(&found.rules.settings, sync, path);
+        let file = dir.child(METADATA).map(|file| file.to_string()).unwrap_or_default();
+        let Some(told) = provenance(&found.buffer, root, &file)? else { return Ok(None) };
+        let behind = told.behind.iter().find(|behind| behind.path == *path);
+        let dry = behind.map_or(told.dry_commit, |behind| behind.dry_commit);
+        let repository = found.setup.repository;
+        let is_earlier = |dry: &ObjectId| repository.has(*dry) && repository.is_ancestor(*dry, head.tip);
+        let Some(dry) = dry.filter(is_earlier) else { return Ok(None) };
+        let tree = self.run.tree(dry, head, self.heads)?;
+        let then = tree.applications(&one.branch).find(|app| app.sync_path == *path && app.sync_branch == *sync);
+        Ok(then.cloned().map(|application| (application, tree, manifest)))
+    }
+
+    fn take(&mut self, application: &Arc<Application>, tree: &DryTree, manifest: ObjectId) -> Result<(), Stopped> {
+        if tree.is_parent(application) {
+            self.note_rendered(manifest)?;
+        }
+        if application.is_of_application() {
+            return Ok(());
+        }
+        let leads_to = (application.sync_branch.clone(), application.sync_path.clone());
+        let set = application.maker.as_ref().and_then(|maker| self.copied_set(maker));
+        if let (Some(maker), Some(dir)) = (&application.maker, set) {
+            return self.take_set(application, maker, dir, tree, leads_to);
+        }
+        let Some(dir) = directory_of(application, &self.namespace) else { return Ok(()) };
+        let Some(object) = application.made_object().or_else(|| self.written(application, tree)) else {
+            return Ok(());
+        };
+        let copies = Copies::of(&self.run.found, tree.branch());
+        let Some(manifest) = application.copy(object, &copies.copier()).and_then(|copy| self.bytes(copy)) else {
+            return Ok(());
+        };
+        let copy = Copy { manifest, leads_to: vec![leads_to] };
+        if let Some(other) = self.wanted.copies.get(&dir).filter(|other| other.leads_to != copy.leads_to) {
+            let place = |copy: &Copy| copy.leads_to.first().map(|(branch, _)| branch.to_string()).unwrap_or_default();
+            let text = format!(
+                "the Application `{}` is hydrated to `{}` and to `{}`: one copy cannot lead to both",
+                application.name,
+                place(other),
+                place(&copy)
+            );
+            let hint = "give them names or namespaces of their own";
+            self.wanted.mistakes.push(Diagnostic::error(text).hint(hint).at(application.places.name.clone()));
+        }
+        self.wanted.copies.insert(dir, copy);
+        Ok(())
+    }
+
+    /// The directory of the set that makes an Application, if the set is copied.
+    fn copied_set(&self, maker: &Maker) -> Option<RepoPath> {
+        let is_copied = !self.run.found.rules.plain.expands(maker.by.name());
+        directory_of_set(maker, &self.namespace).filter(|_| is_copied)
+    }
+
+    /// A set stays as it is while something that it makes is not deployed.
+    fn leave_set(&mut self, application: &Application) {
+        let dir = application.maker.as_ref().and_then(|maker| self.copied_set(maker));
+        self.wanted.unsettled.extend(dir);
+    }
+
+    fn take_set(
+        &mut self,
+        application: &Application,
+        maker: &Maker,
+        dir: RepoPath,
+        tree: &DryTree,
+        leads_to: Hydrated,
+    ) -> Result<(), Stopped> {
+        let is_followed =
+            |branch: &BranchName| self.followed.iter().any(|one| one.branch == *branch && one.dry.is_some());
+        if !self.sets.contains_key(&dir) {
+            let same = |other: &&Arc<Application>| other.maker.as_ref().is_some_and(|other| other.by == maker.by);
+            if !tree.hydrated().filter(same).all(|other| is_followed(other.environment_branch())) {
+                self.wanted.unsettled.insert(dir.clone());
+            }
+        }
+        let rendered: Option<ApplicationSet> = application.rendered_set();
+        let copies = Copies::of(&self.run.found, tree.branch());
+        let copy = rendered.as_ref().or(tree.written_set(maker)).map(|set| (set, set.copy(&copies.copier())));
+        let (manifest, warning) = match copy {
+            Some((_, Ok(copy))) => (self.bytes(copy), None),
+            Some((set, Err(why))) => {
+                let text = format!("{} has no copy that leads to what is hydrated: {why}", maker.by);
+                let hint = "name it in `expand` of a rule of the settings: what it makes is copied then";
+                (None, Some(Diagnostic::warning(text).hint(hint).at(set.span())))
+            }
+            None => (None, None),
+        };
+        let of_set = self.sets.entry(dir.clone()).or_default();
+        of_set.leads_to.insert(leads_to);
+        match manifest {
+            Some(manifest) => drop(of_set.manifests.insert(manifest)),
+            None => drop(self.wanted.unsettled.insert(dir)),
+        }
+        if let Some(warning) = warning.filter(|warning| !self.wanted.warnings.contains(warning)) {
+            self.wanted.warnings.push(warning);
+        }
+        Ok(())
+    }
+
+    /// Notes what a hydrated Application renders.
+    fn note_rendered(&mut self, manifest: ObjectId) -> Result<(), Stopped> {
+        let text = self.run.found.buffer.blob(manifest)?;
+        let limits = Limits { bytes: usize::MAX, nodes: usize::MAX, ..Limits::default() };
+        for object in decode(&text, Dialect::V3, &limits).unwrap_or_default().iter().filter(|object| is_made(object)) {
+            let text = |path: &[&str]| object.at(path).and_then(Value::as_str);
+            let kind = if text(&["kind"]) == Some("ApplicationSet") { SETS } else { APPLICATIONS };
+            let name = text(&["metadata", "name"]).unwrap_or_default();
+            let dir = directory(kind, text(&["metadata", "namespace"]), name, &self.namespace);
+            self.wanted.rendered.extend(dir);
+        }
+        Ok(())
+    }
+
+    /// An Application as its file has it.
+    fn written(&mut self, application: &Application, tree: &DryTree) -> Option<Value> {
+        let key = (tree.tree, application.file.clone());
+        if !self.objects.contains_key(&key) {
+            let files = self.run.files(tree.tree);
+            let blob = View::new(&*files).read(&application.file).ok()?;
+            let objects = application::objects(&application.file, &blob.data, &self.run.found.rules.plain);
+            if self.kept + objects.len() > OBJECTS_MAX {
+                self.objects.clear();
+                self.kept = 0;
+            }
+            self.kept += objects.len();
+            self.objects.insert(key.clone(), objects);
+        }
+        self.objects.get(&key)?.get(application.index).cloned()
+    }
+
+    fn bytes(&self, object: Value) -> Option<Vec<u8>> {
+        Some(self.run.found.rules.writer.manifest(vec![Manifest::new(object).ok()?]))
+    }
+
+    fn finish(self) -> Wanted {
+        let mut wanted = self.wanted;
+        for (dir, OfSet { manifests, leads_to }) in self.sets {
+            let mut manifests = manifests.into_iter();
+            match (manifests.next(), manifests.next()) {
+                (Some(manifest), None) if !wanted.unsettled.contains(&dir) => {
+                    let leads_to = leads_to.into_iter().collect();
+                    wanted.copies.insert(dir, Copy { manifest, leads_to });
+                }
+                _ => drop(wanted.unsettled.insert(dir)),
+            }
+        }
+        wanted.copies.retain(|dir, _| !wanted.rendered.contains(dir));
+        wanted
+    }
+}

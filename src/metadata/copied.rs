@@ -1,0 +1,116 @@
+//! What the branch of copies says of them: the commits that they follow, and where each leads to.
+
+use std::collections::BTreeMap;
+
+use crate::application::BranchName;
+use crate::git::{ObjectId, object_id};
+use crate::path::RepoPath;
+
+use super::escape::markdown;
+use super::json::{Fields, Json};
+use super::read::full_id;
+
+/// A commit of a hydrated branch that copies follow.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Followed {
+    /// The branch.
+    pub branch: BranchName,
+    /// Its commit.
+    pub commit: ObjectId,
+    /// The dry branch and the dry commit that it shows; none for a branch that a promoter writes.
+    pub dry: Option<(BranchName, ObjectId)>,
+}
+
+/// What a copy leads to: a directory of a branch that is deployed.
+pub type Hydrated = (BranchName, RepoPath);
+
+/// The keys of the lists, at the root of a branch and in the directory of a copy.
+pub(super) const FOLLOWED: &str = "copiedFrom";
+const HYDRATED: &str = "leadsTo";
+
+pub(super) fn written(followed: &[Followed]) -> Json {
+    let one = |Followed { branch, commit, dry }: &Followed| {
+        let dry = dry.as_ref().map(|(branch, id)| (branch.to_string(), id.to_string())).unwrap_or_default();
+        Json::Object(vec![
+            ("branch", Json::text(branch.as_str())),
+            ("commit", Json::text(commit.to_string())),
+            ("dryBranch", Json::text(dry.0)),
+            ("drySha", Json::text(dry.1)),
+        ])
+    };
+    Json::List(followed.iter().map(one).collect())
+}
+
+impl Followed {
+    /// Reads the list at the root of a branch of copies; none when the file has no such list.
+    pub fn read(text: &[u8]) -> Option<Vec<Self>> {
+        let fields = Fields::parse(text).ok()?;
+        let one = |value| {
+            let fields = Fields::of(value)?;
+            let dry = match fields.text("drySha").ok()? {
+                "" => None,
+                id => Some((BranchName::new(fields.text("dryBranch").ok()?).ok()?, full_id(id)?)),
+            };
+            let branch = BranchName::new(fields.text("branch").ok()?).ok()?;
+            Some(Self { branch, commit: object_id(fields.text("commit").ok()?)?, dry })
+        };
+        fields.get(FOLLOWED)?.as_array()?.iter().map(one).collect()
+    }
+}
+
+/// The `hydrator.metadata` in the directory of a copy.
+pub fn copy_metadata(leads_to: &[Hydrated]) -> Vec<u8> {
+    let one = |(branch, path): &Hydrated| {
+        Json::Object(vec![("branch", Json::text(branch.as_str())), ("path", Json::text(path.as_str()))])
+    };
+    Json::Object(vec![(HYDRATED, Json::List(leads_to.iter().map(one).collect()))]).pretty()
+}
+
+/// What it says. What cannot be read is left out.
+pub fn read_copy_metadata(text: &[u8]) -> Vec<Hydrated> {
+    let Ok(fields) = Fields::parse(text) else { return Vec::new() };
+    let one = |value| {
+        let fields = Fields::of(value)?;
+        let path = RepoPath::new(fields.text("path").ok()?).ok()?;
+        Some((BranchName::new(fields.text("branch").ok()?).ok()?, path))
+    };
+    let list = fields.get(HYDRATED).and_then(|list| list.as_array());
+    list.into_iter().flatten().filter_map(one).collect()
+}
+
+/// The `README.md` of a branch of copies, by their directories.
+pub(super) fn readme(copies: &BTreeMap<RepoPath, Vec<Hydrated>>) -> Vec<u8> {
+    let mut text =
+        "# Applications\n\nCopies of Applications that lead to what is hydrated of them. git-hydrate writes \
+                    this branch: change the\nApplications on the dry branch.\n\n\
+                    | Copy | Branch | Path |\n|---|---|---|\n"
+            .to_owned();
+    for (dir, leads_to) in copies {
+        for (branch, path) in leads_to {
+            let row = [dir.as_str(), branch.as_str(), path.as_str()].map(|cell| markdown(cell).replace('|', "\\|"));
+            text += &format!("| {} |\n", row.join(" | "));
+        }
+    }
+    text.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let id = object_id(&"12".repeat(20)).expect("an id");
+        let branch = |name: &str| BranchName::new(name).expect("a branch");
+        let followed = vec![
+            Followed { branch: branch("environments/dev"), commit: id, dry: Some((branch("main"), id)) },
+            Followed { branch: branch("environments/prod"), commit: id, dry: None },
+        ];
+        let text = Json::Object(vec![(FOLLOWED, written(&followed))]).without_empty().pretty();
+        assert_eq!(Followed::read(&text), Some(followed));
+        assert_eq!(Followed::read(b"{}"), None);
+        let leads_to = vec![(branch("environments/dev"), RepoPath::new("web/a").expect("a path"))];
+        assert_eq!(read_copy_metadata(&copy_metadata(&leads_to)), leads_to);
+        assert!(read_copy_metadata(b"{").is_empty());
+    }
+}
