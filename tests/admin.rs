@@ -124,9 +124,9 @@ fn mistyped_keys_and_values_are_found() {
         let told = server.hydrate(&["doctor"]).exits(1).stdout;
         assert!(told.contains(finding) && told.contains(remedy), "{key}: {told}");
         // For a misspelt key, what is printed mends it.
-        if let Some(cure) =
-            told.lines().map(str::trim).find(|line| line.contains(&format!("--unset-all {}", key.to_lowercase())))
-        {
+        let unset = format!("--unset-all {}", key.to_lowercase());
+        let is_cure = |line: &&str| finding.contains("is not a key") && line.contains(&unset);
+        if let Some(cure) = told.lines().map(str::trim).find(is_cure) {
             server.run("sh", &["-c", cure]).success();
             let told = server.hydrate(&["doctor"]).stdout;
             assert!(!told.contains("is not a key of git-hydrate"), "{key}: {told}");

@@ -159,7 +159,7 @@ fn settings_that_would_stop_every_later_push_are_not_taken_from_an_admin_either(
     clone.push().success();
     let before = server.git(&["rev-parse", REF]);
     let rows = [
-        ("settings.yaml", "profil: argocd\n", "settings.yaml: "),
+        ("settings.yaml", "profil: argocd\n", "settings.yaml:1:1: unknown key `profil`"),
         ("README.md.j2", "{{ nothing", "the template README.md.j2 of the settings: syntax error"),
         (
             "README.md.j2",
@@ -219,7 +219,7 @@ fn a_clone_changes_settings_for_a_push() {
     server.hydrate(&["config", "set", "history", "every"]).success();
     clone.hydrate(&["config", "--offline", "unset", "history"]).success();
     let failed = clone.hydrate(&["config", "set", "renderer", "native"]).exits(2).stderr;
-    assert!(failed.starts_with("error: fetching the settings from `origin`"), "{failed}");
+    assert!(failed.starts_with("error: the settings were changed in this clone and on the server\n"), "{failed}");
     assert_eq!(clone.run("git", &["push", "origin", REF]).code, Some(1));
 }
 

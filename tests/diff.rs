@@ -95,7 +95,7 @@ fn what_fails_in_one_environment_hides_no_other() {
     let answer = clone.hydrate(&["diff", "--stat"]).exits(1);
     assert_eq!(
         answer.stdout,
-        "environments/dev   fails to render
+        "environments/dev   fails, so it stays as it is
 environments/prod  1 object changed in 1 of 2 Applications
 
   web-prod  web
@@ -104,7 +104,7 @@ environments/prod  1 object changed in 1 of 2 Applications
 error: not valid YAML: did not find expected node content
   --> apps/web/dev/config.yaml:4:1
   = application: web-dev
-  = hint: if the file holds no manifests, add a comment `+argocd:skip-file-rendering`
+  = hint: correct the YAML; a file without manifests is left out by a comment `+argocd:skip-file-rendering`
 "
     );
     let shown = json(&clone, &[], 1);

@@ -60,12 +60,12 @@ fn what_does_not_render_stops_the_push() {
     assert_eq!(
         said(&stopped)[..9],
         [
-            "environments/dev   fails to render",
+            "environments/dev   fails, so it stays as it is",
             "no change in environments/prod",
             "error: not valid YAML: did not find expected node content",
             "  --> apps/web/dev/config.yaml:4:1",
             "  = application: web-dev",
-            "  = hint: if the file holds no manifests, add a comment `+argocd:skip-file-rendering`",
+            "  = hint: correct the YAML; a file without manifests is left out by a comment `+argocd:skip-file-rendering`",
             "error: push blocked: this commit fails to render",
             "hint: to push anyway: GIT_HYDRATE_SKIP=1 git push",
             "hint: to warn instead of blocking: git config hydrate.prePush warn",
@@ -77,7 +77,7 @@ fn what_does_not_render_stops_the_push() {
     assert!(doubtful.stderr.starts_with("warning: hydrate.prePush = sometimes: must be block, warn or off\n"));
     clone.git(&["config", "hydrate.prePush", "warn"]);
     let warned = push(&clone, &["--dry-run", "origin", "main"], &[]).success();
-    assert_eq!(said(&warned)[0], "environments/dev   fails to render");
+    assert_eq!(said(&warned)[0], "environments/dev   fails, so it stays as it is");
     clone.git(&["config", "hydrate.prePush", "off"]);
     assert_eq!(said(&push(&clone, &["--dry-run", "origin", "main"], &[]).success()), [""; 0]);
     clone.git(&["config", "--unset", "hydrate.prePush"]);
