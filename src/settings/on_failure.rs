@@ -125,7 +125,7 @@ mod tests {
         ];
         for (text, expected) in rows {
             let error = read(text).expect_err(text).to_string();
-            assert!(error.starts_with("settings.yaml: ") && error.contains(expected), "{text}: {error}");
+            assert!(error.starts_with("settings.yaml:") && error.contains(expected), "{text}: {error}");
         }
     }
 }

@@ -59,6 +59,7 @@ const KEYS: &[Key] = &[
     key("clusters", Shape::Texts),
     key("roots", Shape::List(&Shape::Mapping)),
     key("rules", Shape::List(&Shape::Keys(RULE))),
+    optional("applicationsTo", Shape::Text),
     optional("argocdNamespace", Shape::Text),
     key("applicationSets", Shape::Named(&Shape::Keys(&[needed("parameters", Shape::Text)]))),
     key("branches", Shape::Texts),
@@ -115,6 +116,7 @@ const RULE: &[Key] = &[
     optional("branch", Shape::Text),
     optional("path", Shape::Text),
     optional("hydrateTo", Shape::Text),
+    key("expand", Shape::Texts),
 ];
 
 /// The names of all keys, in the order of [`super::Settings`].
