@@ -50,7 +50,7 @@ fn what_is_broken_is_found() {
             |_, repo| {
                 let lock = repo.path.join("hydrate.lock");
                 fs::write(&lock, "").expect("written");
-                fs::set_permissions(lock, fs::Permissions::from_mode(0)).expect("set");
+                fs::set_permissions(lock, fs::Permissions::from_mode(0o0)).expect("set");
             },
             "cannot write REPO/hydrate.lock: pushes are not hydrated",
             "chmod -R u+rwX REPO/hydrate.lock",

@@ -339,7 +339,7 @@ fn taken_path(
             Ok(directories(name, &before, run).contains(&dir))
         };
         let (ours, theirs) = (had(head)?, had(other)?);
-        if theirs > ours || (theirs == ours && other.branch < head.branch) {
+        if (theirs && !ours) || (theirs == ours && other.branch < head.branch) {
             let (here, other) = (&head.branch, &other.branch);
             let text = format!("`{dir}` on `{name}` is hydrated from `{other}`, not from `{here}`");
             let hint = "give each dry branch paths of its own in the setting `activePaths`";
