@@ -218,6 +218,18 @@ impl BranchRecords {
         self.branches.iter()
     }
 
+    /// The newest settings that a branch was hydrated with and that are in the repository, and that branch.
+    pub fn newest_settings(&self, repository: &Repository) -> Option<(ObjectId, &BranchName)> {
+        let mut newest: Option<(ObjectId, &BranchName)> = None;
+        for (branch, record) in self.iter() {
+            let Some(id) = record.settings.filter(|id| repository.has(*id)) else { continue };
+            if newest.is_none_or(|(known, _)| repository.is_ancestor(known, id)) {
+                newest = Some((id, branch));
+            }
+        }
+        newest
+    }
+
     /// Records a branch.
     pub fn set(&mut self, branch: BranchName, record: BranchRecord) {
         if self.branches.get(&branch) != Some(&record) || self.tree.is_none() {

@@ -103,15 +103,7 @@ impl<'a> Snapshot<'a> {
         if !is_certain || self.refs.get(SETTINGS_REF).is_some() || self.refs.is_broken(SETTINGS_REF) {
             return Ok(());
         }
-        let repository = self.setup.repository;
-        let mut newest: Option<(ObjectId, &BranchName)> = None;
-        for (branch, record) in self.records.iter() {
-            let Some(id) = record.settings.filter(|id| repository.has(*id)) else { continue };
-            if newest.is_none_or(|(known, _)| repository.is_ancestor(known, id)) {
-                newest = Some((id, branch));
-            }
-        }
-        match newest {
+        match self.records.newest_settings(self.setup.repository) {
             Some((id, branch)) => Err(HydrateError::SettingsLost { id, branch: branch.clone() }),
             None => Ok(()),
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::Doctor;
 use crate::diag::{shell_path, shell_word};
 use crate::git::{Error, ObjectBuffer, ObjectId, Refs, object_id, regular};
-use crate::hydrate::{FAILURES_REF, RECORDS_REF};
+use crate::hydrate::{BranchRecords, FAILURES_REF, RECORDS_REF};
 use crate::install::guard::REPLACE;
 use crate::metadata::NOTES_REF;
 use crate::settings::SETTINGS_REF;
@@ -64,7 +64,12 @@ impl Doctor<'_> {
     /// hydration wrote it makes again.
     fn restore(&self, name: &str, refs: &Refs, buffer: &ObjectBuffer<'_>) -> String {
         let (top, git, name_word) = (self.repository.common_dir(), self.git_command(), shell_word(name));
-        match newest(&top.join("logs").join(name), |id| buffer.commit(id).is_ok()) {
+        let recorded = || {
+            let records = refs.get(RECORDS_REF).filter(|_| name == SETTINGS_REF)?;
+            let records = BranchRecords::read(records, buffer).ok()?;
+            records.newest_settings(self.repository).map(|(id, _)| id)
+        };
+        match newest(&top.join("logs").join(name), |id| buffer.commit(id).is_ok()).or_else(recorded) {
             Some(id) => format!("{git} update-ref {name_word} {id} && {git} hydrate catch-up"),
             None if refs.is_broken(name) => format!("{git} hydrate catch-up"),
             None => format!("{git} update-ref -d {name_word} && {git} hydrate catch-up"),
