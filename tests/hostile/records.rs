@@ -143,7 +143,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "README template without end",
-        expected: "hydration failed",
+        expected: "the template README.md.j2 of the settings",
         build: |dry| {
             on(
                 dry,
@@ -155,14 +155,14 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "README template that includes itself",
-        expected: "hydration failed",
+        expected: "the template README.md.j2 of the settings",
         build: |dry| {
             on(dry, "refs/hydrate/config", "README.md.j2", b"{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}");
         },
     },
     Case {
         name: "README template that reads files",
-        expected: "hydration failed",
+        expected: "the template README.md.j2 of the settings",
         build: |dry| {
             on(dry, "refs/hydrate/config", "README.md.j2", b"{% include '/etc/passwd' %}");
         },
