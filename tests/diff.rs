@@ -604,3 +604,29 @@ fn a_custom_resource_definition_is_told_by_version_and_field() {
         )
     );
 }
+
+#[test]
+fn what_would_be_deployed_is_written_as_files_for_other_tools() {
+    let clone = clone();
+    let manifest =
+        |branch: &str, path: &str| clone.git(&["show", &format!("origin/{branch}:{path}/manifest.yaml")]) + "\n";
+    let all = clone.hydrate(&["render", "--all", "out"]).success();
+    assert_eq!(all.stdout, "4 manifests in out\n");
+    for (branch, path) in [("environments/dev", "web"), ("environments/prod", "api")] {
+        let file = clone.file(&format!("out/{branch}/{path}/manifest.yaml"));
+        assert_eq!(file.as_deref(), Some(manifest(branch, path).as_str()), "{branch} {path}");
+    }
+    let full = clone.hydrate(&["render", "--all", "out"]).exits(2);
+    assert!(full.stderr.contains("out is not empty"), "{full:?}");
+    std::fs::remove_dir_all(clone.path.join("out")).expect("removed");
+    clone.commit(
+        "change",
+        &[("apps/web/prod/config.yaml", &config_map("web", "new")), ("apps/api/dev/config.yaml", SLIP)],
+    );
+    let changed = clone.hydrate(&["render", "--all", "out", "--changed"]).exits(1);
+    assert_eq!(changed.stdout, "1 manifest in out\n");
+    assert!(changed.stderr.contains("apps/api/dev/config.yaml:4:1"), "{changed:?}");
+    let file = clone.file("out/environments/prod/web/manifest.yaml");
+    assert!(file.is_some_and(|text| text.contains("value: new")));
+    clone.hydrate(&["render", "--every", "out2"]).exits(2);
+}

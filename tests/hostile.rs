@@ -112,9 +112,11 @@ const HEAVY: &[&str] = &[
     "5,000 Applications from a template of 8 KB",
 ];
 
-/// What rightly holds back the Application that has nothing to do with it: two branches cannot both be, and nobody knows
-/// which Applications there are.
+/// What rightly holds back the Application that has nothing to do with it: two branches cannot both be, a template is that
+/// of all branches, and nobody knows which Applications there are.
 const HELD_BACK: &[&str] = &[
+    "README template without end",
+    "README template that reads files",
     "branch: a directory of another",
     "the same with what seem to be Applications",
     "the same with names of 250 bytes",

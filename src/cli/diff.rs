@@ -96,14 +96,15 @@ JSON:
 
 pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Outcome> {
     let clone = Clone::open(&arguments.clone)?;
-    let tip = match arguments.worktree {
-        true => super::snapshot_of(&clone.repository, "git hydrate diff")?,
-        false => super::dry_commit_of(&clone.repository, &arguments.rev, "git hydrate diff")?,
+    let dry = Dry::of(&clone, (&arguments.rev, arguments.worktree), "git hydrate diff")?;
+    let preview = match &arguments.against {
+        Some(rev) => {
+            let id = clone.commit(rev)?;
+            dry.preview(&clone, &|_| Against::Commit(id))?
+        }
+        None => dry.preview(&clone, &dry.against_branches(&clone)?)?,
     };
-    let against = arguments.against.as_ref().map(|rev| clone.commit(rev)).transpose()?;
-    // What was not committed yet is on top of HEAD.
-    let parting = if arguments.worktree { clone.commit("HEAD").unwrap_or(tip) } else { tip };
-    let changes = Changes::new(preview(&clone, (tip, parting), against)?, arguments.secrets);
+    let changes = Changes::new(preview, arguments.secrets);
     if let Some(file) = &arguments.html {
         std::fs::write(file, html(&changes)).with_context(|| format!("writing {}", file.display()))?;
     }
@@ -125,37 +126,57 @@ pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Ou
     Ok(if changes.is_empty() { Outcome::Done } else { Outcome::Found })
 }
 
-/// What hydrating the commit as the tip of a dry branch would change.
-///
-/// A branch from which nothing is hydrated, such as one for a pull request, is taken for one that will be merged into one
-/// that is. A commit that lacks some of the dry branch, which is known by its `parting`, is compared where they parted, unless it
-/// is said what to compare `against`.
-fn preview(clone: &Clone, (tip, parting): (ObjectId, ObjectId), against: Option<ObjectId>) -> anyhow::Result<Preview> {
-    let refs = clone.repository.refs()?;
-    let against = |branch: &BranchName| {
-        let upstream = clone.refs.tip(&refs, branch);
-        let base = || MergeBase::of(&clone.repository, parting, (branch, upstream?));
-        match against {
-            Some(id) => Against::Commit(id),
-            None => base().map_or(Against::Branches, Against::MergeBase),
+/// The dry commit that a command looks at.
+pub(super) struct Dry {
+    tip: ObjectId,
+    /// The commit by which it is known where it left its dry branch: what was not committed yet is on top of HEAD.
+    parting: ObjectId,
+}
+
+impl Dry {
+    /// A revision, or the working tree; `command` is who asks.
+    pub fn of(clone: &Clone, (rev, worktree): (&str, bool), command: &str) -> anyhow::Result<Self> {
+        if worktree {
+            let tip = super::snapshot_of(&clone.repository, command)?;
+            return Ok(Self { tip, parting: clone.commit("HEAD").unwrap_or(tip) });
         }
-    };
-    let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
-    let progress = Progress::new();
-    let hydrated = |branch: BranchName| {
-        let against = against(&branch);
-        let setup = Setup {
-            observer: &progress,
-            ..Setup::new(&clone.repository, clone.refs.clone(), Wake::Commit { branch, tip }, &renderers, wall::now())
+        let tip = super::dry_commit_of(&clone.repository, rev, command)?;
+        Ok(Self { tip, parting: tip })
+    }
+
+    /// The environment branches of the remote; where the commit lacks some of its dry branch, the commit where they parted.
+    pub fn against_branches(&self, clone: &Clone) -> anyhow::Result<impl Fn(&BranchName) -> Against> {
+        let refs = clone.repository.refs()?;
+        Ok(move |branch: &BranchName| {
+            let upstream = clone.refs.tip(&refs, branch);
+            let base = || MergeBase::of(&clone.repository, self.parting, (branch, upstream?));
+            base().map_or(Against::Branches, Against::MergeBase)
+        })
+    }
+
+    /// What hydrating it as the tip of a dry branch would change.
+    ///
+    /// A branch from which nothing is hydrated, such as one for a pull request, is taken for one that will be merged into
+    /// one that is.
+    pub fn preview(&self, clone: &Clone, against: &dyn Fn(&BranchName) -> Against) -> anyhow::Result<Preview> {
+        let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
+        let progress = Progress::new();
+        let hydrated = |branch: BranchName| {
+            let against = against(&branch);
+            let wake = Wake::Commit { branch, tip: self.tip };
+            let setup = Setup {
+                observer: &progress,
+                ..Setup::new(&clone.repository, clone.refs.clone(), wake, &renderers, wall::now())
+            };
+            let preview = hydrate::preview(&setup, &against);
+            progress.clear();
+            clone.explain(preview)
         };
-        let preview = hydrate::preview(&setup, &against);
-        progress.clear();
-        clone.explain(preview)
-    };
-    let (branch, main) = clone.dry_branches_to_try()?;
-    let preview = hydrated(branch)?;
-    match main.filter(|_| preview.environments.is_empty() && preview.problems.is_empty()) {
-        Some(main) => hydrated(main),
-        None => Ok(preview),
+        let (branch, main) = clone.dry_branches_to_try()?;
+        let preview = hydrated(branch)?;
+        match main.filter(|_| preview.environments.is_empty() && preview.problems.is_empty()) {
+            Some(main) => hydrated(main),
+            None => Ok(preview),
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! `git hydrate render …`: manifests to standard output, and nothing else.
 
+mod all;
 mod application_set;
 mod helm;
 mod string_slice;
@@ -25,7 +26,9 @@ use crate::view::{DiskFiles, View};
 #[derive(Debug, clap::Args)]
 #[command(after_help = forms())]
 pub(super) struct Arguments {
-    /// The name of an Application, or `helm`, `kustomize`, `directory` or `applicationset` for files on disk.
+    /// The name of an Application; `helm`, `kustomize`, `directory` or `applicationset` for files on disk; or `--all` for all
+    /// that would be deployed.
+    #[arg(allow_hyphen_values = true)]
     what: String,
     /// For an Application: `--rev REV`; else the arguments of the tool.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -38,6 +41,8 @@ fn forms() -> String {
         "\
 git hydrate render web                     the Application `web` of HEAD, as its manifest.yaml
 git hydrate render web --rev main~3        … of another commit
+git hydrate render --all DIR [FLAGS]       what would be deployed, as files below DIR,
+                                           the flags: `git hydrate render --all --help`
 git hydrate render helm [NAME] CHART [FLAGS]  what `helm template` prints
 git hydrate render kustomize DIR [FLAGS]   what `kustomize build DIR` prints
 git hydrate render directory DIR           the plain manifests of a directory
@@ -49,11 +54,11 @@ Renders as Helm {HELM}, Kustomize {KUSTOMIZE} and Argo CD {ARGO_CD} do."
 }
 
 /// The forms that print what a tool prints, for files on disk.
-const FORMS: [&str; 4] = ["helm", "kustomize", "directory", "applicationset"];
+const FORMS: [&str; 5] = ["--all", "helm", "kustomize", "directory", "applicationset"];
 
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     if json && FORMS.contains(&arguments.what.as_str()) {
-        let text = format!("`render {}` prints YAML as its tool does; `--json` is for an Application", arguments.what);
+        let text = format!("`render {}` has no JSON; `--json` is for an Application", arguments.what);
         bail!(WrongUse(text));
     }
     let rest: Vec<&str> = arguments.arguments.iter().map(String::as_str).collect();
@@ -62,6 +67,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         "kustomize" => kustomization(&rest),
         "directory" => plain(&rest),
         "applicationset" => application_set::run(&rest),
+        "--all" => all::run(&rest),
+        flag if flag.starts_with('-') => bail!(WrongUse(format!("unexpected argument `{flag}`"))),
         name => application(name, &rest, json),
     }
 }

@@ -21,6 +21,8 @@ use crate::path::RepoPath;
 pub enum Against {
     /// The environment branches as they are.
     Branches,
+    /// Nothing, so that every manifest counts as new.
+    Nothing,
     /// A commit: if hydration made it, the environment branch that it was made for is compared with it and no other;
     /// else it is a dry commit, and what would be hydrated from it alone is compared.
     Commit(ObjectId),
@@ -140,7 +142,7 @@ const NOTHING: &str = "refs/hydrate/nothing/";
 pub fn preview(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateError> {
     let mut preview = previewed(setup, against)?;
     let base = match against {
-        Against::Branches => None,
+        Against::Branches | Against::Nothing => None,
         Against::Commit(id) => Some(*id),
         Against::MergeBase(base) => Some(base.commit),
     };
@@ -153,6 +155,7 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
     let buffer = ObjectBuffer::new(repository);
     let id = match against {
         Against::Branches => return compare(rehearse(setup, buffer)?, &|branch| Some(branch.base())),
+        Against::Nothing => return compare(rehearse(setup, buffer)?, &|_| Some(None)),
         Against::Commit(id) => *id,
         Against::MergeBase(base) => base.commit,
     };
