@@ -1,7 +1,7 @@
 //! A hook without a server: hydrates a clone of a repository whose host runs no hooks, and pushes what came of it.
 //!
 //! The refs of the remote are fetched to a place of their own in the clone ([`copy`]), where hydration works as it does in a
-//! server's repository: the commits are the same, ids included. What it moved there is then pushed ([`moves`], [`deliver`]),
+//! server's repository: the commits are the same, ids included. What it moved there is then pushed ([`moves`], `deliver`),
 //! each ref only if it is still what was fetched. Somebody else may have been faster, another worker or the hook of a
 //! server: then all of it is done again from what the remote has by now. As ids are equal, that comes to an end.
 //!

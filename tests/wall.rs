@@ -82,13 +82,17 @@ fn a_push_hydrates_all_others_whatever_one_does() {
         let last = clone.commit("one more", &files);
         let told = clone.push().success().remote().join(" ");
         assert!(told.contains(expected), "{does}: {told}");
-        assert!(does == "spin" || !told.contains("trying again"), "{does}: {told}");
+        assert!(!told.contains("trying again"), "{does}: {told}");
         assert_eq!(note(&server, DEV), note_of(&last), "{does}");
         assert_eq!(leftovers(&lab, &[&server, &clone]), [""; 0], "{does}");
         // Once it behaves, an admin has it tried again.
         culprit.does(&lab, "render");
         server.hydrate(&["catch-up", "--retry"]).success();
         assert_eq!(note(&server, PROD), note_of(&last), "{does}");
+        if culprit.is_maker() {
+            // What it makes is found once more by the next run.
+            return;
+        }
         // And that is known as well.
         culprit.does(&lab, does);
         let last = clone.commit("web again", &[("apps/web/dev/config.yaml", &config_map("web", "again"))]);

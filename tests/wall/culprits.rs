@@ -142,10 +142,17 @@ pub fn turned(culprit: &Culprit, does: &str) -> (Lab, Repo, Repo) {
 }
 
 impl Culprit {
+    /// Whether it makes Applications.
+    pub fn is_maker(&self) -> bool {
+        !self.says.is_empty()
+    }
+
     /// What it does from now on.
     pub fn does(&self, lab: &Lab, does: &str) {
-        // All others end by themselves, however busy this machine is.
-        global(lab, "hydrate.renderTimeLimit", if does == "spin" { "4" } else { "60" });
+        // All others end by themselves, however busy this machine is. With another limit everything would be tried again.
+        if does != "render" {
+            global(lab, "hydrate.renderTimeLimit", if does == "spin" { "4" } else { "60" });
+        }
         global(lab, &format!("hydrate-test.{}.does", self.name), does);
     }
 
