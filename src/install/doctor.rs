@@ -366,14 +366,16 @@ impl<'a> Doctor<'a> {
         Ok(())
     }
 
-    /// Branches that the settings call dry, and that do not exist.
+    /// Branches that the settings call dry, that do not exist, and that no other took the place of.
     fn missing_dry_branches(&mut self, dry_branches: &[BranchName]) -> Result<(), Error> {
         let refs = self.repository.refs()?;
         let git = self.git_command();
         if refs.below("refs/heads/").next().is_none() {
             return Ok(());
         }
-        for missing in dry_branches.iter().filter(|branch| refs.branch(branch.as_str()).is_none()) {
+        let is_missing = |name: &str| refs.branch(name).is_none() && !self.successors.contains_key(name);
+        let missing: Vec<&BranchName> = dry_branches.iter().filter(|branch| is_missing(branch.as_str())).collect();
+        for missing in missing {
             let name = shell_word(missing.as_str());
             let remedy = format!("push it, or name another: {git} hydrate config unset dryBranches {name}");
             self.bad(format!("the setting dryBranches names {missing}, which does not exist"), remedy);
