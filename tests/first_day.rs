@@ -5,18 +5,9 @@ use std::fs;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use crate::support::{Answer, Lab, Repo};
+use crate::truth::pushed;
 
 const CONFIG: &str = "refs/hydrate/config";
-
-/// A server, and a clone that has pushed the example.
-fn pushed(lab: &Lab) -> (Repo, Repo) {
-    let server = lab.server();
-    let clone = server.clone_to("clone");
-    clone.example();
-    clone.push().success();
-    clone.git(&["fetch", "-q"]);
-    (server, clone)
-}
 
 /// Has the next `git hydrate config edit` run a script on the file.
 fn editor(lab: &Lab, repo: &Repo, script: &str) {

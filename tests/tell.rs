@@ -135,7 +135,9 @@ fn the_platform_sees_each_branch_that_a_push_moves() {
     push(&clone);
     assert_eq!(lines(&host), [] as [[String; 3]; 0], "no branch moved");
     assert!(
-        host.hydrate(&["doctor"]).stdout.contains("good     hooks/post-receive.d/gitea is told of hydrated branches\n")
+        host.hydrate(&["doctor"])
+            .stdout
+            .contains("good     hooks/post-receive.d/gitea is notified of hydrated branches\n")
     );
 }
 
@@ -223,11 +225,11 @@ fn a_platform_that_fails_or_hangs_holds_up_nobody() {
     fs::write(host.path.join("trap"), format!("{NOT_OF_THE_PUSH}echo no database >&2; exit 3\n")).expect("written");
     let told = push(&clone).stderr.replace("remote: ", "").replace("  ", " ").replace('\n', " ");
     let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
-    let expected = "warning: the host was not told of the hydrated branches, the next push tells it: \
+    let expected = "warning: the platform was not notified of the hydrated branches; the next push does it: \
                     hooks/post-receive.d/gitea: exit status 3: no database";
     assert!(told.contains(expected), "{told}");
     let doctor = host.hydrate(&["doctor"]).stdout;
-    assert!(doctor.contains("advice   the platform was not told of environments/dev\n"), "{doctor}");
+    assert!(doctor.contains("advice   the platform was not notified of environments/dev\n"), "{doctor}");
     host.git(&["config", "hydrate.tellTimeLimit", "1"]);
     fs::write(host.path.join("trap"), format!("{NOT_OF_THE_PUSH}sleep 1000\n")).expect("written");
     clone.commit("more", &[("apps/web/dev/config.yaml", &config_map("web", "more"))]);
@@ -237,7 +239,7 @@ fn a_platform_that_fails_or_hangs_holds_up_nobody() {
     fs::remove_file(host.path.join("trap")).expect("there");
     let expected = line(ZERO, &tip(&host, "environments/dev"), "environments/dev");
     assert_eq!(told_by_the_next_push(&host, &clone), [expected]);
-    assert!(!host.hydrate(&["doctor"]).stdout.contains("was not told"));
+    assert!(!host.hydrate(&["doctor"]).stdout.contains("was not notified"));
 }
 
 #[test]

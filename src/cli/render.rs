@@ -42,7 +42,7 @@ fn forms() -> String {
 git hydrate render web                     the Application `web` of HEAD, as its manifest.yaml
 git hydrate render web --rev main~3        … of another commit
 git hydrate render --all DIR [FLAGS]       what would be deployed, as files below DIR,
-                                           the flags: `git hydrate render --all --help`
+                                           the flags: `git hydrate render --all DIR --help`
 git hydrate render helm [NAME] CHART [FLAGS]  what `helm template` prints
 git hydrate render kustomize DIR [FLAGS]   what `kustomize build DIR` prints
 git hydrate render directory DIR           the plain manifests of a directory
@@ -70,6 +70,18 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         "--all" => all::run(&rest),
         flag if flag.starts_with('-') => bail!(WrongUse(format!("unexpected argument `{flag}`"))),
         name => application(name, &rest, json),
+    }
+}
+
+/// The flags of a form; none when its help was asked for, which is printed.
+fn flags<T: clap::Parser>(arguments: &[&str]) -> anyhow::Result<Option<T>> {
+    match T::try_parse_from(arguments) {
+        Ok(flags) => Ok(Some(flags)),
+        Err(error) if !error.use_stderr() => {
+            output::print(error.to_string())?;
+            Ok(None)
+        }
+        Err(error) => bail!(WrongUse(error.to_string().trim_start_matches("error: ").trim_end().to_owned())),
     }
 }
 

@@ -48,7 +48,7 @@ pub fn tell(repository: &Repository) -> Result<(), String> {
     }
     let Some(host) = Host::of(repository) else { return Ok(()) };
     let told = tell_all(repository, &host, &Deadline::in_time(Options::read(repository).tell_time_limit));
-    told.map_err(|why| format!("the host was not told of the hydrated branches, the next push tells it: {why}"))
+    told.map_err(|why| format!("the platform was not notified of the hydrated branches; the next push does it: {why}"))
 }
 
 /// The branches, by full name, that the host of the repository does not know as they are; none where no host has to be told.

@@ -7,7 +7,8 @@ use clap::Parser;
 
 use super::super::clone::{self, Clone};
 use super::super::diff::Dry;
-use super::super::{Outcome, WrongUse, output};
+use super::super::{Outcome, output};
+use super::flags;
 use crate::hydrate::{Against, Preview};
 
 /// Writes what hydrating a commit would deploy: DIR/BRANCH/PATH/manifest.yaml for each Application.
@@ -43,14 +44,7 @@ struct Flags {
 }
 
 pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
-    let flags = match Flags::try_parse_from(arguments) {
-        Ok(flags) => flags,
-        Err(error) if !error.use_stderr() => {
-            output::print(error.to_string())?;
-            return Ok(Outcome::Done);
-        }
-        Err(error) => bail!(WrongUse(error.to_string().trim_start_matches("error: ").trim_end().to_owned())),
-    };
+    let Some(flags) = flags::<Flags>(arguments)? else { return Ok(Outcome::Done) };
     make_empty(&flags.dir)?;
     let clone = Clone::open(&flags.clone)?;
     let dry = Dry::of(&clone, (&flags.rev, flags.worktree), "git hydrate render --all")?;

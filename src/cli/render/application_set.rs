@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use clap::Parser;
 
 use super::super::{Outcome, WrongUse, output};
-use super::{below_root, tell};
+use super::{below_root, flags, tell};
 use crate::application::set::{self, Home, Limits, Recorded, Sources};
 use crate::diag::{Diagnostic, Span};
 use crate::git::{Location, Repository};
@@ -52,14 +52,7 @@ struct Flags {
 }
 
 pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
-    let flags = match Flags::try_parse_from(arguments) {
-        Ok(flags) => flags,
-        Err(error) if !error.use_stderr() => {
-            output::print(error.to_string())?;
-            return Ok(Outcome::Done);
-        }
-        Err(error) => bail!(WrongUse(error.to_string().trim_start_matches("error: ").trim_end().to_owned())),
-    };
+    let Some(flags) = flags::<Flags>(arguments)? else { return Ok(Outcome::Done) };
     let (file, bytes) = read(&flags.file)?;
     let sets = match set::read_sets(&file, &bytes) {
         Ok(sets) => sets,

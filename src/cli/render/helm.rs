@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use clap::Parser;
 
 use super::super::{Outcome, WrongUse, output};
-use super::string_slice;
+use super::{flags, string_slice};
 use crate::diag::clipped;
 use crate::helm::{self, Effects, ValuesSource};
 use crate::path::RepoPath;
@@ -77,14 +77,7 @@ struct Flags {
 }
 
 pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
-    let flags = match Flags::try_parse_from(arguments) {
-        Ok(flags) => flags,
-        Err(error) if !error.use_stderr() => {
-            output::print(error.to_string())?;
-            return Ok(Outcome::Done);
-        }
-        Err(error) => bail!(WrongUse(error.to_string().trim_start_matches("error: ").trim_end().to_owned())),
-    };
+    let Some(flags) = flags::<Flags>(arguments)? else { return Ok(Outcome::Done) };
     let (name, chart) = match &flags.operands[..] {
         [name, chart] => (Some(name.clone()), chart),
         [chart] => (None, chart),

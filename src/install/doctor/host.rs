@@ -23,7 +23,7 @@ impl Doctor<'_> {
                     let what = "the platform does not see hydrated branches: hydrate.tell is false";
                     self.advise(what, format!("{git} config --unset-all hydrate.tell"));
                 }
-                (true, _) => self.good(format!("{GITEA} is told of hydrated branches")),
+                (true, _) => self.good(format!("{GITEA} is notified of hydrated branches")),
             }
             self.forge_pusher();
         }
@@ -32,8 +32,8 @@ impl Doctor<'_> {
             let names: Vec<&str> = untold.iter().take(SHOWN_MAX).map(|name| branch(name)).collect();
             let more = if untold.len() > SHOWN_MAX { ", …" } else { "" };
             self.advise(
-                format!("the platform was not told of {}{more}", names.join(", ")),
-                "the next push tells it".to_owned(),
+                format!("the platform was not notified of {}{more}", names.join(", ")),
+                "the next push does it".to_owned(),
             );
         }
     }
