@@ -97,17 +97,22 @@ fn what_several_pushes_left_is_hydrated_commit_by_commit() {
     assert_eq!(heads(&refs(&host)), heads(&expected[6]));
 }
 
-#[test]
-fn a_shallow_clone_is_deepened() {
-    let (lab, expected) = (Lab::new(), by_hook());
-    let host = lab.bare(&[]);
+/// The history, of which a job hydrated the first push only.
+fn hydrated_once(host: &Repo) {
     let mut pushes = 0;
-    history(&host, |host| {
+    history(host, |host| {
         pushes += 1;
         if pushes == 1 {
             host.clone_to("first").hydrate(&["push"]).success();
         }
     });
+}
+
+#[test]
+fn a_shallow_clone_is_deepened() {
+    let (lab, expected) = (Lab::new(), by_hook());
+    let host = lab.bare(&[]);
+    hydrated_once(&host);
     let url = format!("file://{}", host.path.display());
     host.git(&["clone", "-q", "--depth=1", "--branch=main", &url, "../job"]);
     let job = Repo::at(&lab, "job");
@@ -142,13 +147,7 @@ fn a_partial_clone_fetches_what_it_lacks_at_once() {
     for key in ["uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"] {
         host.git(&["config", key, "true"]);
     }
-    let mut pushes = 0;
-    history(&host, |host| {
-        pushes += 1;
-        if pushes == 1 {
-            host.clone_to("first").hydrate(&["push"]).success();
-        }
-    });
+    hydrated_once(&host);
     let url = format!("file://{}", host.path.display());
     host.git(&["clone", "-q", "--filter=blob:none", "--no-checkout", &url, "../job"]);
     let job = Repo::at(&lab, "job");
