@@ -1,13 +1,13 @@
 //! What the parts of a hydration cost, each by itself: `cargo bench --bench engines`.
 
 use divan::{Bencher, black_box};
-use git_hydrate::application::{self, Patterns, RuleSet};
-use git_hydrate::helm::{self, Charts};
-use git_hydrate::kustomize::{self, Options};
-use git_hydrate::manifest::{self, Manifest, Source};
-use git_hydrate::path::RepoPath;
-use git_hydrate::plan::{Changes, Discovery};
-use git_hydrate::view::{MemoryFiles, View};
+use git_hydrate::testing::application::{self, Patterns, RuleSet};
+use git_hydrate::testing::helm::{self, Charts};
+use git_hydrate::testing::kustomize::{self, Options};
+use git_hydrate::testing::manifest::{self, Manifest, Source};
+use git_hydrate::testing::path::RepoPath;
+use git_hydrate::testing::plan::{Changes, Discovery};
+use git_hydrate::testing::view::{MemoryFiles, View};
 
 fn main() {
     divan::main();

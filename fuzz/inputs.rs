@@ -5,21 +5,21 @@
 
 use std::collections::BTreeMap;
 
-use git_hydrate::application::set::{self, Clusters, Home, Sources};
-use git_hydrate::application::{self, Jsonnet, Patterns, RuleSet};
-use git_hydrate::go::glob::Glob;
-use git_hydrate::helm;
-use git_hydrate::hydrate::{CommitRequest, check_settings};
-use git_hydrate::jsonnet;
-use git_hydrate::kustomize;
-use git_hydrate::manifest;
-use git_hydrate::metadata::{self, Provenance, Trailers, contract, read_note};
-use git_hydrate::path::RepoPath;
-use git_hydrate::plan::Discovery;
-use git_hydrate::remote;
-use git_hydrate::settings::SettingsFiles;
-use git_hydrate::view::{MemoryFiles, View};
-use git_hydrate::yaml::{self, Dialect, Limits, Sequences, Value, json, sigs};
+use git_hydrate::testing::application::set::{self, Clusters, Home, Sources};
+use git_hydrate::testing::application::{self, Jsonnet, Patterns, RuleSet};
+use git_hydrate::testing::go::glob::Glob;
+use git_hydrate::testing::helm;
+use git_hydrate::testing::hydrate::{CommitRequest, check_settings};
+use git_hydrate::testing::jsonnet;
+use git_hydrate::testing::kustomize;
+use git_hydrate::testing::manifest;
+use git_hydrate::testing::metadata::{self, Provenance, Trailers, contract, read_note};
+use git_hydrate::testing::path::RepoPath;
+use git_hydrate::testing::plan::Discovery;
+use git_hydrate::testing::remote;
+use git_hydrate::testing::settings::SettingsFiles;
+use git_hydrate::testing::view::{MemoryFiles, View};
+use git_hydrate::testing::yaml::{self, Dialect, Limits, Sequences, Value, json, sigs};
 
 /// Of a text of YAML.
 const LIMITS: Limits = Limits { bytes: 1 << 16, depth: 64, nodes: 10_000 };

@@ -55,6 +55,7 @@
 //!
 //! ```text
 //! edge        bin main
+//!             fetch testing
 //!             cli hook remote report      cli -> hook remote report, hook -> report, remote -> report
 //! operation   install wall worker
 //!             hydrate
@@ -88,40 +89,67 @@
 // Modules tell their design, private parts included; the name of such a part is shown without a link.
 #![allow(rustdoc::private_intra_doc_links)]
 
-pub mod application;
-pub mod cache;
-pub mod cli;
-pub mod diag;
-pub mod diff;
-pub mod directory;
-pub mod git;
-pub mod go;
+mod application;
+mod cache;
+mod cli;
+mod diag;
+mod diff;
+mod directory;
+#[doc(hidden)]
+pub mod fetch;
+mod git;
+mod go;
 #[cfg(test)]
 #[path = "growth/tests.rs"]
 mod growth;
-pub mod helm;
-pub mod hook;
-pub mod hydrate;
-pub mod inputs;
-pub mod install;
+mod helm;
+mod hook;
+mod hydrate;
+mod inputs;
+mod install;
 mod jinja;
-pub mod jsonnet;
-pub mod kustomize;
-pub mod manifest;
-pub mod metadata;
-pub mod path;
-pub mod plan;
-pub mod plugin;
-pub mod publish;
-pub mod remote;
-pub mod render;
-pub mod report;
-pub mod settings;
+mod jsonnet;
+mod kustomize;
+mod manifest;
+mod metadata;
+mod path;
+mod plan;
+mod plugin;
+mod publish;
+mod remote;
+mod render;
+mod report;
+mod settings;
 mod shares;
 mod stack;
-pub mod template;
+mod template;
+#[doc(hidden)]
+pub mod testing;
 mod versions;
-pub mod view;
-pub mod wall;
-pub mod worker;
-pub mod yaml;
+mod view;
+mod wall;
+mod worker;
+mod yaml;
+
+use std::process::ExitCode;
+
+use jsonnet::evaluate;
+use plugin::confine;
+
+/// Runs the command that this process's arguments name, and returns its exit code.
+///
+/// The first argument may also name what a process that we start of ourselves does: confine a program, evaluate Jsonnet,
+/// render one Application.
+pub fn run() -> ExitCode {
+    let mut args = std::env::args_os().skip(1).peekable();
+    if args.next_if(|arg| arg == confine::ARGUMENT).is_some() {
+        return confine::main(args);
+    }
+    if args.next_if(|arg| arg == evaluate::ARGUMENT).is_some() {
+        return confine::to_current_directory(|| evaluate::main(args));
+    }
+    if args.next_if(|arg| arg == render::ARGUMENT).is_some() {
+        return render::main(args);
+    }
+    cli::run()
+}

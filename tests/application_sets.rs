@@ -9,12 +9,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use git_hydrate::application::set::{Expanded, Home, Limits, Sources, read_sets};
-use git_hydrate::diag::Diagnostic;
-use git_hydrate::path::RepoPath;
-use git_hydrate::template;
-use git_hydrate::view::{Kind, MemoryFiles, View};
-use git_hydrate::yaml::{self, Value, json};
+use git_hydrate::testing::application::set::{Expanded, Home, Limits, Sources, read_sets};
+use git_hydrate::testing::diag::Diagnostic;
+use git_hydrate::testing::path::RepoPath;
+use git_hydrate::testing::template;
+use git_hydrate::testing::view::{Kind, MemoryFiles, View};
+use git_hydrate::testing::yaml::{self, Value, json};
 
 use crate::support::{Lab, Repo};
 

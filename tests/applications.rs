@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use git_hydrate::application::{self, Application, BranchName, Context, Environment, Patterns, Profile, Standing};
-use git_hydrate::path::RepoPath;
-use git_hydrate::view::{MemoryFiles, View};
+use git_hydrate::testing::application::{self, Application, BranchName, Context, Environment, Patterns, Profile, Standing};
+use git_hydrate::testing::path::RepoPath;
+use git_hydrate::testing::view::{MemoryFiles, View};
 
 fn cases() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/applications")

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::path::Path;
 
-use git_hydrate::go::json;
-use git_hydrate::go::path::{Pattern, clean};
-use git_hydrate::go::regexp::Regex;
-use git_hydrate::go::strconv::{self, NumberError};
-use git_hydrate::go::time::{self, Time, Zone};
-use git_hydrate::go::url::{Part, Url, escape, unescape};
+use git_hydrate::testing::go::json;
+use git_hydrate::testing::go::path::{Pattern, clean};
+use git_hydrate::testing::go::regexp::Regex;
+use git_hydrate::testing::go::strconv::{self, NumberError};
+use git_hydrate::testing::go::time::{self, Time, Zone};
+use git_hydrate::testing::go::url::{Part, Url, escape, unescape};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 

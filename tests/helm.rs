@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-use git_hydrate::helm::{self, Effects, Options};
-use git_hydrate::path::RepoPath;
-use git_hydrate::view::{DiskFiles, MemoryFiles, View};
+use git_hydrate::testing::helm::{self, Effects, Options};
+use git_hydrate::testing::path::RepoPath;
+use git_hydrate::testing::view::{DiskFiles, MemoryFiles, View};
 
 use crate::support::BINARY;
 

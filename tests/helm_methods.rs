@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use git_hydrate::helm::{self, Options};
-use git_hydrate::path::RepoPath;
-use git_hydrate::view::{MemoryFiles, View};
+use git_hydrate::testing::helm::{self, Options};
+use git_hydrate::testing::path::RepoPath;
+use git_hydrate::testing::view::{MemoryFiles, View};
 
 const METHODS: &str = include_str!("cases/helm-methods/methods.txt");
 const ROWS: &str = include_str!("cases/helm-methods/rows.txt");

@@ -9,12 +9,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use git_hydrate::git::{
+use git_hydrate::testing::git::{
     Expected, Location, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TreeEdit, update_refs,
 };
-use git_hydrate::hydrate::{Observer, Outcome, Planned, RefNames, Report, Setup, Wake, hydrate, plan};
-use git_hydrate::metadata::Time;
-use git_hydrate::render::{Isolation, Machine, Renderers};
+use git_hydrate::testing::hydrate::{Observer, Outcome, Planned, RefNames, Report, Setup, Wake, hydrate, plan};
+use git_hydrate::testing::metadata::Time;
+use git_hydrate::testing::render::{Isolation, Machine, Renderers};
 
 use super::support::{BINARY, Lab, Repo};
 

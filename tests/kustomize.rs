@@ -7,9 +7,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use git_hydrate::kustomize::{self, NativeCharts, Options};
-use git_hydrate::path::RepoPath;
-use git_hydrate::view::{DiskFiles, View};
+use git_hydrate::testing::kustomize::{self, NativeCharts, Options};
+use git_hydrate::testing::path::RepoPath;
+use git_hydrate::testing::view::{DiskFiles, View};
 
 #[derive(serde::Deserialize)]
 struct Case {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use git_hydrate::plugin::{Call, Error, Limits, Output, Runner, Settings};
+use git_hydrate::testing::plugin::{Call, Error, Limits, Output, Runner, Settings};
 
 fn runner(limits: Limits) -> Runner {
     Runner::new(Settings {

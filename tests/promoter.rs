@@ -51,7 +51,7 @@ fn tip(server: &Repo, branch: &str) -> String {
 /// What Promoter takes of `hydrator.metadata`; the test fails where its API server would refuse it.
 fn metadata(server: &Repo, branch: &str, dir: &str) -> Value {
     let text = server.git(&["show", &format!("refs/heads/{branch}:{dir}hydrator.metadata")]);
-    let problems = git_hydrate::metadata::contract::check_metadata(text.as_bytes());
+    let problems = git_hydrate::testing::metadata::contract::check_metadata(text.as_bytes());
     assert!(problems.is_empty(), "{branch}: {problems:?}");
     serde_json::from_str(&text).expect("JSON")
 }

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use git_hydrate::application::{self, Application, Profile};
-use git_hydrate::manifest::{self, Key, Manifest};
-use git_hydrate::path::RepoPath;
-use git_hydrate::plugin::{self, Runner};
-use git_hydrate::render::{Context, Error, Failure, Limits, Rendered, Renderers, Tools, conflicts, objects};
-use git_hydrate::settings::RendererName;
-use git_hydrate::view::{Files, Kind, MemoryFiles, Seen, View};
+use git_hydrate::testing::application::{self, Application, Profile};
+use git_hydrate::testing::manifest::{self, Key, Manifest};
+use git_hydrate::testing::path::RepoPath;
+use git_hydrate::testing::plugin::{self, Runner};
+use git_hydrate::testing::render::{Context, Error, Failure, Limits, Rendered, Renderers, Tools, conflicts, objects};
+use git_hydrate::testing::settings::RendererName;
+use git_hydrate::testing::view::{Files, Kind, MemoryFiles, Seen, View};
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 

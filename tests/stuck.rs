@@ -3,9 +3,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use git_hydrate::git::{Location, Repository};
-use git_hydrate::hydrate::{self, Observer, Outcome, RefNames, Report, Setup, Wake};
-use git_hydrate::render::{Isolation, Machine, Renderers};
+use git_hydrate::testing::git::{Location, Repository};
+use git_hydrate::testing::hydrate::{self, Observer, Outcome, RefNames, Report, Setup, Wake};
+use git_hydrate::testing::render::{Isolation, Machine, Renderers};
 
 use crate::push::{application, config_map, dry, note, note_of, tip};
 use crate::support::{BINARY, Lab, Repo};

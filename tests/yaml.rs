@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use git_hydrate::yaml::{self, Dialect, Limits, Sequences, Value, json, sigs};
+use git_hydrate::testing::yaml::{self, Dialect, Limits, Sequences, Value, json, sigs};
 
 fn cases() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use git_hydrate::git::{Location, Notes, ObjectBuffer, Repository};
-use git_hydrate::hook::post_receive;
-use git_hydrate::hydrate::{FAILURES_REF, Failures};
-use git_hydrate::metadata::{self, DryCommit, Trailers};
-use git_hydrate::render::{Isolation, Machine};
+use git_hydrate::testing::git::{Location, Notes, ObjectBuffer, Repository};
+use git_hydrate::testing::hook::post_receive;
+use git_hydrate::testing::hydrate::{FAILURES_REF, Failures};
+use git_hydrate::testing::metadata::{self, DryCommit, Trailers};
+use git_hydrate::testing::render::{Isolation, Machine};
 use gix::objs::{Kind, Write as _};
 
 use super::inputs::Target;

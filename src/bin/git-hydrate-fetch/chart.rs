@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use data_encoding::HEXLOWER;
-use git_hydrate::inputs::index::{self, Index};
-use git_hydrate::inputs::{InputFile, Key, archive};
-use git_hydrate::yaml::{self, Limits, Value};
+use git_hydrate::fetch::inputs::index::{self, Index};
+use git_hydrate::fetch::inputs::{InputFile, Key, archive};
+use git_hydrate::fetch::yaml::{self, Limits, Value};
 use sha2::{Digest, Sha256};
 
 use super::web::Ask;

@@ -22,9 +22,9 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use git_hydrate::inputs::wire::{self, FromFetcher, ToFetcher, What};
-use git_hydrate::inputs::{InputFile, Key};
-use git_hydrate::plugin::confine;
+use git_hydrate::fetch::inputs::wire::{self, FromFetcher, ToFetcher, What};
+use git_hydrate::fetch::inputs::{InputFile, Key};
+use git_hydrate::fetch::confine;
 
 use talk::Talk;
 use web::Web;
@@ -153,7 +153,7 @@ impl Fetcher {
         let received = self.web.get(&key.url, web::Ask { accept: "*/*", bytes_max: 10 << 20 })?;
         let place = key.place();
         let name = place.file_name().unwrap_or("file");
-        let path = git_hydrate::path::RepoPath::new(name)?;
+        let path = git_hydrate::fetch::RepoPath::new(name)?;
         let file = InputFile { path, data: received.into() };
         Ok(Fetched { version: String::new(), origin: String::new(), warnings: Vec::new(), files: vec![file] })
     }

@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-use git_hydrate::inputs::{InputFile, Key, archive};
-use git_hydrate::path::RepoPath;
-use git_hydrate::plugin::confine::FETCHED_FILE_BYTES_MAX;
+use git_hydrate::fetch::inputs::{InputFile, Key, archive};
+use git_hydrate::fetch::RepoPath;
+use git_hydrate::fetch::confine::FETCHED_FILE_BYTES_MAX;
 
 use super::address::refusal;
 use super::talk::Credential;
@@ -385,7 +385,7 @@ mod tests {
     use std::net::TcpListener;
     use std::sync::Arc;
 
-    use git_hydrate::inputs::wire::Rules;
+    use git_hydrate::fetch::inputs::wire::Rules;
 
     use super::super::{chart, talk::Talk, web::Web};
     use super::*;

@@ -5,8 +5,8 @@ use std::io::{self, Write as _};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Mutex, PoisonError};
 
-use git_hydrate::inputs::InputFile;
-use git_hydrate::inputs::wire::{self, FromFetcher};
+use git_hydrate::fetch::inputs::InputFile;
+use git_hydrate::fetch::inputs::wire::{self, FromFetcher};
 
 /// A name and a password.
 pub type Credential = (String, String);

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use data_encoding::BASE64;
-use git_hydrate::go::url::Url;
-use git_hydrate::inputs::wire::{FromFetcher, Rules};
+use git_hydrate::fetch::Url;
+use git_hydrate::fetch::inputs::wire::{FromFetcher, Rules};
 use ureq::http::{HeaderMap, Response};
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
 use ureq::unversioned::resolver::DefaultResolver;

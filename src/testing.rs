@@ -1,0 +1,136 @@
+//! What tests, benchmarks and fuzz targets call below the command line: these items, and nothing else.
+//!
+//! Not an interface: anything here changes without notice. A test that can push for real needs none of it.
+
+pub mod application {
+    pub use crate::application::{
+        Application, BranchName, Context, Environment, Jsonnet, Patterns, Profile, RuleSet, Standing, read, source,
+        validate,
+    };
+    pub mod set {
+        pub use crate::application::set::{
+            Clusters, Expanded, Home, Limits, Sources, Versions, import, read_recorded, read_sets,
+        };
+    }
+}
+
+pub mod diag {
+    pub use crate::diag::Diagnostic;
+}
+
+pub mod git {
+    pub use crate::git::{
+        Expected, Location, Mode, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TreeEdit,
+        update_refs,
+    };
+}
+
+pub mod go {
+    pub mod glob {
+        pub use crate::go::glob::Glob;
+    }
+    pub mod json {
+        pub use crate::go::json::format_number;
+    }
+    pub mod path {
+        pub use crate::go::path::{Pattern, clean};
+    }
+    pub mod regexp {
+        pub use crate::go::regexp::Regex;
+    }
+    pub mod strconv {
+        pub use crate::go::strconv::{
+            NumberError, atoi, format_float, format_shortest, format_shortest_32, parse_float, parse_int, parse_uint,
+            quote, unquote,
+        };
+    }
+    pub mod time {
+        pub use crate::go::time::{Time, Zone, duration_string, parse, parse_duration};
+    }
+    pub mod url {
+        pub use crate::go::url::{Part, Url, escape, unescape};
+    }
+}
+
+pub mod helm {
+    pub use crate::helm::{Charts, Effects, Error, Options, refusals, render, render_kept};
+}
+
+pub mod hook {
+    pub use crate::hook::post_receive;
+}
+
+pub mod hydrate {
+    pub use crate::hydrate::{
+        CommitRequest, FAILURES_REF, Failures, Observer, Outcome, Planned, RefNames, Report, Setup, Wake,
+        check_settings, hydrate, plan,
+    };
+}
+
+pub mod jsonnet {
+    pub use crate::jsonnet::{closure, libraries, objects};
+}
+
+pub mod kustomize {
+    pub use crate::kustomize::{NativeCharts, Options, build};
+}
+
+pub mod manifest {
+    pub use crate::manifest::{Key, Manifest, Source, encode, read};
+}
+
+pub mod metadata {
+    pub use crate::metadata::{
+        Address, DryCommit, Provenance, Time, Trailers, allowed_removals, note, read_note,
+    };
+    pub mod contract {
+        pub use crate::metadata::contract::{check_metadata, check_note};
+    }
+}
+
+pub mod path {
+    pub use crate::path::RepoPath;
+}
+
+pub mod plan {
+    pub use crate::plan::{Changes, Discovery};
+}
+
+pub mod plugin {
+    pub use crate::plugin::{Call, Error, Limits, Output, Runner, Settings};
+}
+
+pub mod remote {
+    pub use crate::remote::Address;
+}
+
+pub mod render {
+    pub use crate::render::{
+        Context, Error, Failure, Isolation, Limits, Machine, Rendered, Renderers, Tools, conflicts, objects,
+    };
+}
+
+pub mod settings {
+    pub use crate::settings::{RendererName, SettingsFiles};
+}
+
+pub mod template {
+    pub use crate::template::Limits;
+}
+
+pub mod view {
+    pub use crate::view::{DiskFiles, Files, Kind, MemoryFiles, Seen, View};
+}
+
+pub mod yaml {
+    pub use crate::yaml::{
+        Dialect, Error, Limits, Sequences, Value, decode, emit_node, emit_nodes, emit_v2, emit_v3, from_value, parse,
+        parse_first, resolve_aliases,
+    };
+    pub mod json {
+        pub use crate::yaml::json::{Options, decode, encode};
+    }
+    pub mod sigs {
+        pub use crate::yaml::sigs::{marshal, yaml_to_json};
+    }
+}
