@@ -1,6 +1,6 @@
 //! The Argo CD `Application` with `spec.sourceHydrator`: what to render, and where the result goes.
 //!
-//! In the order of a hydration: [`may_hold_applications`] and [`is_excluded`] choose the files of a dry tree, [`read`]
+//! In the order of a hydration: [`may_hold_applications`] and [`patches`] choose the files of a dry tree, [`read`]
 //! finds the Applications of one, [`validate`] judges all of them together, [`source`] merges the override files of a
 //! directory and chooses the tool, [`Environment::substitute`] replaces variables. Each is a function of what it is
 //! given, and its answer is a value.
@@ -68,9 +68,7 @@ pub use pause::PAUSED;
 pub use read::{File, Misspelt, is_marked, objects, read, read_by, read_too_large};
 pub use referenced::Referenced;
 pub use rules::{Rule, RuleSet};
-pub use search::{
-    PatternError, Patterns, is_excluded, is_inside_chart, is_kustomization, may_hold_applications, patches,
-};
+pub use search::{PatternError, Patterns, is_kustomization, may_hold_applications, patches};
 pub use source::{Source, SourceError, SourceType, Tool, source};
 pub use sync_policy::{Removal, SyncPolicy};
 pub use url::is_same_repository;

@@ -33,7 +33,7 @@ pub use danger::{Danger, Pruning, Severity};
 pub use image::{Image, ImageChange};
 pub use noise::Noise;
 pub use path::{FieldPath, Step};
-pub use value::{Difference, Item, Leaf, Place};
+pub use value::{Difference, Leaf, Place};
 
 /// How to compare.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

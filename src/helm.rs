@@ -54,17 +54,14 @@ use crate::template::{
 use crate::view::View;
 use crate::yaml::Mapping;
 
-pub use chart::{Chart, File};
+pub use chart::Chart;
 pub use charts::Charts;
+use coalesce::Nulls;
+use engine::Executed;
 pub use error::{Error, ErrorKind};
 pub use load::{hidden, load};
 pub use options::{Effects, Options, ValuesSource};
 pub use output::Document;
-pub use set::SetError;
-pub use split::{Version, split};
-
-use coalesce::Nulls;
-use engine::Executed;
 use probe::Subject;
 use tree::Tree;
 

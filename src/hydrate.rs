@@ -39,19 +39,18 @@ mod survey;
 mod unsearched;
 
 pub use ask::*;
-pub use branch_records::{BranchRecord, BranchRecords, RECORDS_REF};
+pub use branch_records::{BranchRecords, RECORDS_REF};
 pub use claims::dry_commits_of_branches;
 pub use dry_branches::keep_settings;
 pub use error::HydrateError;
-pub use failures::{FAILURES_REF, Failure, Failures};
+pub use failures::{FAILURES_REF, Failures};
 pub use gate::*;
 pub use heads::{REMOTE, dry_branches, dry_remote, hydrated_branches};
-pub use report::{BehindPath, BranchReport, Frozen, HydratedCommit, Outcome, Report, Skipped};
+pub use report::{BehindPath, BranchReport, Frozen, Outcome, Report, Skipped};
 pub use rules::{check_settings, files_of as settings_files_at, settings_files};
 pub use run::{
-    Again, CommitRequest, PathDetails, commit, first_settings, hydrate, hydrate_again, lock, lock_path,
-    record_branches, settle,
+    Again, CommitRequest, commit, first_settings, hydrate, hydrate_again, lock, lock_path, record_branches, settle,
 };
-pub use setup::{Observer, RefNames, Setup, Silent, Wake};
-pub use standing::{Origin, Standing, hydrated_commit};
+pub use setup::{Observer, RefNames, Setup, Wake};
+pub use standing::hydrated_commit;
 pub use survey::{Survey, check_settings_ref, survey};

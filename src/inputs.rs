@@ -21,15 +21,15 @@ mod scan;
 mod walk;
 pub mod wire;
 
-pub use chart_lock::{ChartLock, StaleLock};
+pub use chart_lock::ChartLock;
 pub use content::{InputFile, digest, files};
 pub(crate) use kept::VENDOR;
 pub use kept::{Kept, Unusable, check};
-pub use key::{Key, KeyError, Kind, is_exact_version, is_reference};
+pub use key::{Key, KeyError, Kind, is_exact_version};
 pub use lock::{Entry, Lock, LockError};
 pub use remote::{Remote, is_url};
-pub use scan::{Found, Need, Scan, Source, Use};
-pub use walk::{Mention, Place, Step, Walked, What, walk};
+pub use scan::{Found, Need, Scan, Source};
+pub use walk::{Mention, Place, Step, What, walk};
 
 /// The directory of inputs and of their lock file, at the root of a dry tree.
 pub const TOP: &str = ".hydrate";

@@ -37,7 +37,7 @@ pub use doctor::{Doctor, Finding, Health, Surroundings};
 pub use every::repositories;
 pub use forge::{FORGE_PUSHER, GITEA, forge_pusher};
 pub use guard::Owned;
-pub use hook::{CLIENT_HOOKS, Hook, SERVER_HOOKS};
+pub use hook::{CLIENT_HOOKS, SERVER_HOOKS};
 
 /// Installs or uninstalls, one thing after the other; the result is a list of [`Step`]s.
 #[derive(Debug)]

@@ -56,8 +56,8 @@ use transform::{Labels, Transformer};
 
 pub use charts::NativeCharts;
 pub use error::Error;
-pub use generate::helm::{ChartRequest, RenderChart, ValuesFile};
-pub use options::{LoadRestrictor, Options, Reorder};
+pub use generate::helm::RenderChart;
+pub use options::{Options, Reorder};
 pub use tree::Limits;
 
 /// What a build gives.

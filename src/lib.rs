@@ -84,10 +84,6 @@
 //! `Why` in `hydrate/run/plan.rs`. A new generator of ApplicationSets: `application/set`. A new mistake of an Application: `application/mistake.rs`. What a hydrated branch says of
 //! itself: [`metadata::Writer`].
 #![forbid(unsafe_code)]
-#![deny(missing_docs)]
-#![deny(rustdoc::broken_intra_doc_links)]
-// Modules tell their design, private parts included; the name of such a part is shown without a link.
-#![allow(rustdoc::private_intra_doc_links)]
 
 mod application;
 mod cache;

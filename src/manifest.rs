@@ -11,7 +11,7 @@ use std::fmt;
 
 use crate::yaml::{Mapping, Sequences, Value, emit_v3_documents};
 
-pub use read::{Source, Unreadable, read};
+pub use read::{Source, read};
 
 /// One Kubernetes object: a mapping whose `kind` is a string that is not empty.
 #[derive(Debug, Clone, PartialEq)]

@@ -28,15 +28,13 @@ pub use behind::Behind;
 pub use copied::{Followed, Hydrated, copy_metadata, read_copy_metadata};
 pub use dry::{DryCommit, Message};
 pub use message::{Trailers, allowed_removals};
-pub use read::{NOTES_REF, Provenance, UnreadableMetadata, note, read_note};
-pub use reference::Reference;
-pub use settings::{Identity, IdentityError, Settings, TemplateFile, Tools};
+pub use read::{NOTES_REF, Provenance, note, read_note};
+pub use settings::{Identity, Settings, TemplateFile, Tools};
 pub use time::Time;
-pub use values::{COMMIT_MESSAGE_VALUES, Origin, PathContent, README_VALUES};
+pub use values::{Origin, PathContent};
 pub use writer::{
-    ARGOCD_README, COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, DEFAULT_COMMIT_MESSAGE,
-    DEFAULT_GO_COMMIT_MESSAGE, Files, GO_README, PROPOSAL_README, README_GO_TEMPLATE, README_TEMPLATE, Writer,
-    commit_date,
+    COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, DEFAULT_COMMIT_MESSAGE, DEFAULT_GO_COMMIT_MESSAGE, Files,
+    GO_README, PROPOSAL_README, README_GO_TEMPLATE, README_TEMPLATE, Writer,
 };
 
 /// The revision of the code that makes the bytes of a hydrated commit: the trailer `Hydrate-Engine`.

@@ -13,4 +13,4 @@ pub use make::{
     Again, Answered, Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders, Unanswered, Unrendered,
     expand_again, render_again,
 };
-pub use removal::{Counts, Destination, Losses, Objects, Removal, RemovalMistake, removals};
+pub use removal::{Counts, Destination, Losses, Objects, Removal, removals};

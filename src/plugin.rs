@@ -16,5 +16,5 @@ pub mod confine;
 mod policy;
 mod runner;
 
-pub use policy::{Limits, Restriction};
+pub use policy::Limits;
 pub use runner::{Call, Error, Output, Runner, Settings};

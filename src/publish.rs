@@ -73,11 +73,6 @@ impl<'a> HydratedTree<'a> {
         Self { buffer, root, listings }
     }
 
-    /// The id of the tree.
-    pub fn id(&self) -> ObjectId {
-        self.root
-    }
-
     /// What is at a path; none when there is nothing.
     pub fn entry(&self, path: &RepoPath) -> Result<Option<(Mode, ObjectId)>, Error> {
         let mut here = (Mode::Directory, self.root);

@@ -30,7 +30,7 @@ use crate::wall::{self, Ended};
 use cache::Cache;
 use dialogue::{Request, Service};
 
-pub use address::{Address, AddressError};
+pub use address::Address;
 
 /// The environment variable that tells us in a child of ours that we are at work already.
 pub const GUARD: &str = "GIT_REMOTE_HYDRATE";

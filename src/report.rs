@@ -13,7 +13,7 @@ use crate::hydrate::Observer;
 
 pub use console::{Console, wrap};
 pub use log::log;
-pub use paint::{Paint, Painted, Style, screened, screened_json};
+pub use paint::{Paint, Style, screened, screened_json};
 pub use text::{Wording, counted, diagnostics, summary};
 
 /// How long work may take before it is worth a line.

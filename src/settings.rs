@@ -31,8 +31,10 @@ use crate::path::RepoPath;
 
 pub use crate::metadata::Tools;
 pub use frozen::{Freeze, Frozen};
-pub use on_failure::{Chosen, Held, OnFailure};
-pub use shape::{keys, unknown_key};
+pub use on_failure::{Held, OnFailure};
+#[cfg(test)]
+pub use shape::keys;
+pub use shape::unknown_key;
 
 /// The ref whose tree holds the settings.
 pub const SETTINGS_REF: &str = "refs/hydrate/config";

@@ -6,7 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use git_hydrate::testing::application::{self, Application, BranchName, Context, Environment, Patterns, Profile, Standing};
+use git_hydrate::testing::application::{
+    self, Application, BranchName, Context, Environment, Patterns, Profile, Standing,
+};
 use git_hydrate::testing::path::RepoPath;
 use git_hydrate::testing::view::{MemoryFiles, View};
 

@@ -6,6 +6,7 @@
 //!
 //! `HOSTILE=table` prints exit code, time on a processor and on the wall, peak memory of the largest process and of all
 //! together, and the answer of each; `tests/long/hostile` does so with a release build.
+#![expect(unsafe_code, reason = "limits and costs of a child, from libc")]
 
 mod charts;
 mod costs;

@@ -54,13 +54,6 @@ pub fn patches(kustomization: &RepoPath, bytes: &[u8]) -> BTreeSet<RepoPath> {
     names.filter_map(|name| dir.resolve(name).ok()).collect()
 }
 
-/// Whether the file is never an Application: part of a chart, or a patch of a kustomization.
-///
-/// `patches` are all that [`patches`] found in the kustomizations of the tree.
-pub fn is_excluded(path: &RepoPath, is_chart: impl Fn(&RepoPath) -> bool, patches: &BTreeSet<RepoPath>) -> bool {
-    patches.contains(path) || is_inside_chart(path, is_chart)
-}
-
 /// The setting `applications`, and any other list of path or branch patterns: which are meant.
 ///
 /// Each pattern is read much as a line of `.gitignore`, but says what is meant instead of what is ignored: `*` and `?`

@@ -28,7 +28,6 @@ struct Inner {
 
 /// What is wrong. The messages are Helm's, those of limits and refusals excepted.
 #[derive(Debug, Clone, thiserror::Error)]
-#[expect(missing_docs, reason = "the message says it")]
 pub enum ErrorKind {
     #[error(transparent)]
     View(#[from] ViewError),

@@ -21,21 +21,17 @@ mod status;
 mod vendor;
 mod verify;
 
-pub use adopt::{
-    AdoptedApplication, Adoption, Asked, BranchPattern, Cause, NeededInput, ProposedSetting, Seen, Unnamed, adopt,
-};
-pub use apps::{AboveMaker, Listed, ListedApplication, MadeBy, application_sets, list, repo_urls, show};
+pub use adopt::{AdoptedApplication, Adoption, Asked, Cause, Unnamed, adopt};
+pub use apps::{Listed, ListedApplication, application_sets, list, repo_urls, show};
 pub use check::{CheckFinding, Checked, Rule, Tree, check};
-pub use explain::{
-    Candidate, Changed, ChangedLine, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects,
-};
+pub use explain::{Candidate, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects};
 pub use foreign::{ForeignBranch, foreign};
-pub use history::{Dry, Entry, History, ObjectCounts, PathChange, Selection, SkippedDry, is_hydrated};
+pub use history::{Entry, History, ObjectCounts, PathChange, Selection, is_hydrated};
 pub use input_changes::InputChange;
-pub use planned::{Planned, PlannedBranch, PlannedCommit, PlannedFrozen, PlannedRender, PlannedStay, PlannedWhy, plan};
+pub use planned::{Planned, PlannedBranch, PlannedFrozen, PlannedRender, PlannedWhy, plan};
 pub use preview::{Against, MergeBase, Preview, PreviewedBranch, PreviewedPath, preview};
 pub use recomputed::recompute;
 pub use single::{Single, render_named};
-pub use status::{BranchState, BranchStatus, FrozenStatus, Promotion, Restorable, problems, status};
+pub use status::{BranchState, BranchStatus, Promotion, Restorable, problems, status};
 pub use vendor::{Inputs, Outputs, Rendering, inputs, outputs};
-pub use verify::{Fault, Finding, Line, Verified, audited, lines, strayed, verify};
+pub use verify::{Line, Verified, audited, lines, strayed, verify};

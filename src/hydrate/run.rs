@@ -44,7 +44,7 @@ use crate::git::{self, Lock, Repository};
 use crate::settings::Settings;
 
 pub use recorded::record_branches;
-pub use request::{CommitRequest, PathDetails, commit};
+pub use request::{CommitRequest, commit};
 
 pub(super) use branch::{Branch, initial};
 pub(super) use failed_render::{FailedBranch, FailedRender, FailureKind};

@@ -96,11 +96,6 @@ impl Changes {
         self.environments.iter().all(EnvironmentDiff::is_same) && self.problems.is_empty()
     }
 
-    /// Whether all environments hydrate.
-    pub fn renders(&self) -> bool {
-        self.problems.is_empty() && self.environments.iter().all(EnvironmentDiff::renders)
-    }
-
     /// Everything that is wrong or odd, as often as it was found.
     pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         let branches = self.environments.iter().map(|environment| &environment.branch);

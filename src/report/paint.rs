@@ -58,6 +58,7 @@ impl Paint {
     /// No colours.
     pub const PLAIN: Self = Self(false);
     /// Colours.
+    #[cfg(test)]
     pub const COLOURED: Self = Self(true);
 
     /// Colours as git would decide for what goes to a terminal or not: by `color.ui`, and by a dumb terminal. Unless that

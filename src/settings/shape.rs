@@ -120,6 +120,7 @@ const RULE: &[Key] = &[
 ];
 
 /// The names of all keys, in the order of [`super::Settings`].
+#[cfg(test)]
 pub fn keys() -> impl Iterator<Item = &'static str> {
     KEYS.iter().map(|key| key.name)
 }

@@ -16,7 +16,7 @@ use super::expense::Expense;
 use super::operand::Operand;
 use super::value::{IntType, UintType, Value};
 
-pub use signature::{Handler, Int, NoWriter, Param, Rest, Return, Signature, Uint32};
+pub use signature::{Handler, Int, NoWriter, Param, Rest, Signature, Uint32};
 
 /// Go's static type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

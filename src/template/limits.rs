@@ -16,11 +16,6 @@ pub struct Limits {
 /// How deep a value may hold others before printing, encoding or copying it fails: a map may hold itself.
 pub const VALUE_DEPTH_MAX: u32 = 500;
 
-/// The stack that a thread needs to go as deep as the default limits let it, in a build without optimisation too.
-///
-/// A level takes up to 5 KiB there, and what a host's own function adds.
-pub const STACK_BYTES: usize = 256 << 20;
-
 impl Default for Limits {
     /// Generous for charts: the largest public ones take some hundred thousand steps and a few megabytes. Several of them
     /// render at once, and all of their bytes may be held at once.

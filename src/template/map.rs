@@ -35,8 +35,6 @@ pub enum Element {
     Int,
     /// `[]uint8`
     Bytes,
-    /// `[]string`
-    Strings,
     /// `[]interface {}`
     List,
     /// `map[string]interface {}`
@@ -51,7 +49,6 @@ impl Element {
             Element::String => Value::from(""),
             Element::Int => Value::int(0),
             Element::Bytes => Value::Bytes([][..].into()),
-            Element::Strings => Value::List(super::list::List::nil(&ListType::STRINGS)),
             Element::List => Value::List(super::list::List::nil(&ListType::ANY)),
             Element::Map => Value::Map(Map::nil(&MapType::ANY)),
         }

@@ -1,6 +1,6 @@
 //! What a term or a pipeline evaluates to: Go's `reflect.Value`.
 
-use super::value::{Kind, Value};
+use super::value::Value;
 
 /// A value on its way through a pipeline.
 ///
@@ -77,11 +77,6 @@ impl Operand {
             Operand::Concrete(value) | Operand::Place(value) => value.type_name(),
             Operand::Held(held, _) => held.name(),
         }
-    }
-
-    /// The kind below interfaces; nothing and nil are invalid.
-    pub fn kind(&self) -> Kind {
-        self.value().map_or(Kind::Invalid, Value::kind)
     }
 
     /// What `if` makes of it.

@@ -25,11 +25,6 @@ impl Parsed {
     pub fn new(name: &str, text: impl Into<Text>, functions: &Functions) -> Result<Self, ParseError> {
         Ok(Self { trees: Arc::new(parse(name, text.into(), functions)?) })
     }
-
-    /// The names of the templates in it, sorted.
-    pub fn names(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.trees.keys()
-    }
 }
 
 /// All templates that can execute each other. Cloning is cheap; what is added to a clone stays there.

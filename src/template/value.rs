@@ -45,8 +45,6 @@ pub enum Value {
 pub enum IntType {
     /// `int`
     Int,
-    /// `int32`
-    Int32,
     /// `int64`
     Int64,
     /// `time.Duration`, in nanoseconds; prints as `1h0m0s`.
@@ -70,12 +68,10 @@ pub enum UintType {
 
 /// Go's `reflect.Kind`: what a value is below the name of its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs)]
 pub enum Kind {
     Invalid,
     Bool,
     Int,
-    Int32,
     Int64,
     Uint8,
     Uint32,
@@ -95,7 +91,6 @@ impl Kind {
             Kind::Invalid => "invalid",
             Kind::Bool => "bool",
             Kind::Int => "int",
-            Kind::Int32 => "int32",
             Kind::Int64 => "int64",
             Kind::Uint8 => "uint8",
             Kind::Uint32 => "uint32",
@@ -115,7 +110,6 @@ impl IntType {
     pub fn name(self) -> &'static str {
         match self {
             IntType::Int => "int",
-            IntType::Int32 => "int32",
             IntType::Int64 => "int64",
             IntType::Duration => "time.Duration",
             IntType::Month => "time.Month",
@@ -127,7 +121,6 @@ impl IntType {
     pub fn kind(self) -> Kind {
         match self {
             IntType::Int | IntType::Month | IntType::Weekday => Kind::Int,
-            IntType::Int32 => Kind::Int32,
             IntType::Int64 | IntType::Duration => Kind::Int64,
         }
     }
@@ -263,14 +256,6 @@ impl Value {
     pub fn as_list(&self) -> Option<&List> {
         match self {
             Value::List(list) => Some(list),
-            _ => None,
-        }
-    }
-
-    /// The struct, when this is one of the type `name`.
-    pub fn as_struct(&self, name: &str) -> Option<&Rc<Struct>> {
-        match self {
-            Value::Struct(value) if value.ty().name == name => Some(value),
             _ => None,
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! `COSTS="SEED COUNT [TARGET]"`, or `tests/long/costs`, searches longer, beginning with the dearest inputs that were found
 //! before, prints the dearest of each target, and keeps the twenty dearest in `tests/cases/dear`. The default is a short run.
+#![expect(unsafe_code, reason = "a clock of the processor, from libc")]
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};

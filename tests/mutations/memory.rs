@@ -1,4 +1,5 @@
 //! How much memory this process has, counted by its allocator.
+#![expect(unsafe_code, reason = "an allocator is unsafe to implement")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -5,8 +5,6 @@
 //! (its first argument) and read what programs and certificates need. It knows no repository and no credential: it asks for
 //! those, by the name of a host. What git fetches over ssh, another process of it fetches, which is told where the user's
 //! configuration of ssh is (its other arguments) and is asked for nothing else.
-#![forbid(unsafe_code)]
-#![deny(missing_docs)]
 
 mod address;
 mod chart;
@@ -22,9 +20,9 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use git_hydrate::fetch::confine;
 use git_hydrate::fetch::inputs::wire::{self, FromFetcher, ToFetcher, What};
 use git_hydrate::fetch::inputs::{InputFile, Key};
-use git_hydrate::fetch::confine;
 
 use talk::Talk;
 use web::Web;

@@ -5,9 +5,9 @@
 use std::time::Instant;
 
 use data_encoding::HEXLOWER;
-use git_hydrate::fetch::{Part, escape};
-use git_hydrate::fetch::inputs::{Key, index, is_exact_version};
 use git_hydrate::fetch::Version;
+use git_hydrate::fetch::inputs::{Key, index, is_exact_version};
+use git_hydrate::fetch::{Part, escape};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 

@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-use git_hydrate::fetch::inputs::{InputFile, Key, archive};
 use git_hydrate::fetch::RepoPath;
 use git_hydrate::fetch::confine::FETCHED_FILE_BYTES_MAX;
+use git_hydrate::fetch::inputs::{InputFile, Key, archive};
 
 use super::address::refusal;
 use super::talk::Credential;

@@ -33,7 +33,7 @@ pub use draft::ProposedSetting;
 pub use inputs::NeededInput;
 pub use patterns::BranchPattern;
 pub use units::{AdoptedApplication, Cause};
-pub use unnamed::{Seen, Unnamed};
+pub use unnamed::Unnamed;
 
 /// What the user asks for.
 #[derive(Debug, Default)]

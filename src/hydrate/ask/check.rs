@@ -43,7 +43,7 @@ pub enum Rule {
     /// An environment branch does not take what would be hydrated.
     EnvironmentBranch,
     /// A rule of the settings is for nothing.
-    UnusedRule,
+    Unused,
 }
 
 impl Rule {
@@ -60,7 +60,7 @@ impl Rule {
         Rule::ObjectConflict,
         Rule::ApplicationSet,
         Rule::EnvironmentBranch,
-        Rule::UnusedRule,
+        Rule::Unused,
     ];
 
     /// Its name, as in JSON.
@@ -77,7 +77,7 @@ impl Rule {
             Rule::ObjectConflict => "object-conflict",
             Rule::ApplicationSet => "application-set",
             Rule::EnvironmentBranch => "environment-branch",
-            Rule::UnusedRule => "unused-rule",
+            Rule::Unused => "unused-rule",
         }
     }
 
@@ -118,7 +118,7 @@ impl Rule {
                 "An environment branch is one that hydration made, and one dry commit removes no more from it than the \
                  setting `removalLimit` allows, unless its message says so."
             }
-            Rule::UnusedRule => "Each rule of the setting `rules` is for some Application.",
+            Rule::Unused => "Each rule of the setting `rules` is for some Application.",
         }
     }
 
@@ -260,7 +260,7 @@ pub fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) ->
     for rule in (1..=rules.plain.len()).filter(|rule| !discovered.rules.contains(rule)) {
         let text = format!("rule {rule} of the settings matches no Application that is left by the rules before it");
         let hint = "correct its `match`, or take the rule away: git hydrate config edit";
-        found.add(Rule::UnusedRule, Diagnostic::warning(text).hint(hint), None);
+        found.add(Rule::Unused, Diagnostic::warning(text).hint(hint), None);
     }
     let standings = verdict.standings.iter().zip(&discovered.applications);
     let hydrated = standings.filter(|(standing, _)| **standing == Standing::Hydrated);

@@ -23,8 +23,6 @@ use live::{Known, Reads};
 pub struct Inputs {
     /// Each need, and who has it.
     pub found: Found,
-    /// How many Applications were looked at.
-    pub applications: usize,
     /// Whether some Applications are not known, so that nothing is known to be needless.
     pub is_partial: bool,
     /// Where tools that know nothing of inputs would take them for something of their own.
@@ -64,10 +62,8 @@ pub(super) fn inputs_of(judged: &Judged, tree: &Tree<'_>) -> Result<Inputs, Hydr
     let mut scan = Scan::new(&view, kept);
     let mut warnings = Vec::new();
     let profile = render_context(&rules.settings, tree.files, &tree.dry_commit).profile;
-    let mut count = 0;
     let mut is_partial = !discovered.broken.is_empty() || !discovered.unanswered.is_empty();
     for (standing, application) in verdict.standings.iter().zip(&discovered.applications) {
-        let mut is_counted = false;
         let environment = Environment::new(profile, application, &tree.dry_commit);
         for (source, span) in referenced(application, &environment) {
             scan.add(application.name.as_str(), &source, &span);
@@ -78,13 +74,11 @@ pub(super) fn inputs_of(judged: &Judged, tree: &Tree<'_>) -> Result<Inputs, Hydr
                 is_partial |= source.is_err();
             }
             let source = source.ok();
-            is_counted |= source.is_some() || part.dry.input.is_some();
             add(&mut scan, &part, source.as_ref(), (profile, &tree.dry_commit));
             let reads = source.as_ref().and_then(|source| reads(&source.tool));
             let (name, span) = (application.name.as_str(), &part.places.dry_path);
             warnings.extend(reads.and_then(|reads| known.application(name, reads, &part.dry.path, span.clone())));
         }
-        count += usize::from(is_counted);
     }
     let url = rules.settings.repo_urls.first().map_or("", String::as_str);
     for root in &rules.settings.roots {
@@ -93,7 +87,7 @@ pub(super) fn inputs_of(judged: &Judged, tree: &Tree<'_>) -> Result<Inputs, Hydr
         add(&mut scan, &root, source.as_ref(), (profile, &tree.dry_commit));
     }
     warnings.extend(live::warnings(&view, &known));
-    Ok(Inputs { found: scan.finish(), applications: count, is_partial, warnings })
+    Ok(Inputs { found: scan.finish(), is_partial, warnings })
 }
 
 /// What the source of an Application of one source needs from elsewhere. The tool is not known of what is not here yet.

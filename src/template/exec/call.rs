@@ -10,7 +10,7 @@ use super::{Call, Frame};
 
 impl<'f> Frame<'f> {
     /// Calls a function or, with a receiver, a method. `last` is what the pipeline hands over.
-    #[expect(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "those of Go's `evalCall`")]
     pub(super) fn eval_call(
         &mut self,
         dot: &Operand,

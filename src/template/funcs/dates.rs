@@ -57,7 +57,7 @@ fn time_of(now: jiff::Timestamp) -> Time {
 fn date_in_zone(call: &mut Call<'_>, layout: &Text, date: &Value, zone: &str) -> Result<Text, Failure> {
     let time = match date {
         Value::Time(time) => (**time).clone(),
-        Value::Int(IntType::Int | IntType::Int32 | IntType::Int64, seconds) => Time::unix(*seconds, 0),
+        Value::Int(IntType::Int | IntType::Int64, seconds) => Time::unix(*seconds, 0),
         _ => time_of(call.now()?),
     };
     let time = time.with_zone(Zone::named(zone).unwrap_or(Zone::Utc));

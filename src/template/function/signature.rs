@@ -48,7 +48,7 @@ macro_rules! params {
                 let $arg = args.next().unwrap_or_default().into_value();
                 match $arg {
                     $($pattern => $value,)+
-                    #[allow(unreachable_patterns)]
+                    #[allow(unreachable_patterns, reason = "a type of one variant has no other")]
                     other => unreachable!("{other:?} was checked against {:?}", Self::TYPE),
                 }
             }
@@ -175,7 +175,7 @@ macro_rules! handlers {
                 Signature::new(
                     &[$(($arg::TYPE, $arg::IS_VARIADIC)),*],
                     Arc::new(move |_: &mut Call<'_>, args| {
-                        #[allow(unused_mut, unused_variables)]
+                        #[allow(unused_mut, unused_variables, reason = "a function without parameters takes none")]
                         let mut args = args;
                         (self)($($arg::take(&mut args)),*).into_result()
                     }),
@@ -191,7 +191,7 @@ macro_rules! handlers {
                 Signature::new(
                     &[$(($arg::TYPE, $arg::IS_VARIADIC)),*],
                     Arc::new(move |call: &mut Call<'_>, args| {
-                        #[allow(unused_mut, unused_variables)]
+                        #[allow(unused_mut, unused_variables, reason = "a function without parameters takes none")]
                         let mut args = args;
                         (self)(call, $($arg::take(&mut args)),*).into_result()
                     }),

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::super::function::{Function, Type};
 use super::*;
 
 /// How large arguments are: without optimisation a hundredth of it.

@@ -5,6 +5,9 @@ use std::rc::Rc;
 
 use super::*;
 
+/// As deep as the default limits let a template go, at up to 5 KiB a level in a build without optimisation.
+const STACK_BYTES: usize = 256 << 20;
+
 /// A render on a stack as hosts must give it.
 fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
