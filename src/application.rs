@@ -1,7 +1,7 @@
 //! The Argo CD `Application` with `spec.sourceHydrator`: what to render, and where the result goes.
 //!
-//! In the order of a hydration: [`may_hold_applications`] and [`patches`] choose the files of a dry tree, [`read`]
-//! finds the Applications of one, [`validate`] judges all of them together, [`source`] merges the override files of a
+//! In the order of a hydration: [`may_hold_applications`] and [`patches`] choose the files of a dry tree, [`read()`]
+//! finds the Applications of one, [`validate()`] judges all of them together, [`source()`] merges the override files of a
 //! directory and chooses the tool, [`Environment::substitute`] replaces variables. Each is a function of what it is
 //! given, and its answer is a value.
 //!

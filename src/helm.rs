@@ -1,6 +1,6 @@
 //! `helm template` in our own process: the output of Helm 4.2.3, to the byte, from the files of a [`View`].
 //!
-//! [`load`] makes a [`Chart`] of a directory or a `.tgz`; [`render`] executes it with [`Options`] into what Helm prints
+//! [`load()`] makes a [`Chart`] of a directory or a `.tgz`; [`render`] executes it with [`Options`] into what Helm prints
 //! and the documents in it. A chart holds nothing of a render: [`Charts`] keeps it as long as its files are the same.
 //!
 //! Guarantees: the same files and options give the same bytes, or the same error; nothing but the view is read. What

@@ -13,7 +13,7 @@
 //!    ([`application::set`]), and Applications that may make others are rendered for it ([`application::parent`]), each again
 //!    only when something differs that it looked at.
 //! 4. [`application::validate`] judges them together: every mistake at once, each with its place.
-//! 5. For each environment branch, [`hydrate::standing::Standing`] tells who made it and from which dry commit it was hydrated
+//! 5. For each environment branch, `Standing` (`hydrate/standing.rs`) tells who made it and from which dry commit it was hydrated
 //!    last. The first-parent commits since then are hydrated in order. Each becomes a `Plan` (`hydrate/run/plan.rs`): what
 //!    is rendered and why, and what is known. `git hydrate plan` ends here.
 //! 6. [`plan::removals`] tells what left the dry tree, with proof and within a limit.

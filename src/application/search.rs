@@ -1,6 +1,6 @@
 //! Which files of a dry tree may hold Applications.
 //!
-//! By name and place alone; [`super::read`] looks into them.
+//! By name and place alone; [`super::read()`] looks into them.
 
 use std::collections::BTreeSet;
 

@@ -100,7 +100,7 @@ pub(super) fn write_quarantined(
     Ok(pack.id)
 }
 
-/// Protects a pack that is there already, as [`write`] does; none when it is not there.
+/// Protects a pack that is there already, as [`write()`] does; none when it is not there.
 pub(super) fn keep_pack(repository: &Repository, id: ObjectId) -> Result<Option<Kept>, Error> {
     repository.check_writable()?;
     let store = Store::new(repository, repository.objects_dir());

@@ -30,7 +30,7 @@ pub struct Url {
     pub query: Vec<u8>,
     /// Without `#`, unescaped.
     pub fragment: Vec<u8>,
-    /// How the path was escaped, where that is not what [`escape`] makes; else empty.
+    /// How the path was escaped, where that is not what [`escape()`] makes; else empty.
     pub raw_path: Vec<u8>,
     /// The same for the fragment.
     pub raw_fragment: Vec<u8>,

@@ -23,7 +23,7 @@ pub struct Settings {
 /// A template of the settings.
 ///
 /// A name that ends with `.tmpl` is a Go template, whose values are Argo CD's; another one is minijinja, with
-/// [`README_VALUES`](super::README_VALUES) or [`COMMIT_MESSAGE_VALUES`](super::COMMIT_MESSAGE_VALUES).
+/// `README_VALUES` or `COMMIT_MESSAGE_VALUES` (`metadata/values.rs`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateFile {
     /// The name of its file in the settings.

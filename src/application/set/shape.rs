@@ -1,7 +1,7 @@
 //! Go's types of a document, as far as they decide what becomes of it.
 //!
 //! Upstream works on structs: it renders every string of one, merges two field by field, and writes it as JSON. Here a
-//! document stays a [`Value`], and a [`Shape`] beside it says what each part is. A [`Value`] that was [read](read) has
+//! document stays a [`Value`], and a [`Shape`] beside it says what each part is. A [`Value`] that was [read] has
 //! known fields only, none of them null: what is left out is Go's zero value.
 
 use crate::yaml::{Mapping, Value};

@@ -16,7 +16,7 @@ impl User {
 }
 
 impl Url {
-    /// The path as it was escaped, where that still means it, else as [`escape`] makes it.
+    /// The path as it was escaped, where that still means it, else as [`escape()`] makes it.
     ///
     /// Reference: `EscapedPath`.
     pub fn escaped_path(&self) -> Vec<u8> {

@@ -139,7 +139,7 @@ impl Return for Result<Operand, Failure> {
     }
 }
 
-/// The parts of a [`Function`] that follow from a Rust function.
+/// The parts of a `Function` that follow from a Rust function.
 pub struct Signature {
     pub(super) params: Vec<Type>,
     pub(super) variadic: Option<Type>,
