@@ -28,6 +28,7 @@ mod pause;
 mod plain;
 mod read;
 mod referenced;
+mod repo_url;
 mod repository;
 mod rules;
 mod search;
@@ -64,7 +65,6 @@ pub use options::{
     Directory, FileParameter, Helm, HelmParameter, Jsonnet, JsonnetVariable, Kustomize, Options, Patch, PatchTarget,
     Plugin, PluginParameter, PluginVariable, Replicas,
 };
-pub use pause::PAUSED;
 pub use read::{File, Misspelt, is_marked, objects, read, read_by, read_too_large};
 pub use referenced::Referenced;
 pub use rules::{Rule, RuleSet};
@@ -73,6 +73,12 @@ pub use source::{Source, SourceError, SourceType, Tool, source};
 pub use sync_policy::{Removal, SyncPolicy};
 pub use url::is_same_repository;
 pub use validate::{Context, Finding, Standing, Verdict, proven_repository, validate};
+
+/// The group of Argo CD's kinds.
+const GROUP: &str = "argoproj.io";
+
+/// The annotation: `"true"` keeps the files of an Application as they are.
+pub const PAUSED: &str = "git-hydrate/paused";
 
 /// Whose rules hold where the proposal and Argo CD's own hydrator differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
@@ -104,6 +110,8 @@ pub struct Application {
     pub sources: Arc<[PlacedSource]>,
     /// The rule that hydrates it, from 1; none with `spec.sourceHydrator`.
     pub rule: Option<usize>,
+    /// An id of all of the document that a rule hydrates; none with `spec.sourceHydrator`.
+    pub document: Option<ContentId>,
     /// `spec.sourceHydrator.syncSource.targetBranch`: the branch that is deployed.
     pub sync_branch: BranchName,
     /// `spec.sourceHydrator.syncSource.path`: the directory of the hydrated manifests. Never the root.
@@ -176,15 +184,27 @@ impl Application {
         if self.rule.is_some() { Profile::Argocd } else { profile }
     }
 
-    /// Whether both say the same, wherever they stand.
+    /// Whether both say the same, wherever they stand: a rule may make other branches and paths of one document in another
+    /// file.
     pub fn is_same(&self, other: &Self) -> bool {
         let settled = |application: &Self| {
             let all = application.all_sources().map(|source| source.fields.to_value());
             settled(Value::Sequence(all.collect()))
         };
         (&self.project, &self.destination_namespace) == (&other.project, &other.destination_namespace)
-            && self.placement() == other.placement()
+            && (self.placement() == other.placement() || self.is_same_document(other))
             && settled(self) == settled(other)
+    }
+
+    fn is_same_document(&self, other: &Self) -> bool {
+        self.document.is_some() && self.document == other.document
+    }
+
+    /// That its chart is rendered as a release that nothing names.
+    pub fn unnamed_release(&self, at: Span) -> Diagnostic {
+        let text = format!("`{}` sets no release name, so Helm uses `release-name`", self.name);
+        let hint = format!("set `helm.releaseName: {}` in the drySource", self.name);
+        Diagnostic::warning(text).at(at).hint(hint)
     }
 
     /// Whether one of its fields that rules point at stands there.
@@ -326,12 +346,21 @@ pub struct DrySource {
     pub options: Options,
     /// What it is asked for by, when it is a chart or in another repository.
     pub input: Option<Key>,
+    /// The root of its repository in the dry tree: where the input is.
+    pub root: RepoPath,
     /// `ref`: the name by which value files of other sources lead here.
     pub reference: Option<String>,
     /// Whether it is rendered; one with `ref` and no path is not.
     pub renders: bool,
     /// All of it, for override files to be merged into.
     fields: Arc<Field>,
+}
+
+impl DrySource {
+    /// All of it, as it is written.
+    pub fn to_value(&self) -> Value {
+        self.fields.to_value()
+    }
 }
 
 /// A source, and where its fields stand: the values, not the keys.

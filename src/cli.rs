@@ -52,7 +52,7 @@ use crate::wall::{self, Ended};
 use machine::machine;
 
 /// Renders Argo CD Applications into environment branches, inside the git server and on your machine.
-#[derive(Debug, Parser)]
+#[derive(Debug, Default, Parser)]
 #[command(name = "git-hydrate", bin_name = "git hydrate", version, max_term_width = 100)]
 #[command(disable_help_subcommand = true, subcommand_value_name = "COMMAND")]
 #[command(override_usage = "git hydrate [OPTIONS] [REV]\n       git hydrate [--json] <COMMAND> …")]
@@ -111,6 +111,13 @@ hint: a push to a server that hydrates makes them; `git fetch` fetches them; `gi
       Applications that name them, and `git hydrate init` writes a small example
 ";
 
+/// The same in a repository without a remote, such as that of a server.
+const NO_BRANCH_ON_SERVER: &str = "\
+there is no environment branch here
+hint: a push makes them once this repository hydrates: `git hydrate doctor` tells whether it does; `git hydrate check`
+      lists the Applications that name them
+";
+
 /// What the exit code says of a command that ran to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
@@ -130,9 +137,12 @@ struct WrongUse(String);
 /// The exit code is 0 when it is done or all is the same, 1 when it found differences or failures, 2 after an error or
 /// wrong use. A hook's is 0 or 1, as git expects.
 pub fn run() -> ExitCode {
-    let arguments = match parse(std::env::args_os()) {
-        Ok(arguments) => arguments,
-        Err(error) => return usage(&error),
+    let arguments = match hook::Arguments::of_server(std::env::args_os()) {
+        Some(hook) => Arguments { command: Some(Command::Hook(hook)), ..Arguments::default() },
+        None => match parse(std::env::args_os()) {
+            Ok(arguments) => arguments,
+            Err(error) => return usage(&error),
+        },
     };
     let is_hook = matches!(arguments.command, Some(Command::Hook(_)));
     // Only a path that git itself was not given is to be found out.
@@ -381,6 +391,27 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn what_a_server_calls_is_read_as_any_command() {
+        let line = |args: &[&str]| ["git-hydrate"].iter().chain(args).map(OsString::from).collect::<Vec<_>>();
+        for name in ["pre-receive", "post-receive"] {
+            let parsed = parse(line(&["hook", name])).expect("a command").command;
+            let Some(Command::Hook(hook)) = parsed else { panic!("{parsed:?}") };
+            let read = hook::Arguments::of_server(line(&["hook", name]));
+            assert_eq!(format!("{read:?}"), format!("{:?}", Some(hook)));
+        }
+        let others: [&[&str]; 5] = [
+            &[],
+            &["hook"],
+            &["hook", "pre-push"],
+            &["hook", "post-receive", "--help"],
+            &["--json", "hook", "pre-receive"],
+        ];
+        for args in others {
+            assert!(hook::Arguments::of_server(line(args)).is_none(), "{args:?}");
+        }
     }
 
     #[test]

@@ -258,7 +258,7 @@ impl fmt::Display for Diagnostic {
             write!(f, "\n  {}", printable(line))?;
         }
         if let Some(span) = &self.span {
-            let text = span.text.as_ref().filter(|text| is_quotable(text));
+            let text = span.text.as_ref().filter(|text| span.line > 0 && is_quotable(text));
             let number = if text.is_some() { span.line.to_string() } else { String::new() };
             let margin = " ".repeat(number.len().max(1));
             write!(f, "\n {margin}--> {span}")?;
@@ -301,7 +301,9 @@ pub fn clipped(mut text: String) -> String {
     let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
     if ends.len() >= LINES_MAX {
         let half = LINES_MAX / 2;
-        text = [&text[..ends[half - 1]], "\n", LEFT_OUT, &text[ends[ends.len() - half]..]].concat();
+        let (first, last) = (ends.get(half - 1).copied(), ends.iter().rev().nth(half - 1).copied());
+        let (first, last) = (first.unwrap_or_default(), last.unwrap_or(text.len()));
+        text = [&text[..first], "\n", LEFT_OUT, &text[last..]].concat();
     }
     text
 }

@@ -22,6 +22,7 @@ mod pair;
 mod path;
 mod secret;
 mod value;
+mod words;
 
 use crate::manifest::Manifest;
 use crate::yaml::Value;
@@ -34,6 +35,7 @@ pub use image::{Image, ImageChange};
 pub use noise::Noise;
 pub use path::{FieldPath, Step};
 pub use value::{Difference, Leaf, Place};
+pub use words::Words;
 
 /// How to compare.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -46,6 +48,8 @@ pub struct Options {
     pub pruning: Pruning,
     /// The namespace of objects that name none, if that is known.
     pub namespace: Option<String>,
+    /// Whether the objects are those of another Application than before, which `pruning` is about.
+    pub handed_over: bool,
 }
 
 /// One object that is not the same before and after.
@@ -67,9 +71,19 @@ pub struct ObjectDiff {
     pub restarts: bool,
     /// The destination path that it comes from, by its number among those that were compared, when that is another one.
     pub moved_from: Option<usize>,
+    /// Whether it is in another namespace than before, so that the cluster has a new one.
+    pub is_recreated: bool,
 }
 
 impl ObjectDiff {
+    /// Whether no field changed and it is where it was: it is listed for what may do harm.
+    pub fn is_unchanged(&self) -> bool {
+        self.change == Change::Changed
+            && self.moved_from.is_none()
+            && self.old_name.is_none()
+            && self.difference == Difference::Mapping(Vec::new())
+    }
+
     /// Whether only generated fields changed, so that the object needs no look.
     pub fn is_noise(&self) -> bool {
         let is_moved = self.moved_from.is_some();
@@ -162,7 +176,9 @@ pub fn compare_all(paths: &[Sides]) -> Vec<Vec<ObjectDiff>> {
         let Some(path) = paths.get(number) else { return Vec::new() };
         let echoes = noise::Echoes::new(pairs, path.options.dry_commits.as_ref());
         let found = pairs.iter().filter_map(|pair| {
-            let around = Around::new(pruning(pair.moved_from.unwrap_or(number)), path.old.is_empty(), &index);
+            let pruning = pruning(pair.moved_from.unwrap_or(number));
+            let mut around = Around::new(pruning, path.old.is_empty(), &index);
+            around.is_handed_over = path.options.handed_over || pair.moved_from.is_some();
             object(pair, (&echoes, &around), &path.options)
         });
         let mut found: Vec<ObjectDiff> = found.collect();
@@ -178,10 +194,12 @@ fn object(
     (echoes, around): (&noise::Echoes, &Around<'_>),
     options: &Options,
 ) -> Option<ObjectDiff> {
+    let dangers = danger::dangers(pair, around);
     let whole = |manifest: &Manifest| Some(manifest.object().clone());
     let (object, change, mut difference) = match (pair.old, pair.new) {
         (Some(old), Some(new)) => {
-            let unchanged = pair.moved_from.map(|_| Difference::Mapping(Vec::new()));
+            let is_shown = pair.moved_from.is_some() || !dangers.is_empty();
+            let unchanged = is_shown.then(|| Difference::Mapping(Vec::new()));
             let difference = value::difference(old.object(), new.object(), echoes).or(unchanged)?;
             (ObjectName::of(new), Change::Changed, difference)
         }
@@ -202,9 +220,10 @@ fn object(
     Some(ObjectDiff {
         old_name: old_name.filter(|name| !name.is_empty()).map(str::to_owned),
         images: image::changes(pair.old, pair.new),
-        dangers: danger::dangers(pair, around),
+        dangers,
         restarts: restarts(pair.old, pair.new),
         moved_from: pair.moved_from,
+        is_recreated: pair.is_recreated,
         object,
         change,
         difference,

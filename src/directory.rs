@@ -10,7 +10,7 @@
 use crate::application;
 use crate::diag::{Diagnostic, Span};
 use crate::go::glob::Glob;
-use crate::inputs;
+use crate::inputs::InputsDir;
 use crate::manifest::{self, Manifest, Source};
 use crate::path::RepoPath;
 use crate::view::{Kind, View, ViewError};
@@ -37,7 +37,11 @@ impl Error {
             ViewError::Backend { .. } => Self::View(error),
             error => {
                 let place = Span::file(path.clone());
-                Self::mistake(Diagnostic::error(error.to_string()).at(place).refused(error.refusal()))
+                let mistake = Diagnostic::error(error.to_string()).at(place).refused(error.refusal());
+                Self::mistake(match error.hint() {
+                    Some(hint) => mistake.hint(hint),
+                    None => mistake,
+                })
             }
         }
     }
@@ -64,11 +68,12 @@ pub fn render<E: From<Error>>(
     view: &View<'_>,
     dir: &RepoPath,
     options: &application::Directory,
+    inputs: &InputsDir,
     bytes_max: u64,
     warnings: &mut Vec<Diagnostic>,
     mut jsonnet: impl FnMut(&RepoPath) -> Result<Vec<Manifest>, E>,
 ) -> Result<Vec<Manifest>, E> {
-    let files = find(view, dir, options, bytes_max, warnings)?;
+    let files = find(view, dir, options, inputs, bytes_max, warnings)?;
     let mut manifests = Vec::new();
     let mut mistakes = Vec::new();
     for (path, data) in files {
@@ -88,6 +93,7 @@ fn find(
     view: &View<'_>,
     dir: &RepoPath,
     options: &application::Directory,
+    inputs: &InputsDir,
     bytes_max: u64,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<Vec<File>, Error> {
@@ -101,15 +107,27 @@ fn find(
         }
     }
     let matches = |glob: &Result<Glob, _>, name: &str| glob.as_ref().is_ok_and(|glob| glob.matches(name));
+    let takes_part = |path: &RepoPath| {
+        let below = path.strip_prefix(dir).unwrap_or_default();
+        !exclude.as_ref().is_some_and(|glob| matches(glob, below.as_str()))
+            && include.as_ref().is_none_or(|glob| matches(glob, below.as_str()))
+    };
     let mut candidates = Vec::new();
-    walk(view, dir, options.recurse, 0, &mut 0, &mut candidates)?;
+    walk(view, dir, (options.recurse, inputs), 0, &mut 0, &mut candidates)?;
     let mut files = Vec::new();
     let mut bytes = 0_u64;
-    for (path, is_link) in candidates {
+    for (path, kind) in candidates {
+        if kind == Kind::Submodule {
+            let mut names = EXTENSIONS.iter().filter_map(|extension| path.child(&format!("a.{extension}")).ok());
+            if names.any(|path| takes_part(&path)) {
+                return Err(Error::mistake(submodule(&path, dir)));
+            }
+            continue;
+        }
         if !options.disable_extension_filter && !has_extension(&path) {
             continue;
         }
-        if is_link {
+        if kind == Kind::Link {
             match view.kind(&path).map_err(|error| Error::unreadable(error, &path))? {
                 Some(Kind::File) => {}
                 Some(Kind::Directory | Kind::Link | Kind::Submodule) => continue,
@@ -120,10 +138,7 @@ fn find(
                 }
             }
         }
-        let below = path.strip_prefix(dir).unwrap_or_default();
-        let is_out = exclude.as_ref().is_some_and(|glob| matches(glob, below.as_str()))
-            || include.as_ref().is_some_and(|glob| !matches(glob, below.as_str()));
-        if is_out {
+        if !takes_part(&path) {
             continue;
         }
         let blob = view.read(&path).map_err(|error| Error::unreadable(error, &path))?;
@@ -145,14 +160,23 @@ fn find(
     Ok(files)
 }
 
-/// All files and links, whatever their names.
+/// Argo CD checks submodules out, and applies what is below them.
+fn submodule(path: &RepoPath, dir: &RepoPath) -> Diagnostic {
+    let below = path.strip_prefix(dir).unwrap_or_default();
+    let error = ViewError::Submodule(path.clone());
+    let mistake = Diagnostic::error(error.to_string()).at(Span::file(path.clone())).refused(error.refusal());
+    let exclude = format!("or leave them out: directory.exclude: '{below}/*'");
+    mistake.hint(error.hint().map_or(exclude.clone(), |hint| format!("{hint}, {exclude}")))
+}
+
+/// All files and links, whatever their names, and the submodules.
 fn walk(
     view: &View<'_>,
     dir: &RepoPath,
-    recurse: bool,
+    (recurse, inputs): (bool, &InputsDir),
     depth: usize,
     seen: &mut usize,
-    found: &mut Vec<(RepoPath, bool)>,
+    found: &mut Vec<(RepoPath, Kind)>,
 ) -> Result<(), Error> {
     if depth > DEPTH_MAX {
         let text = format!("directories are nested more than {DEPTH_MAX} deep");
@@ -167,19 +191,22 @@ fn walk(
     for entry in entries.iter() {
         let Ok(path) = dir.child(&entry.name) else { continue };
         match entry.kind {
-            Kind::File => found.push((path, false)),
-            Kind::Link => found.push((path, true)),
-            Kind::Directory if inputs::is_top(dir, &entry.name) => {}
-            Kind::Directory if recurse => walk(view, &path, recurse, depth + 1, seen, found)?,
+            Kind::File | Kind::Link => found.push((path, entry.kind)),
+            Kind::Submodule if recurse => found.push((path, entry.kind)),
+            Kind::Directory if inputs.keeps(dir, &entry.name) => {}
+            Kind::Directory if recurse => walk(view, &path, (recurse, inputs), depth + 1, seen, found)?,
             Kind::Directory | Kind::Submodule => {}
         }
     }
     Ok(())
 }
 
+/// Those of the files that may hold manifests.
+const EXTENSIONS: [&str; 4] = ["yaml", "yml", "json", "jsonnet"];
+
 fn has_extension(path: &RepoPath) -> bool {
     let extension = path.file_name().and_then(|name| name.rsplit_once('.')).map(|(_, extension)| extension);
-    matches!(extension, Some("yaml" | "yml" | "json" | "jsonnet"))
+    extension.is_some_and(|extension| EXTENSIONS.contains(&extension))
 }
 
 enum Found {
@@ -259,7 +286,8 @@ mod tests {
     fn render_in(files: &MemoryFiles, options: &application::Directory, bytes_max: u64) -> Result<Vec<String>, Error> {
         let view = View::new(files);
         let dir = RepoPath::new("app").expect("plain");
-        let manifests = render(&view, &dir, options, bytes_max, &mut Vec::new(), |path| {
+        let inputs = InputsDir::default();
+        let manifests = render(&view, &dir, options, &inputs, bytes_max, &mut Vec::new(), |path| {
             let object = yaml::Value::Mapping([("kind".to_owned(), path.as_str().into())].into());
             Ok::<_, Error>(vec![Manifest::new(object).expect("has a kind")])
         })?;

@@ -16,6 +16,7 @@ mod notes;
 mod pack;
 mod process;
 mod quarantine;
+mod ref_edit;
 mod refs;
 pub mod regular;
 mod repository;
@@ -38,10 +39,11 @@ pub use lock::Lock;
 pub use notes::Notes;
 pub use process::Git;
 pub use quarantine::Quarantine;
+pub use ref_edit::{Expected, RefEdit};
 pub use refs::Refs;
 pub use repository::{Location, Repository, object_id};
 pub use system_config::{system_config, use_system_config};
-pub use transaction::{Expected, RefEdit, Transaction, TransactionError, update_refs};
+pub use transaction::{Transaction, TransactionError, update_refs};
 pub use tree::{Mode, TreeChange, TreeEdit, TreeEntry, tree_fault};
 
 /// The id of a git object, SHA-1 or SHA-256.

@@ -67,7 +67,7 @@ use tree::Tree;
 
 /// The longest name that a release may have.
 const RELEASE_NAME_BYTES_MAX: usize = 53;
-/// The form of a release's name, as Helm tells it.
+/// The form of a release's name, in Helm's words.
 const RELEASE_NAME_REGEX: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
 
 /// What a chart renders to.
@@ -214,7 +214,7 @@ fn check_schemas(
 ) -> Result<(), Error> {
     tree.go_on()?;
     let source = tree.chart(chart);
-    if let (Some(schema), Some(file)) = (source.schema(), &source.schema) {
+    if let (Some(schema), Some(file)) = (source.schema(tree.stop()), &source.schema) {
         let checked = match schema {
             Ok(schema) => {
                 let urns = schema.unresolved().iter();

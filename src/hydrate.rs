@@ -22,13 +22,14 @@ mod dry_tree;
 mod error;
 mod failures;
 mod files;
-mod former;
 mod freezes;
 mod gate;
 mod heads;
 mod ledger;
 mod maker_limits;
 mod making;
+mod ours;
+mod promoted;
 mod report;
 mod rules;
 mod run;
@@ -49,8 +50,12 @@ pub use heads::{REMOTE, dry_branches, dry_remote, hydrated_branches};
 pub use report::{BehindPath, BranchReport, Frozen, Outcome, Report, Skipped};
 pub use rules::{check_settings, files_of as settings_files_at, settings_files};
 pub use run::{
-    Again, CommitRequest, commit, first_settings, hydrate, hydrate_again, lock, lock_path, record_branches, settle,
+    Again, CommitRequest, commit, first_settings, hydrate, hydrate_again, hydrate_seen, lock, lock_path,
+    record_branches, settle,
 };
 pub use setup::{Observer, RefNames, Setup, Wake};
 pub use standing::hydrated_commit;
 pub use survey::{Survey, check_settings_ref, survey};
+
+#[cfg(test)]
+mod tests;

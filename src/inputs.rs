@@ -5,13 +5,15 @@
 //! there is a mistake of the dry commit, and so is one whose files are not those that [`LOCK`] says.
 //!
 //! Where inputs are: the charts that a `Chart.yaml` or a kustomization names are where Helm and Kustomize look for them;
-//! everything else is below [`DIR`] ([`Key::place`]). Applications, generators and directory sources never look there.
+//! everything else is below the directory that a setting names ([`InputsDir`], [`Key::place`]). Applications, generators and
+//! directory sources never look there.
 //!
 //! [`Scan`] finds what sources need, [`archive`] takes packaged charts apart, [`index`] chooses the version of a chart.
 
 pub mod archive;
 mod chart_lock;
 mod content;
+mod dir;
 pub mod index;
 mod kept;
 mod key;
@@ -23,6 +25,7 @@ pub mod wire;
 
 pub use chart_lock::ChartLock;
 pub use content::{InputFile, digest, files};
+pub use dir::InputsDir;
 pub(crate) use kept::VENDOR;
 pub use kept::{Kept, Unusable, check};
 pub use key::{Key, KeyError, Kind, is_exact_version};
@@ -31,16 +34,13 @@ pub use remote::{Remote, is_url};
 pub use scan::{Found, Need, Scan, Source};
 pub use walk::{Mention, Place, Step, What, walk};
 
-/// The directory of inputs and of their lock file, at the root of a dry tree.
+/// The directory of the lock file, at the root of a dry tree.
 pub const TOP: &str = ".hydrate";
-
-/// Where inputs are that no tool looks for at a place of its own.
-pub const DIR: &str = ".hydrate/inputs";
 
 /// The lock file.
 pub const LOCK: &str = ".hydrate/inputs.lock";
 
-/// Whether a directory of the root is the one that holds inputs: nobody looks for Applications or manifests there.
-pub fn is_top(parent: &crate::path::RepoPath, name: &str) -> bool {
-    parent.is_root() && name == TOP
+/// Its path.
+pub fn lock_path() -> crate::path::RepoPath {
+    crate::path::RepoPath::clean(LOCK).unwrap_or_default()
 }

@@ -39,7 +39,6 @@ mod selector;
 mod session;
 #[cfg(test)]
 mod tests;
-mod text;
 mod transform;
 mod tree;
 
@@ -59,6 +58,7 @@ pub use error::Error;
 pub use generate::helm::RenderChart;
 pub use options::{Options, Reorder};
 pub use tree::Limits;
+use tree::text;
 
 /// What a build gives.
 #[derive(Debug, Clone, PartialEq)]

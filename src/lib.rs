@@ -63,10 +63,10 @@
 //! engine      directory helm jsonnet kustomize plugin      kustomize -> helm
 //! domain      application cache diff inputs manifest metadata settings view      cache -> application manifest view,
 //!             application -> inputs manifest view, inputs -> view, diff -> manifest, manifest -> view, metadata -> application manifest,
-//!             settings -> application metadata
-//! format      git jinja shares stack template yaml      git -> shares, template -> yaml
+//!             settings -> application inputs metadata
+//! format      git growth jinja shares stack template yaml      git -> shares, growth -> stack, template -> yaml
 //!             diag path      diag -> path
-//! ground      go growth versions
+//! ground      go versions
 //! ```
 //!
 //! # Never
@@ -86,9 +86,12 @@
 #![forbid(unsafe_code)]
 
 mod application;
+#[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod cache;
+#[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod cli;
 mod diag;
+#[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod diff;
 mod directory;
 #[doc(hidden)]
@@ -100,8 +103,10 @@ mod go;
 mod growth;
 mod helm;
 mod hook;
+#[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod hydrate;
 mod inputs;
+#[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod install;
 mod jinja;
 mod jsonnet;
@@ -109,11 +114,14 @@ mod kustomize;
 mod manifest;
 mod metadata;
 mod path;
+#[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod plan;
 mod plugin;
 mod publish;
 mod remote;
+#[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod render;
+#[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod report;
 mod settings;
 mod shares;

@@ -4,6 +4,7 @@
 //! the order in which the proposal writes them, and [`Key`] tells whether two are one object for the API server.
 
 pub mod encrypted;
+mod exposed;
 mod read;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use std::fmt;
 
 use crate::yaml::{Mapping, Sequences, Value, emit_v3_documents};
 
+pub use exposed::{Exposed, exposed};
 pub use read::{Source, read};
 
 /// One Kubernetes object: a mapping whose `kind` is a string that is not empty.

@@ -8,6 +8,7 @@
 mod behind;
 pub mod contract;
 mod copied;
+mod cut;
 mod dry;
 mod escape;
 mod json;

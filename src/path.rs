@@ -125,7 +125,7 @@ impl RepoPath {
         let there: Vec<&str> = self.components().collect();
         let shared = here.iter().zip(&there).take_while(|(a, b)| a == b).count();
         let up = std::iter::repeat_n("..", here.len() - shared);
-        let path = up.chain(there[shared..].iter().copied()).collect::<Vec<_>>().join("/");
+        let path = up.chain(there.into_iter().skip(shared)).collect::<Vec<_>>().join("/");
         if path.is_empty() { ".".to_owned() } else { path }
     }
 

@@ -3,14 +3,12 @@
 
 mod changes;
 mod discover;
-mod make;
 mod reader;
 mod removal;
 
 pub use changes::Changes;
-pub use discover::{Broken, Discovered, Discovery, Unusable};
-pub use make::{
-    Again, Answered, Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders, Unanswered, Unrendered,
-    expand_again, render_again,
+pub use discover::{
+    Again, Answered, Broken, Discovered, Discovery, Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders,
+    Unanswered, Unrendered, Unusable, expand_again, render_again,
 };
 pub use removal::{Counts, Destination, Losses, Objects, Removal, removals};

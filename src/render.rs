@@ -38,6 +38,7 @@ use std::time::{Duration, Instant};
 use crate::application::{self, Application, Environment, Profile, RuleSet, Substituted, Tool, Variable};
 use crate::diag::Diagnostic;
 use crate::helm;
+use crate::inputs::{self, Kept};
 use crate::manifest::{Key, Manifest};
 use crate::path::RepoPath;
 use crate::plugin::Runner;
@@ -171,7 +172,8 @@ impl Renderers {
 
     /// Whether the official tools are there, in the versions that renders are defined by; a sentence for each.
     pub fn check_tools(&self) -> Vec<Result<String, Error>> {
-        self.exec.check(&self.cancel)
+        let cancel = self.cancel.clone();
+        self.exec.check(&Stop::when(move || cancel.load(Ordering::Relaxed)))
     }
 
     /// Renders Applications, the results in their order. `done` hears how many are ready.
@@ -299,6 +301,11 @@ pub fn conflicts(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
     conflict::find(rendered)
 }
 
+/// A warning of objects that one Application renders more than once, by its [`objects`]; none when there are none.
+pub fn repeated(application: &Application, objects: &[Key]) -> Option<Diagnostic> {
+    conflict::repeated(application, objects)
+}
+
 /// A mistake of ours, told as one of the Application, so that only its branch waits for the next version.
 fn bug(application: &Application, panic: &str) -> Failure {
     let text = format!("internal error while rendering `{}`: {panic}", application.name);
@@ -415,7 +422,9 @@ impl<'a> Commit<'a> {
         let result = if is_late() {
             Err(Error::Cancelled.into())
         } else {
-            self.watch().within(time, &over, || self.render_within(application, &view, deeds))
+            let render = || self.render_within(application, &view, deeds);
+            self.watch()
+                .within(time, &over, || render().and_then(|rendered| self.check_inputs(application, &view, rendered)))
         };
         let too_much = |what, setting| Err(Error::TooMuch { what, setting }.into());
         let result = match (result, view.too_large()) {
@@ -476,6 +485,23 @@ impl<'a> Commit<'a> {
         let (manifests, warnings) = united::united(application, parts);
         all.warnings.extend(warnings);
         Ok(Rendered { manifests, reads: view.reads(), ..all })
+    }
+
+    /// An error where inputs were used that are not in the directory that the settings name: a lock file comes with a push.
+    fn check_inputs(
+        &self,
+        application: &Application,
+        view: &View<'_>,
+        rendered: Rendered,
+    ) -> Result<Rendered, Failure> {
+        if !view.has_read(&inputs::lock_path()) {
+            return Ok(rendered);
+        }
+        let kept = Kept::read(view).and_then(|kept| kept.misplaced(self.context.rules.inputs()));
+        kept.map(|()| rendered).map_err(|unusable| match unusable.world() {
+            Some(world) => Failure::World(Error::View(world.clone())),
+            None => Failure::mistake(unusable.found_by(&application.places.dry_path)),
+        })
     }
 
     fn check_count(&self, application: &Application, count: usize) -> Result<(), Failure> {

@@ -24,6 +24,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::application::parent::Root;
 use crate::application::{AppName, BranchName, Profile, Rule, RuleSet};
+use crate::inputs::InputsDir;
 use crate::metadata::{
     self, COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE, TemplateFile,
 };
@@ -90,6 +91,9 @@ pub struct Settings {
     /// What is said of ApplicationSets by their names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub application_sets: BTreeMap<String, ApplicationSetSettings>,
+    /// The directory for what `git hydrate vendor` brings here and no tool looks for at a place of its own.
+    #[serde(deserialize_with = "inputs_dir", skip_serializing_if = "is_default")]
+    pub vendor_directory: InputsDir,
     /// Globs of the branches that hydration may write; every branch while it is empty.
     #[serde(deserialize_with = "one_or_many", skip_serializing_if = "Vec::is_empty")]
     pub branches: Vec<String>,
@@ -371,12 +375,15 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Roots have names of their own, and the namespace of Argo CD is one.
+    /// URLs say something, roots have names of their own, and the namespace of Argo CD is one.
     fn check_made(&self) -> Result<(), SettingsError> {
+        if self.repo_urls.iter().any(|url| url.trim().is_empty()) {
+            return Err(SettingsError::Wrong("repoURL: a URL must not be empty".to_owned()));
+        }
         let mut names: Vec<&AppName> = self.roots.iter().map(|root| &root.name).collect();
         names.sort_unstable();
-        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(SettingsError::Wrong(format!("roots: two have the name `{}`", twice[0])));
+        if let Some((twice, _)) = names.iter().zip(names.iter().skip(1)).find(|(name, next)| name == next) {
+            return Err(SettingsError::Wrong(format!("roots: two have the name `{twice}`")));
         }
         match self.argocd_namespace.as_deref().map(AppName::new) {
             Some(Err(error)) => Err(SettingsError::Wrong(format!("argocdNamespace: {error}"))),
@@ -434,9 +441,16 @@ impl Settings {
         of_bytes(self) == of_bytes(other)
     }
 
+    /// Whether what makes Applications makes the same ones with either, and the same ones are of this repository.
+    pub fn finds_as(&self, other: &Self) -> bool {
+        (&self.repo_urls, &self.clusters, &self.roots) == (&other.repo_urls, &other.clusters, &other.roots)
+            && self.application_sets == other.application_sets
+            && self.argocd_namespace == other.argocd_namespace
+    }
+
     /// The rules, with what they know of the repository.
     pub fn rule_set(&self) -> RuleSet {
-        RuleSet::new(&self.rules, &self.repo_urls)
+        RuleSet::new(&self.rules, &self.repo_urls).with_inputs_in(self.vendor_directory.clone())
     }
 
     /// The directories that are promoted on their own on `branch`; none on a branch that is promoted as a whole.
@@ -518,6 +532,12 @@ fn one_branch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Branc
 
 fn paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RepoPath>, D::Error> {
     one_or_many(deserializer)?.iter().map(|text| checked_path(text)).collect()
+}
+
+fn inputs_dir<'de, D: Deserializer<'de>>(deserializer: D) -> Result<InputsDir, D::Error> {
+    use serde::de::Error;
+    InputsDir::new(&String::deserialize(deserializer)?)
+        .map_err(|error| D::Error::custom(format!("vendorDirectory: {error}")))
 }
 
 fn a_path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RepoPath, D::Error> {

@@ -32,7 +32,7 @@ pub(crate) fn in_shares<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + 
         loop {
             let start = next.fetch_add(SHARE, Ordering::Relaxed);
             let Some(rest) = items.get(start..).filter(|rest| !rest.is_empty()) else { return done };
-            let share = &rest[..rest.len().min(SHARE)];
+            let share = rest.get(..SHARE).unwrap_or(rest);
             done.push((start, share.iter().map(&work).collect::<Vec<_>>()));
         }
     };

@@ -117,7 +117,7 @@ pub mod template {
 }
 
 pub mod view {
-    pub use crate::view::{DiskFiles, Files, Kind, MemoryFiles, Seen, View};
+    pub use crate::view::{DiskFiles, Files, Kind, MemoryFiles, Seen, Stop, View};
 }
 
 pub mod yaml {

@@ -5,6 +5,7 @@
 //! the Application document and the engine revision, those [`Reads`] are exactly what can change a result.
 //!
 //! Never: a path or link out of the tree, a file above the size limit.
+#![expect(clippy::indexing_slicing, reason = "indexes are those of what was found, and an id has at most 32 bytes")]
 
 mod disk;
 mod error;
@@ -342,6 +343,12 @@ impl<'a> View<'a> {
     /// What was read so far.
     pub fn reads(&self) -> Reads {
         self.reads.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether something was looked for at a path without links.
+    pub fn has_read(&self, path: &RepoPath) -> bool {
+        let reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
+        reads.range((path.clone(), 0)..=(path.clone(), u8::MAX)).next().is_some()
     }
 
     /// Does some work and says what that read.

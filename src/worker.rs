@@ -15,7 +15,6 @@ mod copy;
 mod deliver;
 mod given;
 mod moves;
-mod partial;
 
 use crate::git::{self, Repository};
 use crate::hydrate::{self, HydrateError, Observer, RefNames, Report, Setup, Wake};

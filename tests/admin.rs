@@ -110,7 +110,7 @@ fn mistyped_keys_and_values_are_found() {
     let lab = Lab::new();
     let server = lab.server();
     let rows = [
-        ("hydrate.stict", "all", "bad      hydrate.stict is not a key of git-hydrate", "config hydrate.strict all"),
+        ("hydrate.stict", "all", "so it does nothing: did you mean hydrate.strict?", "config hydrate.strict all"),
         ("hydrate.promoters", "bot", "bad      hydrate.promoters is not a key", "config hydrate.promoter bot"),
         ("hydrate.settingPusher", "x", "hydrate.settingpusher is not a key", "config hydrate.settingsPusher x"),
         ("hydrate.jobs", "x", "bad      hydrate.jobs is `x`: it must be a number", "config --unset-all hydrate.jobs"),
@@ -125,7 +125,9 @@ fn mistyped_keys_and_values_are_found() {
         assert!(told.contains(finding) && told.contains(remedy), "{key}: {told}");
         // For a misspelt key, what is printed mends it.
         let unset = format!("--unset-all {}", key.to_lowercase());
-        let is_cure = |line: &&str| finding.contains("is not a key") && line.contains(&unset);
+        let is_cure = |line: &&str| {
+            (finding.contains("is not a key") || finding.contains("did you mean")) && line.contains(&unset)
+        };
         if let Some(cure) = told.lines().map(str::trim).find(is_cure) {
             server.run("sh", &["-c", cure]).success();
             let told = server.hydrate(&["doctor"]).stdout;
@@ -135,7 +137,7 @@ fn mistyped_keys_and_values_are_found() {
             assert_eq!(server.git(&["config", good]), value);
             server.git(&["config", "--unset-all", good]);
         } else {
-            assert!(!finding.contains("is not a key"), "{told}");
+            assert!(!finding.contains("is not a key") && !finding.contains("did you mean"), "{told}");
             server.git(&["config", "--unset", key]);
         }
     }

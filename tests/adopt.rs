@@ -205,13 +205,13 @@ fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
     assert!(!told.contains("vendor") && !told.contains("settings to write"), "{told}");
     assert!(told.contains("\n97 of 100 Applications hydrate (30 of them"), "{told}");
 
-    // README.md shows what they said.
-    let readme = include_str!("../README.md");
+    // The reference shows what they said.
+    let readme = include_str!("../.github/REFERENCE.md");
     let mut missing = [shown[0].as_str(), &shown[1], &told]
         .map(|told| told.replace(&upstream.url(), "https://charts.example.com"))
         .to_vec();
     missing.retain(|told| !readme.contains(told.as_str()));
-    assert!(missing.is_empty(), "README.md has other words than these:\n{}", missing.join("\n----\n"));
+    assert!(missing.is_empty(), ".github/REFERENCE.md has other words than these:\n{}", missing.join("\n----\n"));
 
     // The server does the same.
     clone.commit("vendor", &[]);
@@ -365,4 +365,47 @@ fn charts_that_ask_for_an_unknown_cluster_are_told_with_their_lines() {
     clone.hydrate(&["config", "set", "clusters", "clusters.yaml"]);
     let told = adopt(&clone, &["--repo-url", URL, "--branch-pattern", BY_LABEL]).stdout;
     assert!(!told.contains(".Capabilities"), "{told}");
+}
+
+#[test]
+fn an_application_that_a_directory_applies_as_it_is_counts_once_where_the_proposed_rule_names_its_file() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    let root = application("root", "", &format!("{}, directory: {{recurse: true}}", here("argocd")));
+    let mut files = vec![("argocd/root.yaml".to_owned(), root)];
+    for (name, environment) in [("shop", "dev"), ("shop", "prod"), ("api", "dev"), ("api", "prod")] {
+        let app = application(&format!("{name}-{environment}"), "", &here(&format!("{name}/{environment}")));
+        files.push((format!("argocd/apps/{environment}/{name}.yaml"), app));
+        files.push((format!("{name}/{environment}/config.yaml"), crate::push::config_map(name, environment)));
+    }
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    clone.commit("app of apps", &files);
+    let told = clone.hydrate(&["adopt", "--offline"]);
+    assert!(!told.stdout.contains("there is another Application"), "{told:?}");
+    assert!(told.stdout.contains("5 of 5 Applications would hydrate"), "{told:?}");
+}
+
+#[test]
+fn a_copied_repository_whose_url_is_unclear_says_so_in_place_of_no_branch() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = crate::push::dry(&server, &["web", "api"], &["dev"]);
+    let (file, text) = crate::push::application("web", "dev");
+    let mirror = "https://mirror.example.com/dry.git";
+    clone.commit("mirror", &[(&file, &text.replace("https://git.example.com/dry.git", mirror))]);
+    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git", mirror]).success();
+    clone.push().success();
+    // As `git clone --bare` copies it.
+    for name in server.git(&["for-each-ref", "--format=%(refname)", "refs/hydrate", "refs/notes"]).lines() {
+        server.git(&["update-ref", "-d", name]);
+    }
+    for args in [&["adopt"][..], &["verify"]] {
+        let told = server.hydrate(args).exits(1).stdout;
+        assert!(
+            told.contains("error: the URL of this repository is not set, and Applications name several"),
+            "{args:?}: {told}"
+        );
+        assert!(!told.contains("no branch to hand over") && !told.contains("no environment branch"), "{told}");
+    }
 }

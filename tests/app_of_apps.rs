@@ -60,7 +60,8 @@ fn values(apps: &[(&str, &str)]) -> String {
 fn chart(server: &Repo, apps: &[(&str, &str)]) -> Repo {
     let configs: Vec<(String, String)> =
         apps.iter().map(|(app, environment)| config(app, environment, "one")).collect();
-    let (root, template, values) = (root("charts/apps", ""), template(), values(apps));
+    let named = ", helm: {releaseName: root}";
+    let (root, template, values) = (root("charts/apps", named), template(), values(apps));
     let mut all = vec![
         ("root.yaml", root.as_str()),
         ("charts/apps/Chart.yaml", CHART),

@@ -261,6 +261,51 @@ fn the_command_says_what_it_needs() {
 }
 
 /// Without a setting that names dry branches, the branch that is checked out is the one that generators may name.
+/// As a push expands them: by the settings of the repository that the tree is of.
+#[test]
+fn the_command_goes_by_the_settings_of_the_tree() {
+    let lab = Lab::new();
+    let repo = clone(&lab);
+    let cluster = |name: &str| format!("- {{name: {name}, server: 'https://{name}.example.com'}}\n");
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: x\n  namespace: gitops\n  labels: \
+                  {argocd.argoproj.io/secret-type: cluster}\nstringData: {name: secret, server: 'https://secret.example.com'}\n";
+    repo.commit(
+        "More",
+        &[
+            ("clusters.yaml", &cluster("listed")),
+            ("secret.yaml", secret),
+            ("params.yaml", "plugin: [{app: one}, {app: two}]"),
+            ("broken.yaml", "nothing: []"),
+            ("plugin.yaml", &set("", "  - plugin: {configMapRef: {name: p}}", "{{app}}")),
+            ("all.yaml", &set("", "  - clusters: {}", "{{name}}")),
+        ],
+    );
+    let name = |file: &str, flags: &[&str]| {
+        let told = repo.hydrate(&[&["render", "applicationset", file], flags].concat()).success().stdout;
+        let names = told.lines().filter_map(|line| line.strip_prefix("  name: "));
+        names.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let set = |key: &str, value: &str| repo.hydrate(&["config", "set", "--offline", key, "--", value]).success();
+    repo.hydrate(&["render", "applicationset", "all.yaml"]).exits(1);
+    set("clusters", "clusters.yaml");
+    assert_eq!(name("all.yaml", &[]), ["listed", "in-cluster"]);
+    set("argocdNamespace", "gitops");
+    assert_eq!(name("all.yaml", &[]), ["listed", "secret", "in-cluster"]);
+    assert_eq!(name("all.yaml", &["--argocd-namespace", "argocd"]), ["listed", "in-cluster"]);
+    set("applicationSets", "{fleet: {parameters: params.yaml}}");
+    assert_eq!(name("plugin.yaml", &[]), ["one", "two"]);
+    // What is given beats the settings.
+    fs::write(lab.path("other.yaml"), "plugin: [{app: three}]").expect("written");
+    assert_eq!(name("plugin.yaml", &["--recorded", "../other.yaml"]), ["three"]);
+    set("applicationSets", "{fleet: {parameters: broken.yaml}}");
+    let told = repo.hydrate(&["render", "applicationset", "plugin.yaml"]).exits(1).stderr;
+    assert!(told.contains("--> broken.yaml") && told.contains("applicationSets.fleet.parameters"), "{told}");
+    set("applicationSets", "{fleet: {parameters: params.yaml}}");
+    set("clusters", "gone.yaml");
+    let told = repo.hydrate(&["render", "applicationset", "all.yaml"]).exits(1).stderr;
+    assert!(told.contains("gone.yaml"), "{told}");
+}
+
 #[test]
 fn a_clone_lists_what_sets_make_of_its_own_branch() {
     let lab = Lab::new();

@@ -42,6 +42,7 @@ fn push(files: &[(String, Vec<u8>)]) -> (String, Vec<Arc<Application>>) {
         branches: &branches,
         repo_urls: &["https://git.example.com/shop/config".to_owned()],
         allowed: &Patterns::default(),
+        copies: None,
         is_directory: &|_| true,
     };
     let verdict = application::validate(&applications, &context);

@@ -1,4 +1,4 @@
-//! `profile: argocd` writes what Argo CD's own hydrator writes, and README.md names every difference.
+//! `profile: argocd` writes what Argo CD's own hydrator writes, and the reference names every difference.
 //!
 //! What Argo CD writes is taken from its own tests and from runs of its code at `37ee0097` (3.6); times there are the
 //! server's, in UTC.
@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 
 use crate::support::{Lab, Repo};
 
-/// A row of the table of differences in README.md, by its first cell.
+/// A row of the table of differences in .github/REFERENCE.md, by its first cell.
 type Difference = &'static str;
 
-/// What a push gives, beside what Argo CD gives: the same, or with the difference that README.md names.
+/// What a push gives, beside what Argo CD gives: the same, or with the difference that the reference names.
 struct Vector {
     what: &'static str,
     argocd: String,
@@ -86,9 +86,9 @@ fn object(count: usize) -> String {
     format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: web}}\ndata: {{count: '{count}'}}\n")
 }
 
-/// The names in the first column of the table in README.md.
+/// The names in the first column of the table in .github/REFERENCE.md.
 fn listed() -> BTreeSet<String> {
-    let readme = include_str!("../README.md");
+    let readme = include_str!("../.github/REFERENCE.md");
     let table = readme.split("| what | Argo CD | `profile: argocd` |\n|---|---|---|\n").nth(1).expect("the table");
     let rows = table.lines().take_while(|line| line.starts_with("| "));
     rows.map(|row| row.trim_start_matches("| ").split(" | ").next().unwrap_or_default().to_owned()).collect()
@@ -267,7 +267,7 @@ fn of_what_argocd_writes_nothing_differs_but_what_the_readme_lists() {
         judge(&vector, &found);
     }
     let listed = listed();
-    assert_eq!(seen, listed, "README.md lists these and no others");
+    assert_eq!(seen, listed, ".github/REFERENCE.md lists these and no others");
 }
 
 /// Files of the branch by name, as hydrated from the dry commit.
@@ -398,7 +398,7 @@ fn rendered() -> Vec<(Vector, FilesOf, String)> {
     ]
 }
 
-/// In double quotes a shell runs what is in `$(…)`: that is Argo CD's text, so README.md has to warn.
+/// In double quotes a shell runs what is in `$(…)`: that is Argo CD's text, so the reference has to warn.
 #[test]
 fn commands_are_quoted_as_argocd_quotes_them() {
     let lab = Lab::new();
@@ -416,7 +416,7 @@ fn commands_are_quoted_as_argocd_quotes_them() {
     hydrated.clone.push().success();
     let written = hydrated.show("web/README.md");
     assert!(written.contains(" --set \"a=$(touch x)\" --set b=$(id)"), "{written}");
-    let readme = include_str!("../README.md");
+    let readme = include_str!("../.github/REFERENCE.md");
     let (_, section) = readme.split_once("With the setting `profile: argocd`, files").expect("the section");
     let (before_table, _) = section.split_once("| what | Argo CD |").expect("its table");
     assert!(before_table.contains("**Do not paste"), "{before_table}");

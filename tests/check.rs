@@ -88,6 +88,14 @@ fn mistakes() -> Vec<Row> {
             vec![("apps/pointer/dev/Chart.yaml", chart("pointer")), ("apps/pointer/dev/values.yaml", LFS.to_owned())],
         ),
         (
+            "plain-secret",
+            "applications/dev/",
+            vec![(
+                "apps/secret/dev/a.yaml",
+                "apiVersion: v1\nkind: Secret\nmetadata: {name: db}\nstringData: {password: old}\n".to_owned(),
+            )],
+        ),
+        (
             "object-conflict",
             "",
             vec![(
@@ -104,7 +112,7 @@ fn each_rule_names_its_place() {
     let mistakes = mistakes();
     let files: Vec<(&str, &str)> =
         mistakes.iter().flat_map(|(_, _, files)| files).map(|(path, text)| (*path, text.as_str())).collect();
-    let names = ["render", "random", "lacking", "remote", "pointer", "same"];
+    let names = ["render", "random", "lacking", "remote", "pointer", "same", "secret"];
     let repo = repository(&lab, &names, &files);
     let [(web_file, web), (same_file, same)] = ["web", "same"].map(|name| {
         let (file, text) = application(name, "dev");
@@ -247,4 +255,14 @@ fn a_mistake_of_a_kustomization_has_its_place() {
         assert_eq!(told, place, "{found}");
         assert_eq!(found["label"].as_str().unwrap_or_default(), label, "{found}");
     }
+}
+
+#[test]
+fn an_object_that_one_application_renders_twice_is_a_warning() {
+    let lab = Lab::new();
+    let text = config_map("web", "two");
+    let repo = repository(&lab, &[], &[("apps/web/dev/copy.yaml", &text)]);
+    let told = repo.hydrate(&["check"]).exits(0).stdout;
+    let expected = "warning: `web-dev` renders ConfigMap web/web more than once: the last one counts in the cluster";
+    assert!(told.contains(expected), "{told}");
 }

@@ -17,7 +17,7 @@ enum Place {
 use Place::{Here, Server};
 
 /// Every command, done or the same (0), with findings (1), and after an error (2).
-const ROWS: [Row; 74] = [
+const ROWS: [Row; 82] = [
     (&["HEAD"], Here, 0),
     (&["no-such-commit"], Here, 2),
     (&["--no-such-option"], Here, 2),
@@ -31,11 +31,16 @@ const ROWS: [Row; 74] = [
     (&["diff", "no-such-commit"], Here, 2),
     (&["plan"], Here, 0),
     (&["plan", "no-such-commit"], Here, 2),
+    (&["plan", "--worktree"], Here, 0),
     (&["vendor", "--check"], Here, 0),
+    (&["vendor", "--verify"], Here, 0),
+    (&["vendor", "--prune"], Here, 0),
     (&["vendor", "--dry-run"], Here, 0),
     (&["vendor", "--update", "no-such-input"], Here, 2),
     (&["render", "web-dev"], Here, 0),
     (&["render", "no-such-application"], Here, 2),
+    (&["render", "--all", "../rendered"], Here, 0),
+    (&["render", "--all", "../rendered", "no-such-commit"], Here, 2),
     (&["apps"], Here, 0),
     (&["apps", "no-such-commit"], Here, 2),
     (&["apps", "--show", "web-dev"], Here, 0),
@@ -68,6 +73,8 @@ const ROWS: [Row; 74] = [
     (&["config", "export", "../settings"], Server, 0),
     (&["config", "import", "../settings"], Server, 0),
     (&["config", "import", "../no-such-folder"], Server, 2),
+    (&["config", "rebase"], Server, 2),
+    (&["config", "rebase"], Here, 0),
     (&["config", "set", "--offline", "profile", "proposal"], Here, 0),
     (&["install", "--server"], Server, 0),
     (&["install", "--server", "../no-such.git"], Server, 2),
@@ -81,6 +88,7 @@ const ROWS: [Row; 74] = [
     (&["doctor", "--all", "."], Server, 0),
     (&["doctor", "--all", "../no-such"], Server, 2),
     (&["commit"], Server, 2),
+    (&["uninstall", "--repoint"], Here, 0),
     (&["uninstall"], Here, 0),
     (&["uninstall"], Server, 0),
     (&["doctor"], Server, 1),
@@ -173,5 +181,20 @@ fn every_command_of_the_help_is_in_the_contract() {
     for line in commands.lines().filter(|line| !line.starts_with("    ")) {
         let name = line.split_whitespace().next().expect("a name");
         assert!(ROWS.iter().any(|(args, ..)| args[0] == name), "{name}");
+    }
+}
+
+#[test]
+fn every_command_of_config_and_clusters_is_in_the_contract() {
+    let (_lab, _, clone) = lab();
+    for command in ["config", "clusters"] {
+        let help = clone.hydrate(&["help", command]).success().stdout;
+        let commands = help.split("\nCommands:\n").nth(1).expect("a list").split("\n\n").next().expect("an end");
+        for line in commands.lines().filter(|line| !line.starts_with("    ")) {
+            let name = line.split_whitespace().next().expect("a name");
+            // An editor is a program: tests/config.rs.
+            let is_there = name == "edit" || ROWS.iter().any(|(args, ..)| args.starts_with(&[command, name]));
+            assert!(is_there, "{command} {name}");
+        }
     }
 }

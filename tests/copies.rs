@@ -1,7 +1,7 @@
 //! The branch of the setting `applicationsTo`: copies of Applications that lead to what is hydrated of them. Real pushes.
 
 use crate::made_applications::{URL, config, dry, files, list, manifest};
-use crate::push::{both, config_map, healthy, note, note_of, tip, verified};
+use crate::push::{application, both, config_map, healthy, note, note_of, tip, verified};
 use crate::rules::{BY_LABEL, directory, plain, rule, two};
 use crate::strict::BROKEN;
 use crate::support::{Lab, Repo};
@@ -435,6 +435,49 @@ fn a_branch_that_cannot_have_copies_is_refused() {
 }
 
 #[test]
+fn no_application_is_hydrated_to_the_branch_of_copies() {
+    for branch in [TO.to_owned(), format!("{TO}/x")] {
+        let lab = Lab::new();
+        let server = lab.server();
+        copied(&server, BY_LABEL);
+        let clone = two(&server);
+        let (file, text) = application("other", "dev");
+        let text = text.replace("https://git.example.com/dry.git", URL).replace("environments/dev", &branch);
+        clone.commit("another", &[(&file, &text), ("apps/other/dev/config.yaml", &config_map("other", "x"))]);
+        // Neither as the first that writes there, nor later.
+        for n in ["first", "second"] {
+            let told = push(&clone);
+            let text = format!("`{branch}` cannot be hydrated to: copies of Applications go to `{TO}`");
+            assert!(told.contains(&text), "{told}");
+            assert_eq!(names(&server), ["applications/argocd/web-dev", "applications/argocd/web-prod"]);
+            assert!(!told.contains("setting `applicationsTo`"), "{told}");
+            clone.commit(n, &[("apps/other/dev/config.yaml", &config_map("other", n))]);
+        }
+        // Nor does it hold others back.
+        clone.commit("another project", &[("applications/dev.yaml", &changed("web", "dev"))]);
+        push(&clone);
+        assert!(copy(&server, "web-dev").contains(CHANGED));
+        verified(&server);
+    }
+}
+
+#[test]
+fn copies_cannot_go_to_a_branch_that_git_cannot_have_beside_those_that_are_there() {
+    let lab = Lab::new();
+    let server = lab.server();
+    rule(&server, BY_LABEL).success();
+    let clone = two(&server);
+    push(&clone);
+    let told = server.hydrate(&["config", "set", "applicationsTo", "environments"]).exits(1);
+    let error = "error: the setting `applicationsTo` is `environments`, which git cannot have beside the branch `environments/dev`";
+    assert!(told.stdout.contains(error) && !told.stderr.contains("cannot lock ref"), "{told:?}");
+    let (path, text) = config("web", "dev", "two");
+    clone.commit("on", &[(&path, &text)]);
+    assert!(push(&clone).contains(error));
+    assert!(manifest(&server, "environments/dev", "web-dev").contains("two"));
+}
+
+#[test]
 fn whoever_asks_reads_of_copies() {
     let lab = Lab::new();
     let server = lab.server();
@@ -490,4 +533,45 @@ fn strict_mode_lets_through_what_only_has_no_copy_yet() {
     push(&clone);
     assert!(copy(&server, "web-dev").contains("revisionHistoryLimit: 3"));
     verified(&server);
+}
+
+#[test]
+fn a_label_that_is_misspelt_and_put_right_leads_the_copy_back() {
+    both(|server| {
+        copied(server, BY_LABEL);
+        let clone = two(server);
+        push(&clone);
+        let right = directory("web", "prod");
+        clone.commit("typo", &[("applications/prod.yaml", &right.replace("env: prod", "env: prd"))]);
+        push(&clone);
+        clone.commit("revert", &[("applications/prod.yaml", &right)]);
+        let told = push(&clone);
+        assert!(!told.contains("one copy cannot lead to both"), "{told}");
+        assert_eq!(copy(server, "web-prod"), expected("web-prod", "prod", "web-prod"));
+        // The others go on.
+        let api = config("api", "dev", "one");
+        clone.commit("more", &[("applications/api.yaml", &directory("api", "dev")), (&api.0, &api.1)]);
+        push(&clone);
+        assert_eq!(copy(server, "api-dev"), expected("api-dev", "dev", "api-dev"));
+        assert_eq!(copy(server, "web-prod"), expected("web-prod", "prod", "web-prod"));
+        verified(server);
+    });
+}
+
+#[test]
+fn a_misspelt_repo_url_setting_leaves_the_copies_as_they_are() {
+    both(|server| {
+        copied(server, BY_LABEL);
+        let clone = two(server);
+        push(&clone);
+        let before = tip(server, TO);
+        server.hydrate(&["config", "set", "repoURL", &URL.replace(".git", "s.git")]);
+        assert_eq!(tip(server, TO), before);
+        clone.commit("on", &[("NOTES", "text")]);
+        push(&clone);
+        assert_eq!(copy(server, "web-dev"), expected("web-dev", "dev", "web-dev"));
+        server.hydrate(&["config", "set", "repoURL", URL]).success();
+        assert_eq!(copy(server, "web-dev"), expected("web-dev", "dev", "web-dev"));
+        verified(server);
+    });
 }

@@ -27,17 +27,13 @@ fn refs(clone: &Repo) -> String {
 #[test]
 fn a_commit_is_compared_with_the_environment_branches() {
     let clone = clone();
-    assert_eq!(
-        clone.hydrate(&["diff"]).success().stdout,
-        "environments/dev   no change\nenvironments/prod  no change\n"
-    );
+    assert_eq!(clone.hydrate(&["diff"]).success().stdout, "no change in environments/dev, environments/prod\n");
     clone.commit("change", &[("apps/web/prod/config.yaml", &config_map("web", "new"))]);
     let before = refs(&clone);
     let answer = clone.hydrate(&["diff"]).exits(1);
     assert_eq!(
         answer.stdout,
-        "environments/dev   no change
-environments/prod  1 object changed in 1 of 2 Applications
+        "environments/prod  1 object changed in 1 of 2 Applications
 
   web-prod  web
     ~ ConfigMap web
@@ -45,6 +41,7 @@ environments/prod  1 object changed in 1 of 2 Applications
       -   value: prod
       +   value: new
 
+no change in environments/dev
 "
     );
     assert_eq!(refs(&clone), before);
@@ -170,6 +167,7 @@ fn applications_come_go_and_move() {
         "environments/dev   1 object added, 1 removed in 3 of 3 Applications
 
   api-dev  api  removed
+    once api-dev is deleted in the cluster, its object stays and is no longer managed: it has no resources finalizer
     - ConfigMap api  6 lines
 
   web-dev  elsewhere  moved from web
@@ -183,7 +181,7 @@ fn applications_come_go_and_move() {
       + metadata:
       +   name: extra
 
-environments/prod  no change
+no change in environments/prod
 "
     );
 }
@@ -230,9 +228,7 @@ environments/dev   2 objects changed in 1 of 2 Applications
         stringData
       ~   token: changed
 
-environments/prod  2 objects changed in 1 of 2 Applications
-  the same objects change in the same way as in environments/dev
-
+environments/prod  as environments/dev: 2 objects changed in 1 of 2 Applications
 "
     );
     assert!(!json(&clone, &[], 1).to_string().contains("geheim"));
@@ -279,6 +275,13 @@ fn markdown_tells_what_matters_first_and_is_cut_to_its_limit() {
     let note =
         format!("\n_Cut: the fields of {} Applications are not shown; `git hydrate diff` shows them._\n", 20 - shown);
     assert!(shown > 1 && cut.ends_with(&format!("\n</details>\n{note}")), "{cut}");
+    let short = clone.hydrate(&["diff", "--markdown", "--limit", "150"]).exits(1).stdout;
+    let line = "- `environments/dev`: 20 objects changed\n";
+    assert_eq!(short, format!("{line}\n_Cut: `git hydrate diff` shows all._\n"));
+    for limit in ["0", "10", "40"] {
+        let cut = clone.hydrate(&["diff", "--markdown", "--limit", limit]).exits(1).stdout;
+        assert!(cut.len() <= limit.parse().expect("a number"), "{limit}: {cut}");
+    }
 }
 
 #[test]
@@ -447,8 +450,7 @@ fn a_branch_behind_main_is_compared_where_they_parted() {
     clone.push().success();
     clone.git(&["checkout", "-q", "topic"]);
     let line = format!("compared at the merge base {}: main has 2 commits that this one lacks\n", &base[..7]);
-    let own = "environments/dev   no change
-environments/prod  1 object changed in 1 of 2 Applications
+    let own = "environments/prod  1 object changed in 1 of 2 Applications
 
   web-prod  web
     ~ ConfigMap web
@@ -456,6 +458,7 @@ environments/prod  1 object changed in 1 of 2 Applications
       -   value: prod
       +   value: mine
 
+no change in environments/dev
 ";
     assert_eq!(clone.hydrate(&["diff"]).exits(1).stdout, format!("{line}{own}"));
     let shown = json(&clone, &[], 1);
@@ -468,10 +471,7 @@ environments/prod  1 object changed in 1 of 2 Applications
     let worktree = clone.hydrate(&["diff", "--worktree"]).exits(1).stdout;
     assert_eq!(worktree, format!("{line}{}", own.replace("mine", "edited")));
     clone.git(&["checkout", "-q", "-f", "main"]);
-    assert_eq!(
-        clone.hydrate(&["diff"]).success().stdout,
-        "environments/dev   no change\nenvironments/prod  no change\n"
-    );
+    assert_eq!(clone.hydrate(&["diff"]).success().stdout, "no change in environments/dev, environments/prod\n");
     clone.git(&["reset", "-q", "--hard", &base]);
     assert!(clone.hydrate(&["diff"]).success().stdout.starts_with(&line), "behind, with nothing of its own");
 }
@@ -534,11 +534,9 @@ fn one_fact_in_many_objects_is_told_once_and_production_comes_last() {
     commit("10m");
     clone.push().success();
     commit("15m");
-    let alike = "  the same objects change in the same way as in environments/dev\n";
     assert_eq!(
         clone.hydrate(&["diff"]).exits(1).stdout,
-        format!(
-            "6 objects changed in 3 of 3 environments
+        "6 objects changed in 3 of 3 environments
   for: 10m → 15m in 6 objects in 3 environments
 
 environments/dev   2 objects changed in 1 of 1 Applications
@@ -552,12 +550,9 @@ environments/dev   2 objects changed in 1 of 1 Applications
              spec.groups[name=all].rules[alert=Alert2], spec.groups[name=all].rules[alert=Alert3], \
              spec.groups[name=all].rules[alert=Alert4], spec.groups[name=all].rules[alert=Alert5], …
 
-environments/qa    2 objects changed in 1 of 1 Applications
-{alike}
-environments/prod  2 objects changed in 1 of 1 Applications
-{alike}
+environments/qa    as environments/dev: 2 objects changed in 1 of 1 Applications
+environments/prod  as environments/dev: 2 objects changed in 1 of 1 Applications
 "
-        )
     );
     let markdown = clone.hydrate(&["diff", "--markdown"]).exits(1).stdout;
     assert_eq!(markdown.matches("for: 10m").count(), 2, "{markdown}");
@@ -629,4 +624,274 @@ fn what_would_be_deployed_is_written_as_files_for_other_tools() {
     let file = clone.file("out/environments/prod/web/manifest.yaml");
     assert!(file.is_some_and(|text| text.contains("value: new")));
     clone.hydrate(&["render", "--every", "out2"]).exits(2);
+}
+
+/// Gives an Application the finalizer by which its objects are deleted with it.
+fn with_finalizer(text: &str) -> String {
+    text.replace("metadata:\n", "metadata:\n  finalizers: [resources-finalizer.argocd.argoproj.io]\n")
+}
+
+#[test]
+fn an_application_that_goes_says_what_becomes_of_its_objects() {
+    let rows = [
+        (false, "its 2 objects stay and are no longer managed: it has no resources finalizer"),
+        (true, "its 2 objects are deleted with it, by its resources finalizer"),
+    ];
+    for (cascades, expected) in rows {
+        let clone = clone();
+        let (file, text) = application("web", "dev");
+        clone.commit("finalizer", &[(&file, &if cascades { with_finalizer(&text) } else { text })]);
+        commit_web(&clone, &[CLAIM.to_owned(), config_map("web", "1")]);
+        clone.push().success();
+        clone.commit("remove\n\nHydrate-Allow-Removal: environments/dev", &[(&file, "")]);
+        let shown = clone.hydrate(&["diff"]).exits(1).stdout;
+        let note = format!("  web-dev  web  removed\n    once web-dev is deleted in the cluster, {expected}\n");
+        assert!(shown.contains(&note), "{shown}");
+        assert_eq!(shown.contains("data loss PersistentVolumeClaim data: removed"), cascades, "{shown}");
+        let markdown = clone.hydrate(&["diff", "--markdown"]).exits(1).stdout;
+        assert!(markdown.contains("once web-dev is deleted in the cluster"), "{markdown}");
+        let effect = &json(&clone, &[], 1)["environments"][0]["applications"][0]["effect"];
+        assert!(effect.as_str().is_some_and(|text| text.ends_with(expected)), "{effect}");
+    }
+}
+
+#[test]
+fn an_application_with_another_name_on_its_path_is_renamed() {
+    let rows = [
+        (
+            false,
+            "its object stays, since it has no resources finalizer, and shop-dev takes it over with its first sync",
+            0,
+        ),
+        (true, "what shop-dev has not applied by then of its object is deleted by its resources finalizer", 1),
+    ];
+    for (cascades, expected, dangers) in rows {
+        let clone = clone();
+        let (file, text) = application("web", "dev");
+        let text = if cascades { with_finalizer(&text) } else { text };
+        clone.commit("finalizer", &[(&file, &text)]);
+        commit_web(&clone, &[CLAIM.to_owned()]);
+        clone.push().success();
+        clone.commit("rename", &[(&file, &text.replace("web-dev", "shop-dev"))]);
+        let shown = clone.hydrate(&["diff"]).exits(1).stdout;
+        let head = "environments/dev   1 of 2 Applications renamed, no object changes\n";
+        assert!(shown.starts_with(head), "{shown}");
+        let note = format!("  shop-dev  web  was web-dev\n    once web-dev is deleted in the cluster, {expected}");
+        assert!(shown.contains(&note), "{shown}");
+        assert_eq!(
+            shown.matches("data loss PersistentVolumeClaim data: moves to another Application").count(),
+            dangers
+        );
+        let shown = json(&clone, &[], 1);
+        assert_eq!(shown["environments"][0]["applications"][0]["renamedFrom"], "web-dev", "{shown:#}");
+    }
+}
+
+#[test]
+fn an_application_that_moves_says_where_from() {
+    let clone = clone();
+    let (file, text) = application("web", "dev");
+    clone.commit("path", &[(&file, &text.replace("path: web\n", "path: front/web\n"))]);
+    let shown = clone.hydrate(&["diff"]).exits(1).stdout;
+    let expected =
+        "environments/dev   1 of 2 Applications moved, no object changes\n\n  web-dev  front/web  moved from web\n";
+    assert!(shown.starts_with(expected), "{shown}");
+    let moved = text.replace("environments/dev", "environments/prod").replace("path: web\n", "path: front/web\n");
+    clone.commit("branch\n\nHydrate-Allow-Removal: environments/dev", &[(&file, &moved)]);
+    let shown = clone.hydrate(&["diff"]).exits(1).stdout;
+    assert!(
+        shown.contains("  web-dev  web  removed\n    web-dev is hydrated to front/web on environments/prod now\n"),
+        "{shown}"
+    );
+    assert!(shown.contains("  web-dev  front/web  moved from web on environments/dev\n"), "{shown}");
+}
+
+#[test]
+fn an_object_goes_to_another_application_and_namespace_at_once() {
+    let clone = clone();
+    let (file, text) = application("web", "dev");
+    clone.commit("finalizer", &[(&file, &with_finalizer(&text))]);
+    let (new_file, new_text) = application("shop", "dev");
+    let deployment = |namespace: &str, image: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, namespace: {namespace}}}\nspec:\n  replicas: 2\n  \
+             template: {{spec: {{containers: [{{name: web, image: 'web:{image}', ports: [{{containerPort: 80}}]}}]}}}}\n"
+        )
+    };
+    commit_web(&clone, &[deployment("web", "1")]);
+    clone.push().success();
+    clone.commit(
+        "both\n\nHydrate-Allow-Removal: environments/dev",
+        &[(&file, ""), (&new_file, &new_text), ("apps/shop/dev/config.yaml", &deployment("shop", "2"))],
+    );
+    let shown = clone.hydrate(&["diff"]).exits(1).stdout;
+    for expected in [
+        "environments/dev   1 object changed in 2 of 3 Applications\n  image web 1 → 2\n",
+        "  outage Deployment shop/web: namespace web → shop: new Pods start there, the old ones go\n",
+        "    ~ Deployment shop/web  moved from web-dev  restarts its Pods\n",
+        "      -   namespace: web\n      +   namespace: shop\n",
+        "    objects come in another namespace with shop-dev\n",
+    ] {
+        assert!(shown.contains(expected), "{expected}\n{shown}");
+    }
+    let other = deployment("shop", "2").replace("kind: Deployment", "kind: StatefulSet");
+    clone.commit("another kind", &[("apps/shop/dev/config.yaml", &other)]);
+    let shown = clone.hydrate(&["diff"]).exits(1).stdout;
+    assert!(shown.starts_with("environments/dev   1 object added, 1 removed in 2 of 3 Applications\n"), "{shown}");
+}
+
+#[test]
+fn a_new_environment_is_shown_by_what_differs_from_the_one_that_it_is_like() {
+    let clone = dry(&Lab::new().server(), &["web", "api"], &["dev", "staging"]);
+    for env in ["dev", "staging"] {
+        let host = config_map("web", &format!("web.{env}.example.com"));
+        clone.commit("hosts", &[(&format!("apps/web/{env}/config.yaml"), &host)]);
+    }
+    clone.push().success();
+    let of = |name: &str| application(name, "qa");
+    let (web, api) = (of("web"), of("api"));
+    clone.commit(
+        "qa",
+        &[
+            (&web.0, &web.1),
+            (&api.0, &api.1),
+            ("apps/web/qa/config.yaml", &config_map("web", "web.qa.example.com")),
+            ("apps/api/qa/config.yaml", &config_map("api", "other")),
+        ],
+    );
+    let expected =
+        "environments/qa       new, like environments/dev with qa for dev: 2 objects added in 2 of 2 Applications
+  1 Application differs from environments/dev:
+
+  api-qa  api
+    ~ ConfigMap api
+        data
+      -   value: qa
+      +   value: other
+
+no change in environments/dev, environments/staging
+";
+    let shown = clone.hydrate(&["diff"]).exits(1).stdout;
+    assert_eq!(shown, expected);
+    let shown = json(&clone, &[], 1);
+    let like = &shown["environments"][1]["like"];
+    assert_eq!((&like["branch"], like["applications"].as_array().map(Vec::len)), (&"environments/dev".into(), Some(1)));
+    let markdown = clone.hydrate(&["diff", "--markdown"]).exits(1).stdout;
+    assert!(markdown.contains("Like `environments/dev` with qa for dev, except for what follows."), "{markdown}");
+}
+
+#[test]
+fn environments_that_change_alike_but_for_their_name_are_shown_once() {
+    let clone = dry(&Lab::new().server(), &["web"], &["dev", "prod", "qa"]);
+    let commit = |replicas: u32| {
+        for env in ["dev", "prod", "qa"] {
+            let deployment = format!(
+                "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web-{env}}}\nspec: {{replicas: {replicas}}}\n"
+            );
+            clone.commit("replicas", &[(&format!("apps/web/{env}/config.yaml"), &deployment)]);
+        }
+    };
+    commit(3);
+    clone.push().success();
+    commit(0);
+    assert_eq!(
+        clone.hydrate(&["diff"]).exits(1).stdout,
+        "3 objects changed in 3 of 3 environments; 3 outages
+  replicas: 3 → 0 in 3 objects in 3 environments
+
+environments/dev   1 object changed in 1 of 1 Applications
+  outage Deployment web-dev: replicas 3 → 0: nothing runs
+    if an autoscaler sets the replicas, leave the field out
+
+  web-dev  web
+    ~ Deployment web-dev
+        spec
+      -   replicas: 3
+      +   replicas: 0
+
+environments/qa    as environments/dev with qa for dev: 1 object changed in 1 of 1 Applications; 1 outage
+environments/prod  as environments/dev with prod for dev: 1 object changed in 1 of 1 Applications; 1 outage
+"
+    );
+    clone.commit("less", &[("apps/web/prod/config.yaml", &config_map("web", "1"))]);
+    let shown = clone.hydrate(&["diff"]).exits(1).stdout;
+    assert!(shown.contains("environments/prod  1 object added, 1 removed in 1 of 1 Applications\n"), "{shown}");
+}
+
+#[test]
+fn what_to_do_about_several_dangers_is_said_once() {
+    let clone = clone();
+    let objects = |namespace: &str| {
+        [("v1", "ConfigMap"), ("v1", "ServiceAccount"), ("policy/v1", "PodDisruptionBudget")].map(|(version, kind)| {
+            format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: web, namespace: {namespace}}}\n")
+        })
+    };
+    commit_web(&clone, &objects("old"));
+    clone.push().success();
+    commit_web(&clone, &objects("new"));
+    let shown = clone.hydrate(&["diff"]).exits(1).stdout;
+    let expected = "  danger ConfigMap new/web, PodDisruptionBudget new/web, ServiceAccount new/web: namespace old → new: a new one is created, the old one goes
+    the old one stays until somebody syncs with pruning: the Application does not prune by itself; check that what refers to it is in the new namespace too
+
+  web-dev  web
+    ~ 3 objects: ConfigMap new/web, PodDisruptionBudget new/web, ServiceAccount new/web
+        metadata
+      -   namespace: old
+      +   namespace: new
+";
+    assert!(shown.contains(expected), "{shown}");
+}
+
+/// Tools that install from a registry, with the arguments that README gives for the directory `out`.
+const CHECKERS: [(&str, &str); 1] =
+    [("kubernetes-validate", "find out -name manifest.yaml -exec kubernetes-validate --strict {} +")];
+
+#[test]
+fn checkers_read_what_would_be_deployed() {
+    let clone = clone();
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).expect("README");
+    let deployment = |replicas: &str, privileged: bool| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  replicas: {replicas}\n  selector: \
+             {{matchLabels: {{app: web}}}}\n  template:\n    metadata: {{labels: {{app: web}}}}\n    spec:\n      containers: \
+             [{{name: web, image: 'web:1', securityContext: {{privileged: {privileged}}}}}]\n"
+        )
+    };
+    let rows = [(deployment("2", false), true), (deployment("text", true), false)];
+    for (number, (objects, is_good)) in rows.into_iter().enumerate() {
+        commit_web(&clone, &[objects]);
+        let out = format!("out{number}");
+        clone.hydrate(&["render", "--all", &out]).success();
+        for (tool, line) in CHECKERS {
+            assert!(readme.contains(line), "{line}");
+            let line = line.replace("out", &out);
+            let is_there = clone.command("sh").args(["-c", &format!("command -v {tool}")]).output().expect("sh runs");
+            if is_there.status.success() {
+                let answer = clone.command("sh").args(["-c", &line]).output().expect("sh runs");
+                assert_eq!(answer.status.success(), is_good, "{line}: {answer:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_watched_working_tree_is_shown_again_after_a_save() {
+    use std::io::{BufRead as _, BufReader};
+    let clone = clone();
+    let mut child = clone
+        .command(crate::support::BINARY)
+        .args(["diff", "--watch"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("git-hydrate runs");
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines().map(|line| line.expect("UTF-8"));
+    let mut shown =
+        || lines.by_ref().take_while(|line| !line.starts_with("waiting for the next save")).collect::<Vec<_>>();
+    assert_eq!(shown()[0], "no change in environments/dev, environments/prod");
+    for value in ["one", "two"] {
+        std::fs::write(clone.path.join("apps/web/dev/config.yaml"), config_map("web", value)).expect("written");
+        assert!(shown().contains(&format!("      +   value: {value}")), "{value}");
+    }
+    child.kill().expect("it runs until it is ended");
+    child.wait().expect("it ends");
 }

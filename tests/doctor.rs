@@ -23,7 +23,7 @@ fn a_new_installation_is_in_good_order() {
 #[test]
 fn what_is_broken_is_found() {
     type Break = fn(&Lab, &Repo);
-    let rows: [(&str, Break, &str, &str); 33] = [
+    let rows: [(&str, Break, &str, &str); 34] = [
         (
             "no hook",
             |_, repo| fs::remove_file(repo.path.join(HOOK)).expect("removed"),
@@ -60,6 +60,15 @@ fn what_is_broken_is_found() {
             |_, repo| drop(repo.hydrate(&["config", "set", "dryBranches", "mian"]).exits(0)),
             "bad      the setting dryBranches names mian, which does not exist",
             "git -C REPO hydrate config unset dryBranches mian",
+        ),
+        (
+            "a mirror that a fetch writes over",
+            |_, repo| {
+                repo.git(&["config", "remote.origin.url", "https://git.example.com/dry.git"]);
+                repo.git(&["config", "remote.origin.fetch", "+refs/*:refs/*"]);
+            },
+            "bad      a fetch from origin writes over what is pushed and hydrated here",
+            "git -C REPO config --unset-all remote.origin.fetch",
         ),
         (
             "unguarded",

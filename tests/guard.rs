@@ -253,3 +253,28 @@ fn a_push_in_a_namespace_is_about_the_refs_of_the_namespace() {
     let told = Answer::new(push.output().expect("runs")).exits(1);
     assert!(told.remote()[0].contains("`environments/prod` is hydrated from `main`"), "{told:?}");
 }
+
+/// How often git is asked for all refs while something is pushed, on a reftable, which only git reads.
+fn listings(clone: &Repo, refspec: &str) -> usize {
+    let trace = clone.path.join("trace");
+    let trace = trace.to_str().expect("a path");
+    let args = [&format!("GIT_TRACE2_EVENT={trace}"), "git", "push", "-q", "origin", refspec];
+    clone.run("env", &args).success();
+    let events = std::fs::read_to_string(trace).expect("written");
+    std::fs::remove_file(trace).expect("there");
+    events.lines().filter(|line| line.contains("\"start\"") && line.contains("for-each-ref")).count()
+}
+
+#[test]
+fn many_refs_in_one_push_cost_no_more_looks_at_the_refs_than_one() {
+    let lab = Lab::new();
+    let server = lab.bare(&["--ref-format=reftable"]);
+    server.hydrate(&["install", "--server"]).success();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    clone.git(&["tag", "one"]);
+    let one = listings(&clone, "refs/tags/one");
+    (0..40).for_each(|n| drop(clone.git(&["tag", &format!("many/{n}")])));
+    assert!(one > 0);
+    assert_eq!(listings(&clone, "refs/tags/many/*:refs/tags/many/*"), one);
+}

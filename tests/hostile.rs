@@ -31,6 +31,10 @@ const PEAK_BYTES_MAX: u64 = 640 << 20;
 /// How much processor time one run may take, in seconds: without optimisation far more than with it.
 const SECONDS_MAX: u64 = 60;
 
+/// How much longer than its limit a row of the table may take, of which a machine at work may be some: what does not look at
+/// the clock is given up a second after the limit, and takes as long once more.
+const LATE_MAX: Duration = Duration::from_secs(3);
+
 /// How often the memory of all processes of a run is looked at.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -408,6 +412,11 @@ fn try_all(cases: &[Case]) {
         }
         if cost.said.len() > SAID_BYTES_MAX {
             complain(&format!("says {} bytes", cost.said.len()));
+        }
+        let limit = copy.run("git", &["config", "hydrate.renderTimeLimit"]).stdout.trim().parse().ok();
+        let limit = limit.map(|seconds| Duration::from_secs(seconds) + LATE_MAX);
+        if table && limit.is_some_and(|limit| cost.wall > limit) {
+            complain(&format!("takes {wall} ms, which is too long after its limit"));
         }
         if cost.time.as_secs() >= SECONDS_MAX || cost.peak_bytes > PEAK_BYTES_MAX {
             complain(&format!("takes {ms} ms and {mib} MiB"));

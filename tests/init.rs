@@ -58,3 +58,14 @@ fn help_is_what_the_option_prints() {
     let answer = clone.hydrate(&["help", "statsu"]).exits(2);
     assert!(answer.stderr.contains("did you mean `status`?"), "{}", answer.stderr);
 }
+
+#[test]
+fn init_writes_no_example_beside_applications_that_are_there() {
+    let lab = Lab::new();
+    let clone = lab.server().clone_to("clone");
+    let (_, text) = crate::push::application("web", "dev");
+    clone.commit("one", &[("argocd/web.yaml", &text)]);
+    let answer = clone.hydrate(&["init"]).exits(2);
+    assert!(answer.stderr.contains("nothing was written: this repository has an Application already"), "{answer:?}");
+    assert!(answer.stderr.contains("`git hydrate adopt`") && !clone.path.join("applications").exists(), "{answer:?}");
+}

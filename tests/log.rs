@@ -139,3 +139,44 @@ fn promotions_lead_to_the_dry_commit_too() {
     assert_eq!((&entries[0]["subject"], &entries[0]["dry"]["sha"]), (&"Promote".into(), &dry_commit.into()));
     assert_eq!(entries[0]["changed"][0]["objects"]["added"], 1);
 }
+
+#[test]
+fn time_author_and_environment_select() {
+    let lab = Lab::new();
+    let (_, clone, _) = history(&lab);
+    let all = log(&clone, &[]);
+    let prod: Vec<&Value> = all.iter().filter(|entry| entry["branch"] == "environments/prod").collect();
+    assert_eq!(log(&clone, &["--environment", "prod"]).iter().collect::<Vec<_>>(), prod);
+    assert_eq!(log(&clone, &["--environment", "environments/prod"]).iter().collect::<Vec<_>>(), prod);
+    let unknown = clone.hydrate(&["log", "--environment", "qa"]).exits(2).stderr;
+    assert!(
+        unknown.contains("there is no environment branch `qa`; there are environments/dev, environments/prod"),
+        "{unknown}"
+    );
+    let newest = all[0]["date"].as_str().expect("a date");
+    assert!(log(&clone, &["--since", newest]).iter().all(|entry| entry["date"] == newest));
+    assert_eq!(log(&clone, &["--until", newest]), all);
+    assert_eq!(log(&clone, &["--until", "1990-01-01"]), Vec::<Value>::new());
+    let author = all.iter().find_map(|entry| entry["dry"]["author"].as_str()).expect("an author");
+    let by = log(&clone, &["--author", &author.to_uppercase()]);
+    assert!(!by.is_empty() && by.iter().all(|entry| entry["dry"]["author"] == author));
+    assert_eq!(log(&clone, &["--author", "nobody else"]), Vec::<Value>::new());
+}
+
+#[test]
+fn a_patch_shows_objects_and_fields() {
+    let lab = Lab::new();
+    let (_, clone, _) = history(&lab);
+    let shown = clone.hydrate(&["log", "environments/prod", "-n", "1", "-p"]).success().stdout;
+    let expected = "
+    api
+      ~ ConfigMap api
+          data
+        -   value: prod
+        +   value: both
+      + ConfigMap more
+        + apiVersion: v1
+";
+    assert!(shown.contains(expected), "{shown}");
+    clone.hydrate(&["log", "-p", "--json"]).exits(2);
+}

@@ -465,14 +465,45 @@ fn a_repository_from_before_is_told_in_one_line_until_the_setting_decides() {
         let told = server.hydrate(&["config", "set", "madeApplications", "true"]).success();
         assert!(files(server, "environments/dev").contains("api/manifest.yaml"), "{told:?}");
         assert!(files(server, "environments/prod").contains("api/manifest.yaml"));
-        // To be told no more.
+    });
+}
+
+#[test]
+fn to_be_told_no_more_of_sets_that_were_never_hydrated_the_setting_says_false() {
+    both(|server| {
+        let plain = crate::push::application("web", "dev");
+        let clone = with_apps(server, &[(&plain.0, &plain.1)], &FOUR);
+        clone.push().success();
         server.git(&["hydrate", "config", "set", "madeApplications", "false"]);
-        clone.commit("again", &[]);
+        clone.commit("a set", &[("a.yaml", &list("a", &["api@dev"], ""))]);
         let told = clone.push().success().remote().join("\n");
-        assert!(
-            !told.contains("ApplicationSet") && files(server, "environments/dev").contains("api/manifest.yaml"),
-            "{told}"
-        );
+        assert!(!told.contains("ApplicationSet") && !files(server, "environments/dev").contains("api"), "{told}");
+    });
+}
+
+#[test]
+fn what_sets_made_stays_with_an_error_while_made_applications_is_off() {
+    both(|server| {
+        let plain = crate::push::application("web", "dev");
+        let set = list("a", &["api@dev"], "");
+        let clone = with_apps(server, &[(&plain.0, &plain.1), ("a.yaml", &set)], &FOUR);
+        clone.push().success();
+        let before = tip(server, "environments/dev");
+        server.hydrate(&["config", "set", "madeApplications", "false"]);
+        let (path, text) = config("api", "dev", "edited");
+        clone.commit("edit", &[(&path, &text)]);
+        let told = clone.push().success().remote().join("\n");
+        let line = "error: `api-dev` is made by ApplicationSet `a`, and `madeApplications` is not true: it is not hydrated here";
+        assert!(told.contains(line) && told.contains("environments/dev  stays at"), "{told}");
+        assert!(told.contains("--> a.yaml:3"), "{told}");
+        assert_eq!(tip(server, "environments/dev"), before);
+        server.hydrate(&["config", "set", "madeApplications", "true"]).success();
+        assert!(manifest(server, "environments/dev", "api").contains("edited"));
+        // Without the set, what it made goes.
+        server.hydrate(&["config", "set", "madeApplications", "false"]);
+        clone.commit("no set", &[("a.yaml", "")]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(!files(server, "environments/dev").contains("api"), "{told}");
     });
 }
 

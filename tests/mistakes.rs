@@ -30,13 +30,14 @@ fn of_branch<'v>(list: &'v Value, branch: &str) -> &'v Value {
 fn two_proposed_branches_of_one_new_active_branch_hydrate_in_one_push() {
     let lab = Lab::new();
     let server = lab.server();
+    server.hydrate(&["config", "set", "activePaths.env/dev", "web", "api"]).success();
     let clone = server.clone_to("clone");
-    staged(&clone, "web", "env/dev", "env/dev-next-web");
-    staged(&clone, "api", "env/dev", "env/dev-next-api");
+    staged(&clone, "web", "env/dev", "env/dev-next/web");
+    staged(&clone, "api", "env/dev", "env/dev-next/api");
     let told = clone.push().success();
     assert!(!told.stderr.contains("error"), "{told:?}");
-    let first = server.git(&["rev-list", "--max-parents=0", "env/dev-next-web"]);
-    assert_eq!(first, server.git(&["rev-list", "--max-parents=0", "env/dev-next-api"]));
+    let first = server.git(&["rev-list", "--max-parents=0", "env/dev-next/web"]);
+    assert_eq!(first, server.git(&["rev-list", "--max-parents=0", "env/dev-next/api"]));
     assert_eq!(first, tip(&server, "env/dev"));
     let local = clone.hydrate(&[]).success();
     assert!(!local.stderr.contains("error"), "{local:?}");
@@ -431,12 +432,18 @@ fn an_application_that_moves_to_another_dry_branch_is_removed_from_where_it_was(
     both(|server| {
         let clone = dry(server, &["web", "api"], &["dev"]);
         clone.push().success();
-        clone.git(&["branch", "-q", "next"]);
-        clone.git(&["push", "-q", "origin", "next"]);
         let (file, text) = application("web", "dev");
-        clone.commit("move", &[(&file, &text.replace("targetRevision: main", "targetRevision: next"))]);
+        let moved = text.replace("targetRevision: main", "targetRevision: next");
+        clone.git(&["switch", "-q", "-c", "next"]);
+        clone.commit("move", &[(&file, &moved.replace("environments/dev", "environments/next"))]);
+        clone.git(&["push", "-q", "origin", "next"]);
+        server.hydrate(&["config", "set", "dryBranches", "main", "next"]).success();
+        assert!(server.git(&["ls-tree", "-r", "--name-only", "environments/next"]).contains("web/manifest.yaml"));
+        clone.git(&["switch", "-q", "main"]);
+        clone.commit("move", &[(&file, &moved)]);
         let told = clone.push().success().remote().join("\n");
         assert!(told.contains("removed web"), "{told}");
+        verified(server);
     });
 }
 
@@ -492,4 +499,220 @@ fn an_application_that_went_while_the_dry_branch_was_renamed_is_removed() {
         assert!(!server.git(&["ls-tree", "-r", "--name-only", DEV]).contains("web/"));
         verified(&server);
     }
+}
+
+/// What `git push` told of a change of `apps/web/dev/config.yaml` to `value`.
+fn edited(clone: &Repo, value: &str) -> String {
+    clone.commit("edit", &[("apps/web/dev/config.yaml", &config_map("web", value))]);
+    clone.push().success().stderr
+}
+
+#[test]
+fn a_wrong_repo_url_setting_keeps_branches_with_an_error_and_the_right_one_renders_what_they_lack() {
+    both(|server| {
+        let clone = dry(server, &["web", "api"], &["dev", "prod"]);
+        clone.push().success();
+        let before = (tip(server, DEV), note(server, DEV));
+        let told = server.hydrate(&["config", "set", "repoURL", "https://git.example.com/drry.git"]);
+        assert!(told.stdout.contains("environments/dev   stays at"), "{told:?}");
+        assert!(told.stdout.contains("error: `drySource.repoURL` names another repository"), "{told:?}");
+        for value in ["one", "two"] {
+            let told = edited(&clone, value);
+            assert!(told.contains("environments/dev   stays at") && !told.contains("unchanged"), "{told}");
+            assert_eq!((tip(server, DEV), note(server, DEV)), before);
+        }
+        let status = server.hydrate(&["status"]).exits(1).stdout;
+        assert!(status.contains("2 commits behind"), "{status}");
+        server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]).success();
+        assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("value: two"));
+        server.hydrate(&["status"]).success();
+        verified(server);
+    });
+}
+
+#[test]
+fn strict_mode_refuses_a_push_while_the_repo_url_setting_is_wrong() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/drry.git"]);
+    server.git(&["config", "hydrate.strict", "all"]);
+    clone.commit("edit", &[("apps/web/dev/config.yaml", &config_map("web", "edited"))]);
+    let told = clone.push().exits(1).stderr;
+    assert!(told.contains("`drySource.repoURL` names another repository"), "{told}");
+}
+
+#[test]
+fn an_application_whose_url_is_taken_out_of_the_settings_keeps_its_manifests_with_an_error() {
+    both(|server| {
+        let clone = dry(server, &["web", "api"], &["dev"]);
+        let (file, text) = application("web", "dev");
+        let mirror = "https://mirror.example.com/dry.git";
+        clone.commit("mirror", &[(&file, &text.replace("https://git.example.com/dry.git", mirror))]);
+        server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git", mirror]).success();
+        clone.push().success();
+        let before = tip(server, DEV);
+        server.hydrate(&["config", "unset", "repoURL", mirror]);
+        let told = edited(&clone, "edited");
+        assert!(told.contains("stays at") && told.contains("names another repository"), "{told}");
+        assert_eq!(tip(server, DEV), before);
+        server.hydrate(&["config", "add", "repoURL", mirror]).success();
+        assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("edited"));
+    });
+}
+
+#[test]
+fn a_repository_that_an_earlier_version_took_for_hydrated_is_rendered_when_the_url_is_set_right() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let right = server.git(&["rev-parse", "refs/hydrate/config"]);
+    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/drry.git"]);
+    let wrong = server.git(&["rev-parse", "refs/hydrate/config"]);
+    edited(&clone, "edited");
+    // What it wrote: the note and the record say that the branch shows the commit, by the wrong settings.
+    let dry = tip(&server, "main");
+    server.git(&["notes", "--ref=hydrator.metadata", "add", "-f", "-m", &note_of(&dry), DEV]);
+    let record = server.git(&["show", "refs/hydrate/branches:environments%2Fdev.json"]);
+    let before = record.lines().find_map(|line| line.split_once("\"drySha\": \"")).expect("a dry commit").1;
+    let record = record.replace(before.trim_end_matches("\","), &dry).replace(&right, &wrong);
+    let path = server.path.join("record.json");
+    std::fs::write(&path, record).expect("written");
+    let blob = server.git(&["hash-object", "-w", path.to_str().expect("UTF-8")]);
+    let script = format!(
+        "export GIT_INDEX_FILE=index.new; git read-tree refs/hydrate/branches && \
+         git update-index --cacheinfo 100644,{blob},environments%2Fdev.json && \
+         git update-ref refs/hydrate/branches $(git commit-tree -p refs/hydrate/branches -m x $(git write-tree))"
+    );
+    server.run("sh", &["-c", &script]).success();
+    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]).success();
+    assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("edited"));
+}
+
+#[test]
+fn the_push_that_creates_a_promoted_branch_lists_it() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    staged(&clone, "web", "env/dev", "env/dev-next-web");
+    staged(&clone, "api", "env/dev", "env/dev-next-api");
+    let told = clone.push().success().remote().join("\n");
+    let at = &tip(&server, "env/dev")[..7];
+    let note =
+        format!("note: env/dev is new at {at} and empty, until env/dev-next-api, env/dev-next-web is promoted to it");
+    assert!(told.contains(&note) && told.matches("is new at").count() == 1, "{told}");
+    clone.commit("web", &[("apps/web/dev/config.yaml", &config_map("web", "two"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(!told.contains("is new at"), "{told}");
+    // It stays in view when nothing names it any more.
+    server.git(&["config", "receive.denyDeleteCurrent", "ignore"]);
+    clone.git(&["push", "-q", "origin", ":main"]);
+    let status = server.hydrate(&["status"]).exits(1).stdout;
+    assert!(status.contains(&format!("env/dev           at {at}, nothing is promoted to it yet")), "{status}");
+    assert!(status.contains("its dry branch does not exist"), "{status}");
+}
+
+/// What `git push` told of an Application whose `targetRevision` became `revision`: it keeps what it has, and goes when it is
+/// removed.
+fn pinned(server: &Repo, revision: &str) -> String {
+    let clone = dry(server, &["web", "api"], &["dev"]);
+    clone.push().success();
+    clone.git(&["tag", "v1"]);
+    clone.git(&["push", "-q", "origin", "v1", "HEAD:feature/x"]);
+    let before = tip(server, DEV);
+    let (file, text) = application("web", "dev");
+    clone.commit("pin", &[(&file, &text.replace("targetRevision: main", &format!("targetRevision: {revision}")))]);
+    let told = clone.push().success().remote().join("\n");
+    assert_eq!(tip(server, DEV), before, "{told}");
+    assert!(told.contains("environments/dev  stays at"), "{told}");
+    // The hint of the error: others go on, and it stays.
+    let paused = text.replace("metadata:", "metadata:\n  annotations: {git-hydrate/paused: 'true'}");
+    clone.commit("pause", &[(&file, &paused), ("apps/api/dev/config.yaml", &config_map("api", "two"))]);
+    clone.push().success();
+    assert!(server.git(&["show", &format!("{DEV}:api/manifest.yaml")]).contains("two"));
+    assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("dev"));
+    clone.commit("remove", &[(&file, "")]);
+    assert!(clone.push().success().remote().join("\n").contains("removed web"));
+    verified(server);
+    told
+}
+
+#[test]
+fn an_application_that_is_pinned_to_a_tag_keeps_its_manifests() {
+    both(|server| {
+        let told = pinned(server, "v1");
+        assert!(told.contains("error: `v1` is a version: pinned, not hydrated on push"), "{told}");
+        assert!(told.contains("the annotation `git-hydrate/paused: \"true\"`"), "{told}");
+    });
+}
+
+#[test]
+fn an_application_of_a_branch_that_is_no_dry_branch_keeps_its_manifests() {
+    both(|server| {
+        let told = pinned(server, "feature/x");
+        let error =
+            "error: `feature/x` is no dry branch, so `web-dev` would leave `environments/dev` and be hydrated nowhere";
+        assert!(told.contains(error), "{told}");
+        assert!(told.contains("git hydrate config add dryBranches feature/x"), "{told}");
+    });
+}
+
+#[test]
+fn strict_mode_refuses_a_pin_that_would_take_an_application_away() {
+    for revision in ["v1", "feature/x"] {
+        let lab = Lab::new();
+        let server = lab.server();
+        let clone = dry(&server, &["web", "api"], &["dev"]);
+        clone.push().success();
+        clone.git(&["push", "-q", "origin", "HEAD:feature/x"]);
+        server.git(&["config", "hydrate.strict", "touched"]);
+        let (file, text) = application("web", "dev");
+        clone.commit("pin", &[(&file, &text.replace("targetRevision: main", &format!("targetRevision: {revision}")))]);
+        let told = clone.push().exits(1).stderr;
+        assert!(told.contains(&format!("`{revision}` is ")), "{told}");
+    }
+}
+
+#[test]
+fn a_staging_branch_that_is_misspelt_for_one_of_two_applications_removes_nothing() {
+    both(|server| {
+        let clone = server.clone_to("clone");
+        staged(&clone, "web", "env/prod", "env/prod-next");
+        staged(&clone, "api", "env/prod", "env/prod-next");
+        clone.push().success();
+        let before = tip(server, "env/prod-next");
+        staged(&clone, "web", "env/prod", "stage/prod");
+        let told = clone.push().success().remote().join("\n");
+        assert_eq!(tip(server, "env/prod-next"), before, "{told}");
+        let error = "error: `web-dev` would leave `env/prod-next` for `stage/prod`, and the next promotion of `env/prod-next` \
+                     would take it off `env/prod`";
+        assert!(told.contains(error), "{told}");
+        staged(&clone, "web", "env/prod", "env/prod-next");
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("env/prod-next  unchanged") && told.contains("would empty `stage/prod`"), "{told}");
+        server.git(&["update-ref", "-d", "refs/heads/stage/prod"]);
+        server.git(&["gc", "-q", "--prune=now"]);
+        server.hydrate(&["catch-up"]).success();
+        server.hydrate(&["status"]).success();
+    });
+}
+
+#[test]
+fn a_push_to_what_was_the_dry_branch_is_told_that_nothing_is_hydrated_from_it() {
+    both(|server| {
+        let clone = dry(server, &["web"], &["dev", "prod"]);
+        clone.push().success();
+        clone.git(&["push", "-q", "origin", "HEAD:release"]);
+        server.hydrate(&["config", "set", "dryBranches", "release"]);
+        clone.commit("edit", &[("apps/web/dev/config.yaml", &config_map("web", "edited"))]);
+        let told = clone.push().success().stderr;
+        let warning = "warning: `main` is not a dry branch any more, so nothing is hydrated from it: `environments/dev`, \
+                       `environments/prod` stay as they are";
+        assert!(told.contains(warning) && told.contains("git hydrate config add dryBranches main"), "{told}");
+        // The hint.
+        server.hydrate(&["config", "add", "dryBranches", "main"]);
+        assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("edited"));
+    });
 }

@@ -469,3 +469,20 @@ fn plan_and_diff_tell_what_stays() {
     let plan = clone.hydrate(&["plan", "--offline"]).exits(1);
     assert!(plan.stdout.contains("stays as it is: web-dev (fails)"), "{plan:?}");
 }
+
+#[test]
+fn a_glob_of_on_failure_that_matches_no_branch_is_told() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let told = server
+        .hydrate(&["config", "set", "onFailure", "{application: [environments/dve, 'environments/*']}"])
+        .success();
+    let warning = "warning: the setting `onFailure` names `environments/dve`, which matches no environment branch";
+    assert!(told.stdout.contains(warning) && !told.stdout.contains("`environments/*`, which"), "{told:?}");
+    // The hint.
+    assert!(told.stdout.contains("git hydrate config unset onFailure.application environments/dve"), "{told:?}");
+    let told = server.hydrate(&["config", "unset", "onFailure.application", "environments/dve"]).success();
+    assert!(!told.stdout.contains("warning"), "{told:?}");
+}

@@ -187,3 +187,19 @@ fn a_clone_that_never_hydrated_knows_no_render() {
     let (plan, _) = self::plan(&other, &[]);
     assert_eq!(plan["commits"][0]["branches"][0]["known"], 2, "{plan}");
 }
+
+#[test]
+fn a_plan_of_a_commit_that_fails_names_each_branch_and_each_mistake_once() {
+    let lab = Lab::new();
+    let (_server, clone) = hydrated(&lab);
+    let (path, text) = application("api", "prod");
+    clone.commit("mistake", &[(&path, &text.replace("targetBranch: environments/prod", "targetBranch: main"))]);
+    let told = clone.hydrate(&["plan", "--offline"]).exits(1).stdout;
+    assert_eq!(told.matches("error: `main` is a dry branch").count(), 1, "{told}");
+    assert!(told.contains("environments/dev") && told.contains("environments/prod  fails"), "{told}");
+    clone.git(&["reset", "-q", "--hard", "HEAD~"]);
+    clone.commit("mistake", &[(&path, &text.replace("path: apps/api/prod", "path: apps/ap/prod"))]);
+    // Only the render finds that the directory is not there.
+    let told = clone.hydrate(&["plan", "--offline"]).exits(0).stdout;
+    assert!(told.contains("environments/dev") && told.contains("environments/prod  1 to render"), "{told}");
+}

@@ -2,10 +2,10 @@
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use git_hydrate::testing::plugin::{Call, Error, Limits, Output, Runner, Settings};
+use git_hydrate::testing::view::Stop;
 
 fn runner(limits: Limits) -> Runner {
     Runner::new(Settings {
@@ -30,7 +30,7 @@ fn small() -> Limits {
 }
 
 /// Runs a shell script that may read `given`, which is also where it starts.
-fn sh(runner: &Runner, script: &str, given: &Path, cancel: &AtomicBool) -> Result<Output, Error> {
+fn sh(runner: &Runner, script: &str, given: &Path, stop: &Stop) -> Result<Output, Error> {
     let program = runner.find("sh").expect("a shell");
     runner.run(
         &Call {
@@ -42,7 +42,7 @@ fn sh(runner: &Runner, script: &str, given: &Path, cancel: &AtomicBool) -> Resul
             ours: false,
             environment: vec![("GIVEN".into(), "yes".into())],
         },
-        cancel,
+        stop,
     )
 }
 
@@ -80,7 +80,7 @@ fn a_program_gets_what_it_needs_and_no_more() {
     ];
     let runner = runner(small());
     for (name, script, expected) in rows {
-        let output = sh(&runner, &script, given.path(), &AtomicBool::new(false)).expect(name);
+        let output = sh(&runner, &script, given.path(), &Stop::default()).expect(name);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{name}: {stderr}");
         let words = ["ermission denied", "not permitted", "ad file descriptor"];
@@ -106,7 +106,7 @@ fn no_socket_can_be_made() {
         ours: false,
         environment: Vec::new(),
     };
-    let output = runner.run(&call, &AtomicBool::new(false)).expect("it runs");
+    let output = runner.run(&call, &Stop::default()).expect("it runs");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "Operation not permitted\n");
 }
 
@@ -125,7 +125,7 @@ fn a_program_that_does_not_end_is_ended() {
     ];
     for (name, script) in rows {
         let started = Instant::now();
-        let result = sh(&runner(Limits { time, ..small() }), script, given.path(), &AtomicBool::new(false));
+        let result = sh(&runner(Limits { time, ..small() }), script, given.path(), &Stop::default());
         assert!(matches!(result, Err(Error::Time { .. })), "{name}: {result:?}");
         assert!(started.elapsed() < Duration::from_secs(30), "{name}: took {:?}", started.elapsed());
     }
@@ -137,7 +137,7 @@ fn what_a_program_leaves_behind_ends_with_it() {
     let given = tempfile::tempdir().expect("a directory");
     let started = Instant::now();
     let script = "(trap '' TERM HUP; sleep 61.5) & echo started";
-    let output = sh(&runner(small()), script, given.path(), &AtomicBool::new(false)).expect("it ends");
+    let output = sh(&runner(small()), script, given.path(), &Stop::default()).expect("it ends");
     assert_eq!(output.stdout, b"started\n");
     assert!(started.elapsed() < Duration::from_secs(30), "the child's open pipe was waited for");
     let left = std::fs::read_dir("/proc").expect("readable").flatten().filter_map(|entry| {
@@ -150,10 +150,10 @@ fn what_a_program_leaves_behind_ends_with_it() {
 #[ignore = "needs Linux with Landlock and seccomp"]
 fn output_has_a_limit() {
     let given = tempfile::tempdir().expect("a directory");
-    let flood = sh(&runner(small()), "exec yes", given.path(), &AtomicBool::new(false));
+    let flood = sh(&runner(small()), "exec yes", given.path(), &Stop::default());
     assert!(matches!(flood, Err(Error::Output { limit, .. }) if limit == 1 << 20), "{flood:?}");
     let script = "head -c 5000000 /dev/zero | tr '\\0' e >&2; echo done";
-    let output = sh(&runner(small()), script, given.path(), &AtomicBool::new(false)).expect("it ends");
+    let output = sh(&runner(small()), script, given.path(), &Stop::default()).expect("it ends");
     assert_eq!((output.stdout.as_slice(), output.stderr.len()), (b"done\n".as_slice(), 64 << 10));
 }
 
@@ -161,8 +161,8 @@ fn output_has_a_limit() {
 #[ignore = "needs Linux with Landlock and seccomp"]
 fn a_cancelled_program_is_ended() {
     let given = tempfile::tempdir().expect("a directory");
-    let cancel = AtomicBool::new(true);
-    let result = sh(&runner(small()), "sleep 60", given.path(), &cancel);
+    let stop = Stop::when(|| true);
+    let result = sh(&runner(small()), "sleep 60", given.path(), &stop);
     assert!(matches!(result, Err(Error::Cancelled)), "{result:?}");
 }
 
@@ -177,7 +177,7 @@ fn failures_have_words() {
         ("kill -9 $$", Some("ended by signal 9")),
     ];
     for (script, expected) in rows {
-        let output = sh(&runner(small()), script, given.path(), &AtomicBool::new(false)).expect("it ends");
+        let output = sh(&runner(small()), script, given.path(), &Stop::default()).expect("it ends");
         assert_eq!(output.failure().as_deref(), expected, "{script}");
     }
     let runner = runner(small());
@@ -195,6 +195,6 @@ fn failures_have_words() {
         ours: false,
         environment: Vec::new(),
     };
-    let error = runner.run(&call, &AtomicBool::new(false)).expect_err("no program");
+    let error = runner.run(&call, &Stop::default()).expect_err("no program");
     assert!(matches!(&error, Error::Confine { reason, .. } if reason.contains("No such file")), "{error}");
 }

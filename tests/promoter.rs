@@ -454,3 +454,36 @@ fn applications_that_share_an_active_branch_without_active_paths_are_promoted_to
     let dry = clone.git(&["rev-parse", "HEAD"]);
     assert_eq!((note(&server, "env/dev-next"), note(&server, "env/dev-other")), (dry.clone(), dry));
 }
+
+#[test]
+fn a_promoter_that_changes_a_manifest_by_hand_is_told_and_one_that_promotes_is_not() {
+    let lab = Lab::new();
+    let (_server, clone) = server(&lab, &[], &[("web", "prod", "env/prod-next")]);
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["checkout", "-q", "-B", "promote", "origin/env/prod-next"]);
+    let push = || clone.run("git", &["push", "-q", "origin", "promote:env/prod"]).success().stderr;
+    let told = push();
+    assert!(!told.contains("warning"), "{told}");
+    clone.commit("by hand", &[("web/manifest.yaml", &config_map("web", "9"))]);
+    let told = push();
+    let line =
+        "warning: `env/prod` is no promotion of `env/prod-next`: web/manifest.yaml differs from what hydration made";
+    assert!(told.contains(line), "{told}");
+}
+
+#[test]
+fn a_branch_that_loses_its_staging_branch_is_told_to_be_promoted_no_more() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab, &[], &[("web", "prod", "env/prod-next"), ("api", "prod", "env/prod-next")]);
+    promote(&server, "env/prod", "env/prod-next", None, Way::FastForward);
+    let edits = ["web", "api"].map(|name| {
+        let (file, text) = application(name, "prod", "env/prod-next");
+        (file, text.replace("    hydrateTo: {targetBranch: env/prod-next}\n", ""))
+    });
+    clone.commit("directly", &edits.each_ref().map(|(file, text)| (file.as_str(), text.as_str())));
+    let told = clone.push().success().stderr;
+    assert!(told.contains("warning: `env/prod` is not promoted any more"), "{told}");
+    clone.commit("next", &[("apps/web/prod/config.yaml", &config_map("web", "2"))]);
+    let told = clone.push().success().stderr;
+    assert!(!told.contains("promoted any more"), "{told}");
+}

@@ -233,3 +233,45 @@ fn a_commit_without_author_has_ancestors_all_the_same() {
         );
     }
 }
+
+#[test]
+fn a_submodule_below_a_recursing_directory_is_an_error_and_not_left_out_in_silence() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    let head = clone.git(&["rev-parse", "HEAD"]);
+    let submodule = format!("160000,{head},apps/web/dev/more");
+    clone.git(&["update-index", "--add", "--cacheinfo", &submodule]);
+    std::fs::create_dir(clone.path.join("apps/web/dev/more")).expect("made");
+    clone.git(&["commit", "-q", "-m", "a submodule"]);
+    clone.push().success();
+    let (file, text) = crate::push::application("web", "dev");
+    let options =
+        |options: &str| text.replace("    syncSource:", &format!("      directory: {options}\n    syncSource:"));
+    let put = |text: &str| {
+        std::fs::write(clone.path.join(&file), text).expect("written");
+        clone.git(&["commit", "-q", "-a", "-m", "options"]);
+        clone.push().success().stderr
+    };
+    let told = put(&options("{recurse: true}"));
+    assert!(told.contains("apps/web/dev/more: is a git submodule, whose files are not in this repository"), "{told}");
+    assert!(told.contains("or leave them out: directory.exclude: 'more/*'"), "{told}");
+    assert!(told.contains("environments/dev  stays at"), "{told}");
+    // The hint, and another way to name what takes part.
+    for told in
+        [put(&options("{recurse: true, exclude: 'more/*'}")), put(&options("{recurse: true, include: 'config.yaml'}"))]
+    {
+        assert!(!told.contains("error"), "{told}");
+    }
+}
+
+#[test]
+fn a_git_lfs_pointer_among_manifests_is_told_with_the_cure() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n";
+    clone.commit("lfs", &[("apps/web/dev/big.yaml", pointer)]);
+    let told = clone.push().success().stderr;
+    assert!(told.contains("hint: commit the file itself instead of storing it with Git LFS"), "{told}");
+}

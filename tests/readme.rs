@@ -1,5 +1,7 @@
-//! What README.md shows is what happens: its console blocks are run one after the other, in one shell.
+//! What README.md and the reference show is what happens: their console blocks are run one after the other, in one shell; and
+//! their links lead somewhere.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -11,18 +13,22 @@ use crate::vendor::{application, chart, files_of, packed, sha256};
 /// Stands between the outputs of two commands.
 const MARK: &str = "---- next ----";
 
-/// A piece of README.md.
+/// The texts, in the order in which their commands run.
+const TEXTS: [&str; 2] = ["README.md", ".github/REFERENCE.md"];
+
+/// A piece of a text.
 #[derive(Debug)]
 enum Piece {
     Text(String),
     Command(String),
 }
 
-/// Takes the commands of the console blocks after `## In five minutes` apart from the text; their outputs are dropped.
-fn pieces(readme: &str) -> Vec<Piece> {
+/// Takes the commands of the console blocks apart from the text, in README.md those after `## In five minutes`; their outputs
+/// are dropped.
+fn pieces(file: &str, readme: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut text = String::new();
-    let (mut shown, mut inside) = (false, false);
+    let (mut shown, mut inside) = (file != "README.md", false);
     for line in readme.split_inclusive('\n') {
         shown |= line.starts_with("## In five minutes");
         if shown && line == "```console\n" {
@@ -153,28 +159,78 @@ fn run(commands: &[&str]) -> Vec<String> {
     text.split(&format!("{MARK}\n")).map(str::to_owned).collect()
 }
 
+fn text_of(file: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).expect("readable")
+}
+
+fn command(piece: &Piece) -> Option<&str> {
+    match piece {
+        Piece::Command(text) => Some(text),
+        Piece::Text(_) => None,
+    }
+}
+
 #[test]
-fn its_commands_print_what_it_shows() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(&path).expect("readable");
-    let pieces = pieces(&readme);
-    let commands: Vec<&str> =
-        pieces.iter().filter_map(|piece| if let Piece::Command(text) = piece { Some(&**text) } else { None }).collect();
+fn their_commands_print_what_they_show() {
+    let texts = TEXTS.map(|file| (file, text_of(file)));
+    let pieces = texts.each_ref().map(|(file, text)| pieces(file, text));
+    let commands: Vec<&str> = pieces.iter().flatten().filter_map(command).collect();
     let mut outputs = run(&commands).into_iter();
-    let mut shown = String::new();
-    for piece in &pieces {
-        match piece {
-            Piece::Text(text) => shown.push_str(text),
-            Piece::Command(command) => {
-                shown.push_str(&format!("$ {command}\n{}", outputs.next().expect("an output for each command")));
+    for ((file, text), pieces) in texts.iter().zip(&pieces) {
+        let mut shown = String::new();
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => shown.push_str(text),
+                Piece::Command(command) => {
+                    shown.push_str(&format!("$ {command}\n{}", outputs.next().expect("an output for each command")));
+                }
             }
         }
+        if std::env::var_os("UPDATE_EXPECTED").is_some() {
+            fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join(file), &shown).expect("written");
+            continue;
+        }
+        for (number, (found, expected)) in shown.lines().zip(text.lines()).enumerate() {
+            assert_eq!(found, expected, "{file}:{}; to take it over: UPDATE_EXPECTED=1 cargo test readme", number + 1);
+        }
+        assert_eq!(shown.lines().count(), text.lines().count(), "{file}");
     }
-    if std::env::var_os("UPDATE_EXPECTED").is_some() {
-        return fs::write(&path, &shown).expect("written");
+}
+
+/// The headings of a text as GitHub names them in links.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut inside = false;
+    let mut anchors = BTreeSet::new();
+    for line in text.lines() {
+        inside ^= line.starts_with("```");
+        if let (false, true) = (inside, line.starts_with('#')) {
+            let heading = line.trim_start_matches('#').trim().to_lowercase();
+            let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' '));
+            anchors.insert(kept.map(|c| if c == ' ' { '-' } else { c }).collect());
+        }
     }
-    for (number, (found, expected)) in shown.lines().zip(readme.lines()).enumerate() {
-        assert_eq!(found, expected, "README.md:{}; to take it over: UPDATE_EXPECTED=1 cargo test readme", number + 1);
+    anchors
+}
+
+#[test]
+fn their_links_lead_to_headings_and_files() {
+    let mut count = 0;
+    for file in TEXTS {
+        let text = text_of(file);
+        let dir = Path::new(file).parent().expect("a name");
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let Some((path, anchor)) = link.split_once('#').or(Some((link, ""))).filter(|_| !link.contains("://"))
+            else {
+                continue;
+            };
+            if link.starts_with('$') {
+                continue;
+            }
+            let target = if path.is_empty() { file.to_owned() } else { dir.join(path).display().to_string() };
+            let there = anchors(&text_of(&target));
+            assert!(anchor.is_empty() || there.contains(anchor), "{file}: {link}");
+            count += 1;
+        }
     }
-    assert_eq!(shown.lines().count(), readme.lines().count());
+    assert!(count > 40, "{count}");
 }

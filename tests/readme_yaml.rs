@@ -1,12 +1,12 @@
-//! The YAML of README.md is what it says it is: each block parses, and what others read has the fields that they require.
+//! The YAML of README.md and of the reference is what it says it is: each block parses, and what others read has the fields that they require.
 
 use crate::support::Lab;
 
 /// The YAML blocks, each with the heading above it.
 pub fn blocks() -> Vec<(String, String)> {
-    let readme = include_str!("../README.md");
+    let texts = concat!(include_str!("../README.md"), include_str!("../.github/REFERENCE.md"));
     let (mut heading, mut blocks, mut open) = (String::new(), Vec::new(), None::<String>);
-    for line in readme.split_inclusive('\n') {
+    for line in texts.split_inclusive('\n') {
         match &mut open {
             Some(_) if line == "```\n" => blocks.extend(open.take().map(|text| (heading.clone(), text))),
             Some(text) => text.push_str(line),

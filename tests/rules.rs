@@ -544,3 +544,21 @@ fn a_repository_without_rules_keeps_its_ids() {
         assert_eq!(server.git(&["rev-parse", "refs/notes/hydrator.metadata"]), notes);
     }
 }
+
+#[test]
+fn a_refused_push_to_a_hydrated_branch_names_no_empty_path() {
+    let lab = Lab::new();
+    let server = lab.server();
+    rule(&server, BY_LABEL).success();
+    let clone = two(&server);
+    let source = format!(
+        "sources: [{{repoURL: {URL}, targetRevision: main, ref: values}}, \
+         {{repoURL: {URL}, targetRevision: main, path: apps/more/dev}}]"
+    );
+    let (path, text) = config("more", "dev", "one");
+    clone.commit("more", &[("applications/more.yaml", &plain("more-dev", "dev", &source)), (&path, &text)]);
+    clone.push().success();
+    assert!(files(&server, "environments/dev").contains("more-dev/manifest.yaml"));
+    let told = clone.run("git", &["push", "-f", "origin", "HEAD:environments/dev"]).exits(1).stderr;
+    assert!(told.contains("hint: change apps/web/dev on `main` instead"), "{told}");
+}

@@ -1,4 +1,5 @@
 //! Every test that runs the product as a whole, in one binary: a module a topic.
+#![allow(clippy::indexing_slicing, reason = "a test fails by a panic")]
 
 mod admin;
 mod adopt;
@@ -42,6 +43,7 @@ mod log;
 mod made_applications;
 mod misspelt;
 mod mistakes;
+mod moved;
 mod mutations;
 mod notify;
 mod objects;
@@ -66,6 +68,7 @@ mod replaced;
 mod rules;
 mod screen;
 mod servers;
+mod shared_branches;
 mod single_mistakes;
 mod strict;
 mod stuck;

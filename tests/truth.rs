@@ -120,7 +120,7 @@ fn after_a_rename_of_the_dry_branch_the_doctor_says_which_setting_to_change() {
     let told = server.hydrate(&["doctor"]).stdout;
     assert!(!told.contains("update-ref -d"), "{told}");
     assert!(told.contains("if trunk takes its place: git -C"), "{told}");
-    cured(&server, "main, which environments/dev, environments/prod, environments/test is hydrated from");
+    cured(&server, "main, which environments/dev, environments/prod, environments/test are hydrated from");
     assert_eq!(server.hydrate(&["config", "get", "dryBranches"]).success().stdout, "trunk\n");
     server.hydrate(&["status"]).success();
 }
@@ -201,9 +201,19 @@ fn a_new_branch_with_nearly_the_name_of_another_is_told_and_refused_in_strict_mo
         "{told}"
     );
     assert_eq!(server.hydrate(&["status"]).exits(1).stdout.matches("this commit would empty").count(), 1);
+    clone.git(&["fetch", "-q", "origin", "+refs/heads/*:refs/remotes/origin/*", "+refs/hydrate/*:refs/hydrate/*"]);
     server.git(&["update-ref", "-d", "refs/heads/enviroments/dev"]);
     clone.commit("last", &[("NOTES", "last")]);
     assert!(!clone.push().success().remote().join("\n").contains("enviroments"));
+    // A clone that fetched the branch judges what its remote has.
+    assert!(clone.git(&["branch", "-r"]).contains("origin/enviroments/dev"));
+    for args in [&["status"] as &[&str], &["diff"]] {
+        let told = clone.hydrate(args).success();
+        assert!(!told.stdout.contains("enviroments") && !told.stderr.contains("enviroments"), "{args:?}: {told:?}");
+    }
+    clone.hydrate(&["install", "--client"]).success();
+    clone.commit("still", &[("NOTES", "still")]);
+    assert!(!clone.push().success().stderr.contains("enviroments"));
     server.hydrate(&["status"]).success();
     server.hydrate(&["verify"]).success();
     drop(before);
@@ -463,11 +473,16 @@ fn a_push_to_a_promoted_branch_is_sent_to_its_staging_branch() {
 #[test]
 fn uninstall_tells_which_sources_argo_cd_goes_back_to() {
     let lab = Lab::new();
-    let (server, _) = pushed(&lab);
+    let (server, clone) = pushed(&lab);
     let told = server.hydrate(&["uninstall", "--server", ".", "--repoint"]).success().stdout;
-    let expected = "dev-west:\n  repoURL: https://git.example.com/shop/config.git\n  targetRevision: main\n  path: environments/dev/west\n";
+    let expected = "dev-west:\n  source:\n    path: environments/dev/west\n    \
+                    repoURL: https://git.example.com/shop/config.git\n    targetRevision: main\n";
     assert!(told.contains(expected), "{told}");
     assert!(server.file("hooks/post-receive").is_some());
+    // A clone has the branches of its remote.
+    clone.git(&["fetch", "-q"]);
+    let of_clone = clone.hydrate(&["uninstall", "--repoint"]).success().stdout;
+    assert!(of_clone.contains(expected) && !of_clone.contains("was never made"), "{of_clone}");
     server.hydrate(&["uninstall", "--server"]).success();
     assert!(server.file("hooks/post-receive").is_none());
 }
@@ -747,4 +762,114 @@ spec:
         "warning: ApplicationSet `addons` makes no Applications any more; it made 1 Application of `environments/dev`";
     assert!(told.contains(expected) && told.contains("sets/addons.yaml:11:15"), "{told}");
     assert!(told.contains("`addon/*` matches nothing"), "{told}");
+}
+
+#[test]
+fn uninstall_prints_the_whole_of_each_source_and_the_release_name_that_was_rendered() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    let (file, text) = crate::push::application("web", "dev");
+    let helm =
+        "      helm:\n        valueFiles: [prod.yaml]\n        parameters: [{name: a, value: b}]\n    syncSource:";
+    let (plain_file, plain) = crate::push::application("api", "dev");
+    let directory = "      directory: {recurse: true}\n    syncSource:";
+    clone.commit(
+        "charts",
+        &[
+            (&file, &text.replace("    syncSource:", helm)),
+            ("apps/web/dev/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
+            ("apps/web/dev/prod.yaml", "a: c\n"),
+            ("apps/web/dev/templates/a.yaml", &crate::push::config_map("{{ .Release.Name }}", "x")),
+            (&plain_file, &plain.replace("    syncSource:", directory)),
+            ("apps/api/dev/config.yaml", &crate::push::config_map("api", "dev")),
+        ],
+    );
+    clone.push().success();
+    let told = server.hydrate(&["uninstall", "--repoint"]).success().stdout;
+    let web = "web-dev:\n  source:\n    helm:\n      parameters:\n      - name: a\n        value: b\n      \
+               releaseName: release-name\n      valueFiles:\n      - prod.yaml\n    path: apps/web/dev\n";
+    assert!(told.contains(web), "{told}");
+    assert!(
+        told.contains("api-dev:\n  source:\n    directory:\n      recurse: true\n    path: apps/api/dev\n"),
+        "{told}"
+    );
+    let json = server.hydrate(&["uninstall", "--repoint", "--json"]).success().stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["sources"][1]["spec"]["source"]["helm"]["valueFiles"][0], "prod.yaml", "{json}");
+}
+
+#[test]
+fn a_mistyped_branch_that_an_admin_deleted_is_forgotten_and_not_called_lost() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev"]);
+    clone.push().success();
+    let (file, text) = application("web", "dev");
+    clone.commit("typo", &[(&file, &text.replace("environments/dev", "enviroments/dev"))]);
+    clone.push().success();
+    clone.commit("revert", &[(&file, &text)]);
+    clone.push().success();
+    server.git(&["update-ref", "-d", "refs/heads/enviroments/dev"]);
+    let status = server.hydrate(&["status"]).exits(1).stdout;
+    assert!(status.contains("missing, and no Application names it: git hydrate catch-up"), "{status}");
+    let told = server.hydrate(&["doctor"]).stdout;
+    assert!(told.contains("enviroments/dev, which hydration made, is missing, and no Application names it"), "{told}");
+    server.hydrate(&["catch-up"]).success();
+    let status = server.hydrate(&["status"]).exits(0).stdout;
+    assert!(!status.contains("enviroments/dev"), "{status}");
+}
+
+#[test]
+fn a_dry_branch_that_was_taken_out_of_the_settings_is_named_by_status_and_doctor() {
+    let lab = Lab::new();
+    let (server, clone) = pushed(&lab);
+    clone.git(&["push", "-q", "origin", "HEAD:release"]);
+    server.hydrate(&["config", "set", "dryBranches", "release"]);
+    clone.commit("on", &[("NOTES", "text")]);
+    clone.push().success();
+    let told = server.hydrate(&["status"]).exits(1).stdout;
+    assert!(told.contains("main is not a dry branch any more") && !told.contains("1 commit behind"), "{told}");
+    let told = server.hydrate(&["doctor"]).stdout;
+    assert!(told.contains("is hydrated from main, which is not a dry branch any more"), "{told}");
+}
+
+#[test]
+fn a_promoted_branch_that_somebody_changed_was_promoted_to_all_the_same() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    let (file, text) = crate::push::application("web", "dev");
+    let text = text.replace("targetBranch: environments/dev", "targetBranch: env/prod");
+    let text = format!("{text}    hydrateTo:\n      targetBranch: env/prod-next\n");
+    clone.commit("add", &[(&file, &text), ("apps/web/dev/config.yaml", &crate::push::config_map("web", "dev"))]);
+    clone.push().success();
+    let told = server.hydrate(&["status"]).success().stdout;
+    assert!(told.contains("nothing is promoted from env/prod-next yet"), "{told}");
+    let promoter = server.clone_to("promoter");
+    server.git(&["config", "hydrate.guard", "off"]);
+    promoter.git(&["switch", "-q", "-c", "prod", "origin/env/prod-next"]);
+    promoter.git(&["push", "-q", "origin", "prod:env/prod"]);
+    promoter.git(&["rm", "-q", "hydrator.metadata"]);
+    promoter.git(&["commit", "-q", "-m", "odd"]);
+    promoter.git(&["push", "-q", "origin", "prod:env/prod"]);
+    let told = server.hydrate(&["status"]).exits(1).stdout;
+    assert!(
+        told.contains("not as it was promoted from env/prod-next") && !told.contains("nothing is promoted"),
+        "{told}"
+    );
+}
+
+#[test]
+fn offline_status_after_a_plain_fetch_calls_no_branch_changed() {
+    let lab = Lab::new();
+    let (_, clone) = pushed(&lab);
+    clone.hydrate(&["status"]).success();
+    clone.commit("edit", &[("environments/dev/west/more.yaml", &crate::push::config_map("more", "x"))]);
+    clone.push().success();
+    clone.git(&["fetch", "-q"]);
+    let told = clone.hydrate(&["status", "--offline"]).stdout;
+    assert!(!told.contains("is not what hydration made"), "{told}");
+    assert!(told.contains("newer than what was fetched of the records; to fetch them: git hydrate status"), "{told}");
+    clone.hydrate(&["status"]).success();
 }

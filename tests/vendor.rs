@@ -4,6 +4,7 @@ mod applications;
 mod cases;
 mod changes;
 mod confined;
+mod directory;
 mod liars;
 mod lying_registries;
 mod lying_repositories;

@@ -362,3 +362,49 @@ fn a_tag_does_not_take_the_place_of_a_branch() {
     assert!(told.stderr.contains("is a branch and a tag"), "{told:?}");
     clone.hydrate(&["verify", &format!("refs/tags/origin/{BRANCH}")]).success();
 }
+
+#[test]
+fn verify_finds_nothing_after_a_push_that_changed_nothing_and_a_change_of_settings() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    clone.commit("docs: nothing rendered", &[("NOTES", "text")]);
+    clone.push().success();
+    verify(&server, &[], 0);
+    for (key, value) in [("repoURL", "https://git.example.com/dry.git"), ("profile", "argocd"), ("profile", "proposal")]
+    {
+        server.hydrate(&["config", "set", key, value]).success();
+        verify(&server, &[], 0);
+        clone.commit("docs", &[("NOTES", value)]);
+        clone.push().success();
+        verify(&server, &[], 0);
+    }
+}
+
+#[test]
+fn a_dry_commit_that_is_gone_after_a_rewind_is_a_finding_and_the_others_are_verified() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    clone.commit("docs", &[("NOTES", "text")]);
+    clone.push().success();
+    let gone = clone.commit("edit", &[("apps/web/dev/config.yaml", &config_map("web", "2"))]);
+    clone.push().success();
+    clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    clone.git(&["push", "-q", "--force", "origin", "main"]);
+    clone.commit("on", &[("apps/web/dev/config.yaml", &config_map("web", "3"))]);
+    clone.push().success();
+    verify(&server, &[], 0);
+    server.git(&["reflog", "expire", "--expire=now", "--all"]);
+    server.git(&["gc", "-q", "--prune=now"]);
+    server.run("git", &["cat-file", "-e", &gone]).exits(1);
+    let found = verify(&server, &[], 1);
+    let faults: Vec<&Value> =
+        found.as_array().expect("a list").iter().flat_map(|line| line["findings"].as_array()).flatten().collect();
+    assert_eq!(faults.len(), 1, "{found}");
+    assert_eq!((&faults[0]["fault"], &faults[0]["id"]), (&"gone".into(), &gone.as_str().into()), "{found}");
+    let told = server.hydrate(&["verify"]).exits(1).stdout;
+    assert!(told.contains(&format!("its dry commit {gone} is not in this repository")), "{told}");
+}

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::push::{application, config_map, dry, healthy, note, note_of, tip};
 use crate::support::{Answer, Lab, Repo};
-use culprits::{APPLICATION, each, team, turned};
+use culprits::{APPLICATION, SET_OF_FILES, each, team, turned};
 
 const DEV: &str = "environments/dev";
 const PROD: &str = "environments/prod";
@@ -89,10 +89,6 @@ fn a_push_hydrates_all_others_whatever_one_does() {
         culprit.does(&lab, "render");
         server.hydrate(&["catch-up", "--retry"]).success();
         assert_eq!(note(&server, PROD), note_of(&last), "{does}");
-        if culprit.is_maker() {
-            // What it makes is found once more by the next run.
-            return;
-        }
         // And that is known as well.
         culprit.does(&lab, does);
         let last = clone.commit("web again", &[("apps/web/dev/config.yaml", &config_map("web", "again"))]);
@@ -167,6 +163,28 @@ spec:
     let told = clone.push().success().remote().join(" ");
     assert!(told.contains(ABORTED), "{told}");
     assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")), "{told}");
+}
+
+#[test]
+fn a_set_that_reached_a_limit_is_not_expanded_again_where_a_push_changes_something_else() {
+    for (does, expected) in SET_OF_FILES.ways {
+        let (lab, server, clone) = team(&SET_OF_FILES);
+        clone.push().success();
+        let last = clone.commit("web", &[("apps/web/dev/config.yaml", &config_map("web", "more"))]);
+        clone.push().success();
+        assert_eq!(note(&server, DEV), note_of(&last));
+        // Nothing but what the set reads differs, so that this push renders nothing.
+        SET_OF_FILES.does(&lab, does);
+        clone.commit("shop only", &[("elements/shop.yaml", "name: shop\nenv: prod\n# more\n")]);
+        let told = clone.push().success().remote().join(" ");
+        assert!(told.contains(expected) && told.contains("trying again"), "{does}: {told}");
+        for value in ["again", "and again"] {
+            let last = clone.commit(value, &[("apps/web/dev/config.yaml", &config_map("web", value))]);
+            let told = clone.push().success().remote().join(" ");
+            assert!(told.contains(expected) && !told.contains("trying again"), "{does}: {told}");
+            assert_eq!(note(&server, DEV), note_of(&last), "{does}");
+        }
+    }
 }
 
 #[test]

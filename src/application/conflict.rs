@@ -23,6 +23,8 @@ pub(super) enum Conflict {
     DestinationIsDry { branch: BranchName },
     #[error("the settings do not allow hydration to `{branch}`")]
     DestinationForbidden { branch: BranchName },
+    #[error("`{branch}` cannot be hydrated to: copies of Applications go to `{copies}`")]
+    DestinationOfCopies { branch: BranchName, copies: BranchName },
     #[error("`{branch}` does not exist yet, and is nearly the name of `{near}`")]
     NearBranch { branch: BranchName, near: BranchName },
     #[error("{}", match names.as_slice() {
@@ -103,6 +105,7 @@ impl Conflict {
             | Conflict::NoSuchBranch { .. } => false,
             Conflict::DestinationIsDry { .. }
             | Conflict::DestinationForbidden { .. }
+            | Conflict::DestinationOfCopies { .. }
             | Conflict::BranchDirectory { .. }
             | Conflict::SyncBranchesDiffer { .. }
             | Conflict::SyncBranchWritten { .. }
@@ -146,6 +149,10 @@ impl Conflict {
             Conflict::DestinationForbidden { branch } => {
                 let branch = shell_word(branch.as_str());
                 format!("correct the branch, or allow it on the server: git hydrate config add branches {branch}")
+            }
+            Conflict::DestinationOfCopies { .. } => {
+                "write to another branch, or choose another one for the copies: git hydrate config set applicationsTo BRANCH"
+                    .to_owned()
             }
             Conflict::BranchDirectory { .. } => "rename one of them".to_owned(),
             Conflict::SyncBranchesDiffer { .. } => "give each sync branch a staging branch of its own".to_owned(),

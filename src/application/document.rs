@@ -10,12 +10,13 @@ use super::mistake::{Mistake, Mistakes};
 use super::object::Object;
 use super::pause::is_paused;
 use super::plain;
+use super::repo_url::checked_url;
 use super::rules::Placement;
 use super::sync_path::sync_path;
 use super::sync_policy::SyncPolicy;
 use super::url::RepoUrl;
 use super::{AppName, Application, BranchName, DrySource, PlacedSource, Places};
-use crate::diag::{Diagnostic, Span, is_unprintable};
+use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
 
 /// What a document says that is an Application with `spec.sourceHydrator`, or one that a rule hydrates, right or wrong.
@@ -65,7 +66,8 @@ pub(super) fn document(field: &Field, index: usize, of_list: bool, placement: Op
             api_version(&root);
         }
         let application = application(&root, &field.place, placement, &mut document)?;
-        Some(Application { sync_policy: SyncPolicy::read(field), ..application })
+        let document = rule.map(|_| field.id());
+        Some(Application { sync_policy: SyncPolicy::read(field), document, ..application })
     });
     let mistakes = mistakes.into_inner();
     document.application = application.filter(|_| !mistakes.is_error()).map(Arc::new);
@@ -131,6 +133,7 @@ fn application(
         dry,
         sources: several.into(),
         rule: placement.map(|placement| placement.rule),
+        document: None,
         sync_branch,
         sync_path,
         file: place.file.path.clone(),
@@ -235,22 +238,11 @@ fn dry_source(root: &Object<'_>, hydrator: &Object<'_>, entry: &Entry) -> Option
     let ((repo_url, url_place), (target_revision, revision_place), (path, path_text, path_place)) =
         (repo_url?, target_revision?, path?);
     let fields = Arc::new(entry.field.clone());
-    let (input, reference, renders) = (None, None, true);
-    let dry = DrySource { repo_url, target_revision, path, path_text, options, input, reference, renders, fields };
+    let (input, root, reference, renders) = (None, RepoPath::root(), None, true);
+    let dry =
+        DrySource { repo_url, target_revision, path, path_text, options, input, root, reference, renders, fields };
     let [repo_url, target_revision, dry_path]: [Span; 3] = [url_place, revision_place, path_place].map(Place::span);
     Some(PlacedSource { dry, repo_url, target_revision, dry_path })
-}
-
-/// A URL goes into `git clone` of a README and into metadata that others read. None only after a mistake was noted.
-pub(super) fn checked_url<'a>(object: &Object<'_>, text: String, place: &'a Place) -> Placed<'a, String> {
-    let odd = text.chars().find(|&c| is_unprintable(c) || c.is_whitespace());
-    match odd.or_else(|| text.starts_with('-').then_some('-')) {
-        None => Some((text, place)),
-        Some(character) => {
-            object.add(Mistake::RepoUrl { text, character }, place);
-            None
-        }
-    }
 }
 
 fn app_name<'a>(object: &Object<'_>, text: String, place: &'a Place, of: &'static str) -> Placed<'a, AppName> {

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::diag::Span;
 use crate::path::RepoPath;
+use crate::view::ContentId;
 use crate::yaml::Value;
 
 /// A file that was parsed.
@@ -190,6 +191,27 @@ impl Field {
         }
     }
 
+    /// An id of the value, whatever the order of its keys.
+    pub fn id(&self) -> ContentId {
+        let mut hash = Sha256::new();
+        self.sorted().hash_into(&mut hash);
+        ContentId::new(&hash.finalize())
+    }
+
+    fn sorted(&self) -> Self {
+        let content = match &self.content {
+            Content::Scalar(value) => Content::Scalar(value.clone()),
+            Content::List(items) => Content::List(items.iter().map(Field::sorted).collect()),
+            Content::Mapping(entries) => {
+                let sorted = |entry: &Entry| Entry { field: entry.field.sorted(), ..entry.clone() };
+                let mut entries: Vec<Entry> = entries.iter().map(sorted).collect();
+                entries.sort_by(|one, other| one.key.cmp(&other.key));
+                Content::Mapping(entries)
+            }
+        };
+        Self { content, place: self.place.clone() }
+    }
+
     /// Adds the value to a hash, places left out: different values, different bytes.
     pub fn hash_into(&self, hash: &mut Sha256) {
         let text = |hash: &mut Sha256, text: &str| {
@@ -251,7 +273,11 @@ impl Field {
                 (Some(index), true) => {
                     entries.remove(index);
                 }
-                (Some(index), false) => entries[index].field.merge(&change.field),
+                (Some(index), false) => {
+                    if let Some(entry) = entries.get_mut(index) {
+                        entry.field.merge(&change.field);
+                    }
+                }
                 (None, true) => {}
                 (None, false) => {
                     let mut entry = change.clone();

@@ -26,7 +26,7 @@ const STEPS_MAX: usize = 4 * VALUES_MAX;
 /// The text of a file as it is quoted: bytes that are no text are replaced.
 pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
     let utf16 = |unit: fn([u8; 2]) -> u16, rest: &[u8]| {
-        let units = rest.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+        let units = rest.as_chunks().0.iter().copied().map(unit);
         Cow::Owned(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
     };
     match bytes {

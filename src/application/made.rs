@@ -39,6 +39,8 @@ pub struct Maker {
     pub(super) kept: String,
     /// What a cluster keeps of it when it is made no more.
     pub keeps: Keeps,
+    /// Whether it gives the resources finalizer to what it makes without any finalizer.
+    pub adds_finalizer: bool,
 }
 
 /// The kinds of makers.
@@ -137,6 +139,20 @@ impl Maker {
     }
 }
 
+impl Application {
+    /// That a setting keeps what made it from making any; none for one that stands in a file itself.
+    pub fn not_made(&self) -> Option<Diagnostic> {
+        let maker = self.maker.as_ref()?;
+        let outermost = maker.above.last().unwrap_or(&maker.by);
+        let text = format!(
+            "`{}` is made by {outermost}, and `madeApplications` is not true: it is not hydrated here",
+            self.name
+        );
+        let hint = format!("on the server: git hydrate config set madeApplications true; or remove {outermost}");
+        Some(Diagnostic::error(clipped(text)).at(maker.place.clone()).hint(clipped(hint)))
+    }
+}
+
 impl ApplicationSet {
     /// What names it.
     pub fn by(&self) -> By {
@@ -154,6 +170,14 @@ impl ApplicationSet {
             Some("create-update") => Keeps::Gone,
             _ => Keeps::Nothing,
         }
+    }
+
+    /// Whether what it makes without a finalizer gets that which deletes an Application's objects with it.
+    ///
+    /// Reference: argo-cd 3.4 applicationset/utils/utils.go `RenderTemplateParams`.
+    pub fn adds_finalizer(&self) -> bool {
+        let preserves = self.at(&["spec", "syncPolicy", "preserveResourcesOnDeletion"]).map(Field::to_value);
+        preserves.as_ref().and_then(Value::as_bool) != Some(true)
     }
 
     /// The Applications that were made, those with `spec.sourceHydrator` and those that a rule hydrates, as documents of the
@@ -197,6 +221,7 @@ impl ApplicationSet {
             above: self.above(),
             kept: self.kept(made, placement),
             keeps: self.keeps(),
+            adds_finalizer: self.adds_finalizer(),
         });
         document
     }

@@ -198,7 +198,7 @@ impl RenderedObject {
         let text = origin.as_ref().map_or_else(|| format!("object {}", self.number), Span::to_string);
         let element = MadeFrom { text, place: origin.unwrap_or_else(|| place.clone()) };
         let kept = Kept::Rendered(Box::new(self.clone())).to_text();
-        Maker { by, file, place, element, above, kept, keeps: Keeps::Nothing }
+        Maker { by, file, place, element, above, kept, keeps: Keeps::Nothing, adds_finalizer: false }
     }
 
     /// A number for what this parent makes under a name, which does not depend on what else it makes.

@@ -1,11 +1,9 @@
 //! The annotation by which an Application stays as it is.
 
+use super::PAUSED;
 use super::field::{Content, Entry};
 use super::mistake::Mistake;
 use super::object::{Object, UNKNOWN_MAX};
-
-/// The annotation: `"true"` keeps the files of an Application as they are.
-pub const PAUSED: &str = "git-hydrate/paused";
 
 /// What our annotations begin with.
 const PREFIX: &str = "git-hydrate/";

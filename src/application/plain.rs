@@ -9,14 +9,14 @@
 use std::collections::BTreeMap;
 
 use super::decode;
-use super::document::checked_url;
 use super::field::{Content, Field, Place};
 use super::mistake::Mistake;
 use super::object::Object;
+use super::repo_url::checked_url;
 use super::rules::{Placement, is_registry};
 use super::url::RepoUrl;
 use super::{DrySource, PlacedSource};
-use crate::inputs::Key;
+use crate::inputs::{InputsDir, Key};
 use crate::path::RepoPath;
 
 /// The sources of one Application.
@@ -29,11 +29,11 @@ pub(super) struct PlainSources {
 
 /// Reads the sources. None only after a mistake was noted.
 pub(super) fn sources(spec: &Object<'_>, placement: &Placement) -> Option<PlainSources> {
-    let is_outside = |index: usize| placement.outside.get(index).copied().unwrap_or_default();
+    let outside = |index: usize| placement.outside.get(index).is_some_and(|is| *is).then_some(&placement.inputs);
     if let Some(items) = several(spec) {
         let read = |(index, field): (usize, &Field)| {
             let object = spec.item("sources", index, field)?;
-            source(&object, field, is_outside(index), true)
+            source(&object, field, outside(index), true)
         };
         let found: Vec<Option<PlacedSource>> = items.iter().enumerate().map(read).collect();
         let several: Vec<PlacedSource> = found.into_iter().collect::<Option<_>>()?;
@@ -43,7 +43,7 @@ pub(super) fn sources(spec: &Object<'_>, placement: &Placement) -> Option<PlainS
     }
     let entry = spec.required("source")?;
     let object = spec.object_called(entry, "spec.source")?;
-    let anchor = source(&object, &entry.field, is_outside(0), false)?;
+    let anchor = source(&object, &entry.field, outside(0), false)?;
     Some(PlainSources { anchor, several: Vec::new() })
 }
 
@@ -55,10 +55,11 @@ fn several<'a>(spec: &Object<'a>) -> Option<&'a [Field]> {
     }
 }
 
+/// One source; `outside` is where inputs are, for one that is not of this repository.
 fn source<'a>(
     object: &Object<'a>,
     field: &'a Field,
-    is_outside: bool,
+    outside: Option<&InputsDir>,
     is_one_of_several: bool,
 ) -> Option<PlacedSource> {
     let url = object.required_name("repoURL").and_then(|(text, place)| checked_url(object, text, place));
@@ -83,7 +84,10 @@ fn source<'a>(
     let place = At { object, url_place, path_place, revision_place };
     check_ref(&place, reference.as_deref(), chart.is_some() || is_registry(&repo_url))?;
     let asked = Asked { repo_url: &repo_url, revision: &target_revision, chart: chart.as_deref(), path: &path_text };
-    let (path, input) = if is_outside { asked.outside(&place)? } else { (asked.directory(&place)?, None) };
+    let (root, path, input) = match outside {
+        Some(dir) => asked.outside(&place, dir)?,
+        None => (RepoPath::root(), asked.directory(&place)?, None),
+    };
     let dry = DrySource {
         repo_url,
         target_revision,
@@ -91,6 +95,7 @@ fn source<'a>(
         path_text: path_text.unwrap_or_default(),
         options,
         input,
+        root,
         reference,
         renders: is_named,
         fields: std::sync::Arc::new(field.clone()),
@@ -128,8 +133,8 @@ impl Asked<'_> {
         }
     }
 
-    /// Where the input is kept that the source is, and what it is asked for by.
-    fn outside(&self, at: &At<'_, '_>) -> Option<(RepoPath, Option<Key>)> {
+    /// Where the input is kept that the source is, the directory in it, and what it is asked for by.
+    fn outside(&self, at: &At<'_, '_>, dir: &InputsDir) -> Option<(RepoPath, RepoPath, Option<Key>)> {
         let is_chart = self.chart.is_some() || is_registry(self.repo_url);
         if is_chart && self.revision.is_empty() {
             at.object.add(Mistake::Missing { field: at.object.called("targetRevision") }, at.object.place());
@@ -156,8 +161,11 @@ impl Asked<'_> {
             }
         };
         match key {
-            Ok(key) if is_chart => Some((key.place(), Some(key))),
-            Ok(key) => Some((key.place().join(&self.directory(at)?), Some(key))),
+            Ok(key) => {
+                let root = dir.place(&key);
+                let path = if is_chart { root.clone() } else { root.join(&self.directory(at)?) };
+                Some((root, path, Some(key)))
+            }
             Err(reason) => {
                 at.object.add(Mistake::Input { reason }, at.url_place);
                 None

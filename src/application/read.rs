@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use super::GROUP;
 use super::document::{Document, document};
 use super::field::{Content, Entry, Field, Place};
 use super::located;
@@ -18,9 +19,6 @@ use crate::yaml::Value;
 
 /// The field that makes an Application ours; a file without the word has none.
 pub(super) const MARK: &str = "sourceHydrator";
-
-/// The group of Argo CD's kinds.
-pub(super) const GROUP: &str = "argoproj.io";
 
 /// How many characters a near miss of [`MARK`] may have more or less, or others, and how many bytes it takes then.
 const EDITS_MAX: usize = 2;

@@ -39,7 +39,7 @@ impl Application {
             let known = named.keys().map(|name| format!("${name}")).collect();
             return Err(Mistake::RefUnknown { text: text.to_owned(), known }.at(at.clone()));
         };
-        let root = source.input.as_ref().map(Key::place).unwrap_or_default();
+        let root = source.root.clone();
         let below =
             RepoPath::clean(path).and_then(|path| if path.is_root() { Err(PathError::Escapes) } else { Ok(path) });
         let below = below.map_err(|reason| {

@@ -18,6 +18,7 @@ use super::field::{Content, Field, Place};
 use super::search::Patterns;
 use super::url::RepoUrl;
 use crate::diag::Diagnostic;
+use crate::inputs::InputsDir;
 use crate::jinja::{Template, Value};
 use crate::path::RepoPath;
 
@@ -104,6 +105,8 @@ pub struct RuleSet {
     rules: Vec<Rule>,
     /// The setting `repoURL`. While it is empty, every git repository is taken for this one.
     repo_urls: Vec<String>,
+    /// Where inputs are, among which no Applications are looked for.
+    inputs: InputsDir,
 }
 
 /// Where a rule leads an Application to. Nothing of it is checked yet.
@@ -119,6 +122,8 @@ pub(super) struct Placement {
     pub hydrate_to: Option<String>,
     /// Which of its sources are not of this repository, in their order.
     pub outside: Vec<bool>,
+    /// Where those are.
+    pub inputs: InputsDir,
     /// The templates that made nothing, and why.
     #[serde(skip)]
     pub wrong: Vec<(&'static str, String)>,
@@ -138,7 +143,17 @@ impl RuleSet {
     pub fn new(rules: &[Rule], repo_urls: &[String]) -> Self {
         // Without rules, nothing depends on the URLs.
         let repo_urls = if rules.is_empty() { Vec::new() } else { repo_urls.to_vec() };
-        Self { rules: rules.to_vec(), repo_urls }
+        Self { rules: rules.to_vec(), repo_urls, inputs: InputsDir::default() }
+    }
+
+    /// The same where inputs are in another directory.
+    pub fn with_inputs_in(self, inputs: InputsDir) -> Self {
+        Self { inputs, ..self }
+    }
+
+    /// Where inputs are.
+    pub fn inputs(&self) -> &InputsDir {
+        &self.inputs
     }
 
     /// Whether there are none.
@@ -175,7 +190,8 @@ impl RuleSet {
             }
             let template = as_application(set);
             let outside = sources(&template).into_iter().map(|source| self.is_outside(source)).collect();
-            let placement = templates.placement(number, &Outline::of(&template, file).values(), outside);
+            let placement = templates.placement(number, &Outline::of(&template, file).values());
+            let placement = Placement { outside, inputs: self.inputs.clone(), ..placement };
             return match placement.wrong.first() {
                 Some((field, why)) => Err(format!("`{field}` of rule {number} of the settings: {why}")),
                 None => Ok(placement),
@@ -192,7 +208,8 @@ impl RuleSet {
         let (number, rule) = (1..).zip(&self.rules).find(matches)?;
         let Some(templates) = &rule.compiled.templates else { return Some(Ruling::LeftAlone(number)) };
         let outside = sources(object).into_iter().map(|source| self.is_outside(source)).collect();
-        Some(Ruling::Hydrated(templates.placement(number, &outline.values(), outside)))
+        let placement = templates.placement(number, &outline.values());
+        Some(Ruling::Hydrated(Placement { outside, inputs: self.inputs.clone(), ..placement }))
     }
 
     /// Whether a rule may hydrate what an ApplicationSet makes, as far as its template tells.
@@ -243,7 +260,8 @@ impl Matches {
 }
 
 impl Templates {
-    fn placement(&self, rule: usize, values: &Value, outside: Vec<bool>) -> Placement {
+    /// Where it leads to, of sources that are all of this repository.
+    fn placement(&self, rule: usize, values: &Value) -> Placement {
         let mut wrong = Vec::new();
         let mut text = |field: &'static str, template: &Template| match template.render(values.clone()) {
             Ok(text) => text.trim().to_owned(),
@@ -254,7 +272,7 @@ impl Templates {
         };
         let (branch, path) = (text("branch", &self.branch), text("path", &self.path));
         let hydrate_to = self.hydrate_to.as_ref().map(|template| text("hydrateTo", template));
-        Placement { rule, branch, path, hydrate_to, outside, wrong }
+        Placement { rule, branch, path, hydrate_to, wrong, ..Placement::default() }
     }
 }
 

@@ -28,8 +28,6 @@ mod git;
 mod import;
 mod language;
 mod list;
-mod matrix;
-mod merge;
 mod misspelt;
 mod only;
 mod origin;
@@ -38,7 +36,6 @@ mod patch;
 mod question;
 mod recorded;
 mod render;
-mod secrets;
 mod selector;
 mod shape;
 mod types;
@@ -56,6 +53,7 @@ use super::located;
 use super::parent::RenderedObject;
 use super::url::RepoUrl;
 use crate::diag::{Diagnostic, Refusal, Span};
+use crate::inputs::InputsDir;
 use crate::manifest::Manifest;
 use crate::path::RepoPath;
 use crate::stack::on_deep_stack;
@@ -72,12 +70,12 @@ use params::Params;
 use shape::{Keys, written};
 use types::{APPLICATION, APPLICATION_SET};
 
+pub(crate) use cluster::may_hold_clusters;
 pub use cluster::{Cluster, Clusters, has_userinfo};
 pub use import::{Versions, import};
 pub use only::Only;
 pub use question::{Answer, Question};
 pub use recorded::{Recorded, read_recorded};
-pub(crate) use secrets::may_hold_clusters;
 
 const API_VERSION: &str = "argoproj.io/v1alpha1";
 const KIND: &str = "ApplicationSet";
@@ -169,6 +167,8 @@ pub struct Sources<'a> {
     clusters: OnceLock<Arc<Clusters>>,
     clusters_are_used: AtomicBool,
     only: Option<&'a Only>,
+    inputs: InputsDir,
+    lists: Vec<RepoPath>,
 }
 
 /// The namespace of Argo CD, as its own manifests have it.
@@ -186,6 +186,8 @@ impl<'a> Sources<'a> {
             clusters: OnceLock::new(),
             clusters_are_used: AtomicBool::new(false),
             only: None,
+            inputs: InputsDir::default(),
+            lists: Vec::new(),
         }
     }
 
@@ -194,9 +196,14 @@ impl<'a> Sources<'a> {
         Self { only, ..self }
     }
 
+    /// The same where inputs are in another directory, which no generator looks into.
+    pub fn with_inputs_in(self, inputs: InputsDir) -> Self {
+        Self { inputs, ..self }
+    }
+
     /// Whether `git` generators look at a path.
     fn has(&self, path: &RepoPath) -> bool {
-        self.only.is_none_or(|only| only.has(path))
+        self.only.is_none_or(|only| only.has(path)) && !self.inputs.has(path)
     }
 
     /// The same with Argo CD in another namespace: that of the Secrets of its clusters.
@@ -215,6 +222,11 @@ impl<'a> Sources<'a> {
         Self { recorded_files, ..self }
     }
 
+    /// The same with the files of the tree that list clusters, beside their Secrets.
+    pub fn with_lists(self, lists: Vec<RepoPath>) -> Self {
+        Self { lists, clusters: OnceLock::new(), ..self }
+    }
+
     /// The same with clusters that are known already; without them the Secrets of clusters are looked for in the tree.
     pub fn with_clusters(self, clusters: Arc<Clusters>) -> Self {
         Self { clusters: clusters.into(), ..self }
@@ -226,7 +238,7 @@ impl<'a> Sources<'a> {
     }
 
     fn clusters(&self) -> Result<&Known> {
-        let search = || Arc::new(Clusters::search(self.view, &self.argocd_namespace));
+        let search = || Arc::new(Clusters::search(self.view, &self.argocd_namespace, &self.inputs, &self.lists));
         let clusters = self.clusters.get_or_init(search);
         self.clusters_are_used.store(true, Ordering::Relaxed);
         self.view.note_all(&clusters.reads);

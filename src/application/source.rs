@@ -10,7 +10,7 @@ use super::field::{Content, Field, Place};
 use super::mistake::{Mistake, Mistakes};
 use super::object::Object;
 use super::search::KUSTOMIZATIONS;
-use super::{Application, Directory, Helm, Kustomize, Options, Plugin, Profile, decode, read};
+use super::{Application, Directory, DrySource, Helm, Kustomize, Options, Plugin, Profile, decode, read};
 use crate::diag::{Diagnostic, Span};
 use crate::inputs::{Kept, Unusable};
 use crate::path::RepoPath;
@@ -151,9 +151,10 @@ struct Sources<'a> {
 
 impl Sources<'_> {
     fn check_directory(&self) -> Result<(), SourceError> {
-        let path = self.application.dry.path.clone();
-        if let Some(key) = &self.application.dry.input {
-            let found = Kept::read(self.view).and_then(|kept| kept.holds(key, &path));
+        let DrySource { path, root, input, .. } = &self.application.dry;
+        let path = path.clone();
+        if let Some(key) = input {
+            let found = Kept::read(self.view).and_then(|kept| kept.holds(key, root, &path));
             found.map_err(|unusable| self.unusable(&unusable))?;
         }
         match self.kind(&path)? {

@@ -16,6 +16,8 @@ pub struct SyncPolicy {
     pub delete: Removal,
     /// Whether its objects are deleted with it: the finalizer `resources-finalizer.argocd.argoproj.io`.
     pub cascades: bool,
+    /// Whether it has any finalizer.
+    pub has_finalizer: bool,
 }
 
 /// What a sync option says of the removal of objects.
@@ -59,6 +61,7 @@ impl SyncPolicy {
             prune: removal("Prune"),
             delete: removal("Delete"),
             cascades: finalizers.iter().filter_map(Value::as_str).any(is_ours),
+            has_finalizer: !finalizers.is_empty(),
         }
     }
 }
@@ -82,6 +85,7 @@ mod tests {
     #[test]
     fn what_becomes_of_objects() {
         let (none, prunes) = (SyncPolicy::default(), SyncPolicy { prunes: true, ..SyncPolicy::default() });
+        let cascades = SyncPolicy { cascades: true, has_finalizer: true, ..none };
         let rows = [
             ("[]", "{}", none),
             ("[]", "{automated: {prune: true}}", prunes),
@@ -90,9 +94,9 @@ mod tests {
             ("[]", "text", none),
             ("[]", "{syncOptions: [PruneLast=true, Prune=false]}", SyncPolicy { prune: Removal::Forbidden, ..none }),
             ("[]", "{syncOptions: [Delete=confirm]}", SyncPolicy { delete: Removal::Confirmed, ..none }),
-            ("[resources-finalizer.argocd.argoproj.io]", "{}", SyncPolicy { cascades: true, ..none }),
-            ("[resources-finalizer.argocd.argoproj.io/background]", "{}", SyncPolicy { cascades: true, ..none }),
-            ("[post-delete-finalizer.argocd.argoproj.io]", "{}", none),
+            ("[resources-finalizer.argocd.argoproj.io]", "{}", cascades),
+            ("[resources-finalizer.argocd.argoproj.io/background]", "{}", cascades),
+            ("[post-delete-finalizer.argocd.argoproj.io]", "{}", SyncPolicy { has_finalizer: true, ..none }),
         ];
         for (finalizers, text, expected) in rows {
             assert_eq!(policy(finalizers, text), expected, "{finalizers} {text}");

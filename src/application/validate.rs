@@ -2,6 +2,7 @@
 //!
 //! Pure: what is known of the repository and its settings is handed in. Two Applications of one name are no conflict: a
 //! repository can hold those of several clusters. What they write must differ, and that is checked.
+#![expect(clippy::indexing_slicing, reason = "indexes are those of the Applications that are judged")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -33,6 +34,8 @@ pub struct Context<'a> {
     pub repo_urls: &'a [String],
     /// The setting of the branches that may be written; no pattern allows all.
     pub allowed: &'a Patterns,
+    /// The setting `applicationsTo`: the branch that copies of Applications are written to, and nothing else.
+    pub copies: Option<&'a BranchName>,
     /// Whether there is a directory in the dry tree, for the inference of `repoURL`.
     pub is_directory: &'a dyn Fn(&RepoPath) -> bool,
 }
@@ -169,7 +172,8 @@ impl<'a> Rules<'a> {
                 Some(other) => {
                     // Where nothing tells which repository this is, that is said once.
                     if let Some(known) = ours.first() {
-                        let (url, known) = (other.to_owned(), known.to_string());
+                        let written = self.context.repo_urls.first().cloned();
+                        let (url, known) = (other.to_owned(), written.unwrap_or_else(|| known.to_string()));
                         let is_by_rule = application.rule.is_some();
                         let conflict = Conflict::OtherRepository { url, known, is_by_rule };
                         self.add([index], conflict, &application.places.repo_url);
@@ -347,14 +351,25 @@ impl<'a> Rules<'a> {
             // A sync branch is written too, when it does not exist yet.
             let sync = (&application.sync_branch, &application.places.sync_branch);
             for (branch, span) in staging_of(application).into_iter().chain([sync]) {
-                if !self.context.allowed.matches(branch.as_str()) {
+                if !self.context.allowed.matches(branch.as_str()) || self.copies_at(branch).is_some() {
                     forbidden.entry(branch).or_insert_with(|| (span, Vec::new())).1.push(index);
                 }
             }
         }
         for (branch, (span, applications)) in forbidden {
-            self.add(applications, Conflict::DestinationForbidden { branch: branch.clone() }, span);
+            let conflict = match self.copies_at(branch) {
+                Some(copies) => Conflict::DestinationOfCopies { branch: branch.clone(), copies: copies.clone() },
+                None => Conflict::DestinationForbidden { branch: branch.clone() },
+            };
+            self.add(applications, conflict, span);
         }
+    }
+
+    /// The branch of copies, when `branch` is it, or is not there yet and cannot be made beside it.
+    fn copies_at(&self, branch: &BranchName) -> Option<&BranchName> {
+        let is_in_the_way =
+            |copies: &BranchName| branch.conflicts_with(copies) && !self.context.branches.contains(branch);
+        self.context.copies.filter(|copies| *copies == branch || is_in_the_way(copies))
     }
 
     /// A branch can't be the directory of another one, new or existing.
@@ -394,7 +409,8 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// One staging branch is for one sync branch, and a sync branch that is staged for is not written directly.
+    /// One staging branch is for one sync branch, and a sync branch that is staged for is neither written directly nor, unless
+    /// it is shared by path, staged for on another branch.
     fn staging(&mut self, hydrated: &[usize]) {
         let mut first: BTreeMap<&BranchName, usize> = BTreeMap::new();
         let mut staged: BTreeMap<&BranchName, usize> = BTreeMap::new();

@@ -1,3 +1,5 @@
+//! Makers of Applications that reached a limit of the machine, as a file of the cache.
+
 use super::codec::{Decoder, Encoder, check, checked};
 use super::record::{read_reads, write_reads};
 use crate::view::Reads;

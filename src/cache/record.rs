@@ -1,3 +1,5 @@
+//! What the cache keeps of one render: the manifests by id or the failure, and what was read for it.
+
 use serde::{Deserialize, Serialize};
 
 use super::codec::{Decoder, Encoder};

@@ -1,3 +1,5 @@
+//! What the last run left: per branch its head and the results that it was hydrated with.
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! The directory of the cache: results by key, in files that may be deleted at any time.
+
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;

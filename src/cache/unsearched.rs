@@ -1,3 +1,5 @@
+//! Dry trees that are too large to be searched, as a file of the cache.
+
 use serde::{Deserialize, Serialize};
 
 use super::codec::{Decoder, Encoder, check, checked};

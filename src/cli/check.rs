@@ -171,7 +171,9 @@ impl Site {
         };
         let preview = hydrate::preview(&setup, &Against::Branches);
         progress.clear();
-        for environment in preview?.environments {
+        let preview = preview?;
+        preview.departures.into_iter().for_each(|warning| checked.add_of_branch(warning));
+        for environment in preview.environments {
             environment
                 .mistakes
                 .into_iter()

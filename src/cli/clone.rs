@@ -1,6 +1,6 @@
 //! What commands need that work in a clone: its remote, and what that says of environment branches.
 
-use anyhow::{Context, bail};
+use anyhow::{anyhow, bail};
 
 use super::{WrongUse, output, unpushed};
 use crate::application::BranchName;
@@ -8,7 +8,7 @@ use crate::git::{ObjectId, Repository};
 use crate::hydrate::{self, HydrateError, Line, REMOTE, RefNames, dry_remote};
 use crate::metadata::NOTES_REF;
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[group(skip)]
 pub(super) struct Arguments {
     /// Treat the commit as the tip of this dry branch; by default the one that this branch tracks.
@@ -19,7 +19,7 @@ pub(super) struct Arguments {
     remote: Option<String>,
     /// Do not fetch; use the last fetched state.
     #[arg(long)]
-    offline: bool,
+    pub offline: bool,
 }
 
 impl Arguments {
@@ -52,7 +52,7 @@ impl Clone {
     /// Opens the repository of the working directory as it is.
     pub fn offline(arguments: &Arguments) -> anyhow::Result<Self> {
         let repository = super::repository(None)?;
-        let prefix = repository.config("hydrate.localPrefix").unwrap_or_else(|| "hydrate".to_owned());
+        let prefix = local_prefix(&repository);
         let remotes = repository.remotes();
         if remotes.contains(&prefix) {
             bail!(WrongUse(format!(
@@ -182,10 +182,10 @@ impl Clone {
         let notes = format!("+{NOTES_REF}*:{NOTES_REF}*");
         let refspecs = [branches.as_str(), "+refs/hydrate/*:refs/hydrate/*", &notes];
         let args = [&FETCH[..], &["--", remote], &refspecs].concat();
-        let fetched = self.repository.git().output(&args);
-        fetched
-            .map(drop)
-            .with_context(|| format!("fetching from `{remote}`; to use the last fetched state: --offline"))?;
+        self.repository.git().output(&args).map_err(|error| {
+            let error = anyhow::Error::from(error).context(format!("fetching from `{remote}`"));
+            anyhow!("{error:#}\nhint: to use the last fetched state: --offline")
+        })?;
         unpushed::keep(&self.repository, remote)?.into_iter().for_each(|text| output::warn(&text));
         Ok(())
     }
@@ -199,6 +199,19 @@ pub(super) fn is_server(repository: &Repository) -> bool {
     let installed = repository.config_list("hydrate.installed");
     let ours = |entry: &String| entry.starts_with("hydrate.guard=") || entry.starts_with("receive.hideRefs=");
     repository.worktree().is_none() || installed.iter().any(ours)
+}
+
+/// Where the branches of a repository are: those of its remote in a clone, its own on a server.
+pub(super) fn refs_of(repository: &Repository) -> anyhow::Result<RefNames> {
+    let remote = if is_server(repository) { None } else { remote_of(repository, "")? };
+    Ok(match remote {
+        Some(remote) => RefNames::client(&remote, &local_prefix(repository)),
+        None => RefNames::server(),
+    })
+}
+
+fn local_prefix(repository: &Repository) -> String {
+    repository.config("hydrate.localPrefix").unwrap_or_else(|| "hydrate".to_owned())
 }
 
 /// The remote of a clone; none in a repository without any. `option` is how a command takes its name, if it does.

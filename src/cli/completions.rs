@@ -17,7 +17,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     match arguments.shell {
         Shell::Bash => {
             clap_complete::generate(Shell::Bash, &mut command.bin_name(BASH_NAME), BASH_NAME, &mut text);
+            text.extend_from_slice(NAMES.as_bytes());
             text.extend_from_slice(BASH_GLUE.as_bytes());
+        }
+        Shell::Zsh => {
+            clap_complete::generate(Shell::Zsh, &mut command, "git-hydrate", &mut text);
+            text = with_names(&String::from_utf8_lossy(&text)).into_bytes();
+        }
+        Shell::Fish => {
+            clap_complete::generate(Shell::Fish, &mut command, "git-hydrate", &mut text);
+            text.extend_from_slice(FISH_GLUE.as_bytes());
         }
         shell => clap_complete::generate(shell, &mut command, "git-hydrate", &mut text),
     }
@@ -29,18 +38,39 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
 /// subcommands would not match (clap_complete 4.6).
 const BASH_NAME: &str = "__git_hydrate";
 
-/// Hands over what git's own completion asks for, and what `git-hydrate` itself is asked for.
-const BASH_GLUE: &str = r#"
-# git's completion calls this with `words` and `cword` set; an alias may stand in place of `hydrate`.
-_git_hydrate() {
-    local first=${__git_cmd_idx:-1}
-    local COMP_WORDS=(__git_hydrate "${words[@]:first+1}") COMP_CWORD=$((cword - first))
-    ___git_hydrate __git_hydrate "$cur" "$prev"
-}
+/// What the repository has, as a function for bash and zsh.
+const NAMES: &str = include_str!("completions/names.sh");
 
-__git_hydrate_alone() {
-    COMP_WORDS[0]=__git_hydrate
-    ___git_hydrate __git_hydrate "$2" "$3"
+/// Hands over what git's own completion asks for, and what `git-hydrate` itself is asked for.
+const BASH_GLUE: &str = include_str!("completions/bash.sh");
+
+const ZSH_GLUE: &str = include_str!("completions/zsh.sh");
+
+const FISH_GLUE: &str = include_str!("completions/fish.fish");
+
+/// The values in the script of zsh that are names of the repository: how the value is described, and what it is.
+const ZSH_VALUES: [(&str, &str); 9] = [
+    (":BRANCH:", "branches"),
+    ("'*--environment=[", "branches"),
+    ("'::range -- ", "branches"),
+    (":REV:", "revisions"),
+    (":REF:", "revisions"),
+    ("'::rev -- The dry commit", "revisions"),
+    ("'::what -- A dry commit", "revisions"),
+    ("'*--application=[", "applications"),
+    ("':what -- The name of an Application", "applications"),
+];
+
+/// The script of zsh with the functions that know the names of the repository.
+fn with_names(script: &str) -> String {
+    let named = |line: &str| {
+        let value = ZSH_VALUES.iter().find(|(description, _)| line.contains(description));
+        match value {
+            Some((_, what)) => line.replace(":_default'", &format!(":__git_hydrate_{what}'")),
+            None => line.to_owned(),
+        }
+    };
+    let lines: Vec<String> = script.lines().map(named).collect();
+    let (first, rest) = lines.split_first().map_or((String::new(), &[][..]), |(first, rest)| (first.clone(), rest));
+    format!("{first}\n{NAMES}{ZSH_GLUE}{}\n", rest.join("\n"))
 }
-complete -F __git_hydrate_alone -o bashdefault -o default git-hydrate
-"#;

@@ -113,10 +113,12 @@ const NOT_SET: &str = "# Every key, with its default: copy a line without its `#
 
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let repository = super::repository(None)?;
-    if let Some(remote) = dry_remote(&repository).filter(|_| !is_server(&repository)) {
-        warn(unpushed::keep(&repository, &remote)?);
-    }
     let reads = matches!(arguments.action, None | Some(Action::Get { .. } | Action::Export { .. }));
+    if let Some(remote) = dry_remote(&repository).filter(|_| !is_server(&repository)) {
+        let kept = unpushed::keep(&repository, &remote)?;
+        // Who changes settings reads at the end how they are pushed.
+        warn(kept.filter(|_| reads || arguments.offline));
+    }
     if !reads {
         super::check_owner(&repository, "config …")?;
         server_of(&repository)?;
@@ -126,12 +128,11 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     }
     match (arguments.offline, reads) {
         (true, _) => {}
-        (false, false) => fetch(&repository)?,
-        (false, true) => {
-            if let Err(error) = fetch(&repository) {
-                output::warn(&format!("warning: {error:#}"));
-            }
-        }
+        (false, false) => drop(fetch(&repository)?),
+        (false, true) => match fetch(&repository) {
+            Ok(kept) => warn(kept),
+            Err(error) => output::warn(&format!("warning: {error:#}")),
+        },
     }
     let files = read(&repository)?;
     let (new, message) = match &arguments.action {
@@ -257,9 +258,10 @@ pub(super) fn has_repo_url(repository: &Repository) -> anyhow::Result<bool> {
     Ok(!list(&read(repository)?, "repoURL")?.is_empty())
 }
 
-/// Brings the settings of a clone up to date. Never by force: changes that are not pushed yet stay.
-fn fetch(repository: &Repository) -> anyhow::Result<()> {
-    let Some(remote) = server_of(repository)? else { return Ok(()) };
+/// Brings the settings of a clone up to date, and answers what to tell of those that are not pushed yet. Never by force:
+/// they stay.
+fn fetch(repository: &Repository) -> anyhow::Result<Option<String>> {
+    let Some(remote) = server_of(repository)? else { return Ok(None) };
     let unpushed = repository.refs()?.get(UNPUSHED_REF);
     // What this clone remembers comes back afterwards. A glob, since a fetch fails that names a ref which the remote does
     // not have.
@@ -276,8 +278,7 @@ fn fetch(repository: &Repository) -> anyhow::Result<()> {
         let hint = "to put those of this clone on top: git hydrate config rebase";
         bail!("the settings were changed in this clone and on the server\nhint: {hint}");
     }
-    warn(kept);
-    Ok(())
+    Ok(kept)
 }
 
 fn warn(text: Option<String>) {
@@ -659,11 +660,11 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_lists_every_key() {
-        let readme = include_str!("../../README.md");
+    fn the_reference_lists_every_key() {
+        let reference = include_str!("../../.github/REFERENCE.md");
         let keys = NEW_SETTINGS.lines().filter_map(|line| line.strip_prefix('#')?.split_once(": ").map(|(key, _)| key));
         for key in keys.filter(|key| key.chars().all(char::is_alphanumeric)) {
-            assert!(readme.contains(&format!("\n| `{key}` | ")), "{key}");
+            assert!(reference.contains(&format!("\n| `{key}` | ")), "{key}");
         }
     }
 

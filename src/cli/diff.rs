@@ -1,12 +1,13 @@
 //! `git hydrate diff`: what would change in each environment, before anything is pushed.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 
 use super::clone::{self, Clone};
 use super::screen::Screen;
-use super::{NO_APPLICATION, Outcome, output};
+use super::{NO_APPLICATION, Outcome, WrongUse, output};
 use crate::application::BranchName;
 use crate::git::ObjectId;
 use crate::hydrate::{self, Against, MergeBase, Preview, Setup, Wake};
@@ -23,7 +24,8 @@ use crate::wall;
 /// A commit that is behind its dry branch is compared at the merge base, so that only its own changes are shown.
 ///
 /// Image changes and dangers are listed first. Dangers are sorted by severity: data loss, outage, security, the rest;
-/// each with what happens in the cluster, whether Argo CD prunes, and what to do. Changes of checksums, chart labels,
+/// each with what happens in the cluster, whether Argo CD prunes, and what to do. An Application that goes or has another name
+/// says what becomes of its objects. A new environment is shown by what differs from the one that it is most like. Changes of checksums, chart labels,
 /// generated names and the dry commit's id count as noise. The values of Secrets are hidden.
 ///
 /// Exit code: 0 when nothing would change, 1 when something would or fails to render, 2 after an error.
@@ -36,6 +38,9 @@ pub(super) struct Arguments {
     /// Use the working tree, including edits and unignored untracked files.
     #[arg(long, conflicts_with = "rev")]
     worktree: bool,
+    /// Show the working tree, and again after each save, until Ctrl-C.
+    #[arg(long, conflicts_with_all = ["rev", "form"])]
+    watch: bool,
     /// Compare with the manifests of this dry commit, or with this hydrated commit or environment branch.
     #[arg(long, value_name = "REF")]
     against: Option<String>,
@@ -82,8 +87,11 @@ JSON:
     mistakes                why it fails to render: severity, message, span, application, hint
     behind                  paths that stay at an earlier dry commit: path, drySha, application, paused
     failures                what is wrong with those of them that are not paused
-    applications            those that change: name, path, change (added, removed, changed), movedFrom,
-                            unreadable: why what is on the branch cannot be compared; handedOver: where its objects go
+    like                    what a new environment is most like: branch; word: the words of both names; applications:
+                            those that differ, as below; lacks: Applications that it has and the new one has not
+    applications            those that change: name, path, change (added, removed, changed), movedFrom, renamedFrom,
+                            unreadable: why what is on the branch cannot be compared; handedOver: where its objects go;
+                            effect: what Argo CD does about an Application that goes or has another name
       objects               apiVersion, kind, namespace, name, oldName, movedFrom (an Application), change, noise,
                             restarts
         images              container, old, new
@@ -95,16 +103,14 @@ JSON:
   problems, warnings        what concerns no environment branch that is known";
 
 pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Outcome> {
+    if arguments.watch && json_wanted {
+        bail!(WrongUse("`--watch` is for people; it prints no JSON".to_owned()));
+    }
     let clone = Clone::open(&arguments.clone)?;
-    let dry = Dry::of(&clone, (&arguments.rev, arguments.worktree), "git hydrate diff")?;
-    let preview = match &arguments.against {
-        Some(rev) => {
-            let id = clone.commit(rev)?;
-            dry.preview(&clone, &|_| Against::Commit(id))?
-        }
-        None => dry.preview(&clone, &dry.against_branches(&clone)?)?,
-    };
-    let changes = Changes::new(preview, arguments.secrets);
+    if arguments.watch {
+        return watch(arguments, &clone);
+    }
+    let changes = changes(arguments, &clone)?;
     if let Some(file) = &arguments.html {
         std::fs::write(file, html(&changes)).with_context(|| format!("writing {}", file.display()))?;
     }
@@ -124,6 +130,41 @@ pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Ou
         screen.show(&text(&changes, detail, form))?;
     }
     Ok(if changes.is_empty() { Outcome::Done } else { Outcome::Found })
+}
+
+fn changes(arguments: &Arguments, clone: &Clone) -> anyhow::Result<Changes> {
+    let is_worktree = arguments.worktree || arguments.watch;
+    let dry = Dry::of(clone, (&arguments.rev, is_worktree), "git hydrate diff")?;
+    let preview = match &arguments.against {
+        Some(rev) => {
+            let id = clone.commit(rev)?;
+            dry.preview(clone, &|_| Against::Commit(id))?
+        }
+        None => dry.preview(clone, &dry.against_branches(clone)?)?,
+    };
+    Ok(Changes::new(preview, arguments.secrets))
+}
+
+/// How often the working tree is looked at.
+const WATCH_EVERY: Duration = Duration::from_millis(500);
+
+/// Shows what would change, and again when the working tree is another one.
+fn watch(arguments: &Arguments, clone: &Clone) -> anyhow::Result<Outcome> {
+    let screen = Screen::new(Some(&clone.repository));
+    let detail = Detail::Fields { with_noise: arguments.noise };
+    let form = Form { paint: screen.paint(), wraps: screen.is_terminal() };
+    let mut shown = None;
+    loop {
+        let now = super::snapshot_of(&clone.repository, "git hydrate diff")?;
+        if shown != Some(now) {
+            let shows = text(&changes(arguments, clone)?, detail, form);
+            if !screen.show_next(&format!("{shows}\nwaiting for the next save; Ctrl-C ends\n"))? {
+                return Ok(Outcome::Done);
+            }
+            shown = Some(now);
+        }
+        std::thread::sleep(WATCH_EVERY);
+    }
 }
 
 /// The dry commit that a command looks at.

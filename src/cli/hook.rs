@@ -1,5 +1,6 @@
 //! `git hydrate hook NAME`: what the shims in `hooks/` call.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::Outcome;
@@ -27,6 +28,19 @@ enum Name {
 }
 
 impl Arguments {
+    /// What the installed scripts of a server call. Each push does so twice, and is not to wait until the whole command line
+    /// is set up.
+    pub fn of_server(args: impl IntoIterator<Item = OsString>) -> Option<Self> {
+        let mut words = args.into_iter().skip(1);
+        words.next().filter(|word| word == "hook")?;
+        let name = match words.next()?.to_str()? {
+            "pre-receive" => Name::PreReceive,
+            "post-receive" => Name::PostReceive,
+            _ => return None,
+        };
+        words.next().is_none().then(|| Self { name, arguments: Vec::new() })
+    }
+
     /// Whether the hook renders whatever is pushed.
     pub fn renders(&self) -> bool {
         match self.name {

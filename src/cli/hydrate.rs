@@ -9,7 +9,7 @@ use crate::render::Renderers;
 use crate::report::{Progress, Wording, summary};
 use crate::wall;
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[group(skip)]
 pub(super) struct Arguments {
     /// The dry commit.

@@ -6,8 +6,11 @@ use std::io::Write as _;
 use anyhow::{Context as _, bail};
 
 use super::{Outcome, WrongUse, output};
+use crate::application::{Patterns, RuleSet};
 use crate::git::Repository;
 use crate::hydrate;
+use crate::plan::Discovery;
+use crate::view::TreeFiles;
 
 /// Write a small working example: one application in two environments.
 ///
@@ -63,6 +66,13 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if !there.is_empty() {
         bail!(WrongUse(format!("nothing was written: these files exist already: {}", there.join(", "))));
     }
+    let count = applications(&repository)?;
+    if count > 0 {
+        let who = if count == 1 { "an Application".to_owned() } else { format!("{count} Applications") };
+        bail!(WrongUse(format!(
+            "nothing was written: this repository has {who} already\nhint: `git hydrate adopt` tells how to hydrate them"
+        )));
+    }
     let remote_url = url(&repository);
     if remote_url.is_none() {
         output::warn(&NO_REMOTE);
@@ -105,6 +115,17 @@ const EXAMPLE_URL: &str = "https://git.example.com/hello.git";
 
 const NO_REMOTE: &str = "warning: this clone has no remote, so `repoURL` in applications/*.yaml is an example: write the URL there \
                          that Argo CD clones this repository by, before the first push";
+
+/// How many Applications are counted at most.
+const APPLICATIONS_MAX: usize = 100_000;
+
+/// How many Applications the working tree has.
+fn applications(repository: &Repository) -> anyhow::Result<usize> {
+    let tree = repository.commit(repository.snapshot()?)?.tree;
+    let files = TreeFiles::new(repository, tree);
+    let found = Discovery::default().discover(&files, &Patterns::default(), &RuleSet::default(), APPLICATIONS_MAX);
+    Ok(found.map_or(0, |found| found.documents))
+}
 
 /// The URL of the remote, in the quotes that it needs; none without a remote.
 fn url(repository: &Repository) -> Option<String> {

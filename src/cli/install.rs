@@ -5,16 +5,17 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
-use super::clone::is_server;
+use super::clone::{self, is_server};
 use super::every::Every;
 use super::{Outcome, WrongUse, config, output};
-use crate::diag::shell_path;
+use crate::diag::{printable, shell_path};
 use crate::git::{Location, Repository};
 use crate::hook;
-use crate::hydrate::{self, BranchState, HydrateError, RefNames, Setup, Wake};
+use crate::hydrate::{self, BranchState, HydrateError, RefNames, Repointed, Setup, Wake};
 use crate::install::{CLIENT_HOOKS, Installer, Owned, SERVER_HOOKS, State, Step, repositories};
 use crate::render::Renderers;
 use crate::wall;
+use crate::yaml::{self, Mapping, Sequences, Value, emit_v3};
 
 /// Install the hooks of a server, or set up a clone.
 #[derive(Debug, clap::Args)]
@@ -95,8 +96,8 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
 fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>> {
     let repository = server_repository(path)?;
     if !is_server(&repository) && !repository.remotes().is_empty() {
-        let hint =
-            "in a clone: git hydrate install --client; a server's repository is bare: git clone --mirror URL REPO.git";
+        let hint = "in a clone: git hydrate install --client; a server's repository is bare: git clone --mirror URL REPO.git && \
+             git -C REPO.git remote remove origin";
         return Err(
             WrongUse(format!("this is a clone with a working tree, not a server's repository\nhint: {hint}")).into()
         );
@@ -173,54 +174,56 @@ pub(super) fn uninstall(arguments: &UninstallArguments, json: bool) -> anyhow::R
     tell(&installer.steps(), json)
 }
 
-/// Prints where Argo CD finds what each Application is made of.
+/// Prints with which sources Argo CD renders each Application itself.
 fn repoint(repository: &Repository, json: bool) -> anyhow::Result<Outcome> {
-    let mut sources = Vec::new();
-    let refs = repository.refs()?;
-    for (_, application) in survey(repository)?.applications {
-        let dry = &application.dry;
-        let is_made = refs.branch(application.sync_branch.as_str()).is_some();
-        sources.push(serde_json::json!({
-            "name": application.name.as_str(), "file": application.file.as_str(), "repoURL": dry.repo_url,
-            "targetRevision": dry.target_revision, "path": dry.path_text,
-            "hydratedBranch": application.sync_branch.as_str(), "hydratedPath": application.sync_path.as_str(),
-            "rule": application.rule, "made": is_made,
-        }));
-    }
+    let renderers = Renderers::from_config(repository, &super::machine()?)?;
+    let names = clone::refs_of(repository)?;
+    let setup = Setup::new(repository, names, Wake::Pushed(Vec::new()), &renderers, wall::now());
+    let sources = hydrate::repointed(&setup)?;
     if json {
+        let sources: Vec<serde_json::Value> = sources.iter().map(repointed_json).collect();
         output::print_json_list("sources", &sources)?;
         return Ok(Outcome::Done);
     }
-    let mut text = String::new();
-    for source in &sources {
-        let field = |name: &str| crate::diag::printable(source[name].as_str().unwrap_or_default());
-        let (path, branch) = (field("hydratedPath"), field("hydratedBranch"));
-        let by = source["rule"].as_u64().map(|rule| format!(", by rule {rule}")).unwrap_or_default();
-        let of = match source["made"] == true {
-            true => format!("{path} of {branch} is made from{by}"),
-            false => format!("{branch} was never made; it would be{by} from"),
-        };
-        text += &format!(
-            "# {}: {of}\n{}:\n  repoURL: {}\n  targetRevision: {}\n  path: {}\n",
-            field("file"),
-            field("name"),
-            field("repoURL"),
-            field("targetRevision"),
-            field("path")
-        );
-    }
+    let mut text: String = sources.iter().map(repointed_text).collect();
     if sources.is_empty() {
         text += "no Application is hydrated here\n";
     }
-    if sources.iter().any(|source| source["rule"].is_null()) {
-        text += "# In each Application with `sourceHydrator`, copy `drySource` to `spec.source` and remove `sourceHydrator`.\n";
+    if sources.iter().any(|source| source.application.rule.is_none()) {
+        text += "# In each Application with `sourceHydrator`, put the source above into `spec` and remove `sourceHydrator`.\n";
     }
-    if sources.iter().any(|source| !source["rule"].is_null()) {
+    if sources.iter().any(|source| source.application.rule.is_some()) {
         text += "# An Application under a rule has its `spec.source` as before: change nothing in it. Remove what you made to \
                  deploy its branch, or give that the source above.\n";
     }
     output::print(text)?;
     Ok(Outcome::Done)
+}
+
+fn repointed_json(source: &Repointed) -> serde_json::Value {
+    let Repointed { application, spec, is_made } = source;
+    let dry = &application.dry;
+    let spec = yaml::json::encode(&Value::Mapping(spec.clone()), yaml::json::Options::default());
+    let spec: serde_json::Value = serde_json::from_str(&spec).unwrap_or_default();
+    serde_json::json!({
+        "name": application.name.as_str(), "file": application.file.as_str(), "repoURL": dry.repo_url,
+        "targetRevision": dry.target_revision, "path": dry.path_text, "spec": spec,
+        "hydratedBranch": application.sync_branch.as_str(), "hydratedPath": application.sync_path.as_str(),
+        "rule": application.rule, "made": is_made,
+    })
+}
+
+fn repointed_text(source: &Repointed) -> String {
+    let Repointed { application, spec, is_made } = source;
+    let (path, branch) = (printable(application.sync_path.as_str()), printable(application.sync_branch.as_str()));
+    let by = application.rule.map(|rule| format!(", by rule {rule}")).unwrap_or_default();
+    let of = match is_made {
+        true => format!("{path} of {branch} is made from{by}"),
+        false => format!("{branch} was never made; it would be{by} from"),
+    };
+    let named = Mapping::from([(application.name.to_string(), Value::Mapping(spec.clone()))]);
+    let spec = emit_v3(&Value::Mapping(named), Sequences::Compact);
+    format!("# {}: {of}\n{spec}", printable(application.file.as_str()))
 }
 
 /// Writes down the dry branches and what an earlier version hydrated; answers what was written.

@@ -2,14 +2,18 @@
 
 use std::fmt::Write as _;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_BRANCH, Outcome, WrongUse, output};
 use crate::diag::printable;
+use crate::diff::{self, Change, ObjectDiff};
+use crate::git::{ObjectId, Repository};
 use crate::hydrate::{self, Entry, History, Line, ObjectCounts, PathChange, Selection};
+use crate::manifest::{self, Manifest, Source};
 use crate::path::RepoPath;
+use crate::report::changes::{Mark, rows};
 use crate::report::{Paint, Style};
 
 /// Show hydrated history with the dry commits behind it.
@@ -22,6 +26,7 @@ git hydrate log                                every environment branch, the new
 git hydrate log environments/prod -n 3         the last three commits of one
 git hydrate log hydrate/environments/dev       what `git hydrate` made in this clone
 git hydrate log --application web-prod         what changed for one Application
+git hydrate log --environment prod --since '2 weeks ago' -p   what came to production lately, with its fields
 git hydrate log environments/prod -- web       what changed at or below a path of the branch")]
 pub(super) struct Arguments {
     /// An environment branch, a hydrated commit with all below it, or FROM..TO; every branch unless given.
@@ -32,6 +37,21 @@ pub(super) struct Arguments {
     /// Only commits that change what is rendered from this Application; may be given more than once.
     #[arg(long, value_name = "NAME")]
     application: Vec<String>,
+    /// Only commits of this environment branch, by its name or the last part of it; may be given more than once.
+    #[arg(long, value_name = "NAME", conflicts_with = "range")]
+    environment: Vec<String>,
+    /// Only commits since then, in any form that `git log` takes.
+    #[arg(long, value_name = "DATE")]
+    since: Option<String>,
+    /// Only commits until then.
+    #[arg(long, value_name = "DATE")]
+    until: Option<String>,
+    /// Only commits whose dry commit's author has this text in name or address.
+    #[arg(long, value_name = "TEXT")]
+    author: Option<String>,
+    /// Show the objects and fields that changed.
+    #[arg(short = 'p', long, conflicts_with = "oneline")]
+    patch: bool,
     /// Show one line per commit.
     #[arg(long)]
     oneline: bool,
@@ -47,11 +67,23 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         RepoPath::clean(text).map_err(|error| WrongUse(format!("`{text}` is not a path in a branch: {error}")))
     };
     let paths = arguments.paths.iter().map(path).collect::<Result<Vec<_>, _>>()?;
-    let selection = Selection { applications: arguments.application.clone(), paths };
+    if json && arguments.patch {
+        bail!(WrongUse("`--patch` is for people; `--json` counts the objects".to_owned()));
+    }
     let clone = Clone::open(&arguments.clone)?;
+    let time = |option: &str, text: &Option<String>| -> anyhow::Result<Option<i64>> {
+        text.as_ref().map(|text| seconds(&clone.repository, option, text)).transpose()
+    };
+    let selection = Selection {
+        applications: arguments.application.clone(),
+        paths,
+        author: arguments.author.clone(),
+        since: time("since", &arguments.since)?,
+        until: time("until", &arguments.until)?,
+    };
     let lines = match &arguments.range {
         Some(range) => vec![line_of(&clone, range)?],
-        None => hydrate::lines(&clone.repository, &clone.refs)?,
+        None => lines_of(&clone, &arguments.environment)?,
     };
     if lines.is_empty() && !json {
         output::print(NO_BRANCH)?;
@@ -70,12 +102,77 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         let entry = entry?;
         Ok(match arguments.oneline {
             true => line(&entry, several, paint),
-            false if index > 0 => format!("\n{}", block(&entry, several, paint)),
-            false => block(&entry, several, paint),
+            false => {
+                let gap = if index > 0 { "\n" } else { "" };
+                let patch = if arguments.patch { patch(&clone.repository, &entry, paint)? } else { String::new() };
+                format!("{gap}{}{patch}", block(&entry, several, paint))
+            }
         })
     });
     screen.show_all(parts)?;
     Ok(Outcome::Done)
+}
+
+/// The environment branches of these names, or of these last parts; all of them when there are none.
+fn lines_of(clone: &Clone, names: &[String]) -> anyhow::Result<Vec<Line>> {
+    let known = hydrate::lines(&clone.repository, &clone.refs)?;
+    let is_called = |line: &Line, name: &str| line.name == name || line.name.rsplit('/').next() == Some(name);
+    if let Some(unknown) = names.iter().find(|name| !known.iter().any(|line| is_called(line, name))) {
+        let all: Vec<&str> = known.iter().map(|line| line.name.as_str()).collect();
+        bail!(WrongUse(format!("there is no environment branch `{unknown}`; there are {}", all.join(", "))));
+    }
+    let is_wanted = |line: &Line| names.is_empty() || names.iter().any(|name| is_called(line, name));
+    Ok(known.into_iter().filter(is_wanted).collect())
+}
+
+/// A time as git reads it, in seconds since 1970.
+fn seconds(repository: &Repository, option: &str, text: &str) -> anyhow::Result<i64> {
+    let answer = repository.git().output(&["rev-parse", &format!("--{option}={text}")])?;
+    let answer = String::from_utf8_lossy(&answer);
+    let seconds = answer.trim().rsplit('=').next().and_then(|seconds| seconds.parse().ok());
+    seconds.with_context(|| format!("`{text}` is no time that git knows"))
+}
+
+/// The objects and fields that a commit changed.
+fn patch(repository: &Repository, entry: &Entry, paint: Paint) -> anyhow::Result<String> {
+    let mut text = String::new();
+    for change in &entry.changed {
+        let read = |blob: Option<ObjectId>| -> anyhow::Result<Option<Vec<Manifest>>> {
+            let Some(blob) = blob else { return Ok(Some(Vec::new())) };
+            Ok(manifest::read(&repository.blob(blob)?, Source::Output(&change.path)).ok())
+        };
+        let (Some(old), Some(new)) = (read(change.blobs[0])?, read(change.blobs[1])?) else { continue };
+        let objects = diff::compare(&old, &new, &diff::Options::default());
+        if !objects.is_empty() {
+            let _ = writeln!(text, "\n    {}", paint.by(Style::Heading, &printable(&change.path)));
+        }
+        for object in &objects {
+            object_lines(&mut text, object, paint);
+        }
+    }
+    Ok(text)
+}
+
+fn object_lines(text: &mut String, object: &ObjectDiff, paint: Paint) {
+    let (sign, style) = match object.change {
+        Change::Added => ("+", Style::Added),
+        Change::Removed => ("-", Style::Removed),
+        Change::Changed => ("~", Style::Changed),
+    };
+    let _ = writeln!(text, "      {} {}", paint.by(style, sign), printable(&object.object.to_string()));
+    if object.change == Change::Removed {
+        return;
+    }
+    for row in rows(object, false) {
+        let style = match row.mark {
+            Mark::Removed => Style::Removed,
+            Mark::Added => Style::Added,
+            Mark::Moved => Style::Changed,
+            Mark::Place | Mark::Folded | Mark::Same => Style::Dim,
+        };
+        let line = format!("{} {:indent$}{}", row.mark.sign(), "", printable(&row.text), indent = row.indent);
+        let _ = writeln!(text, "        {}", paint.by(style, line.trim_end()));
+    }
 }
 
 /// What the user asks for; a line without any hydrated commit is a mistake.

@@ -14,7 +14,7 @@ use crate::application::Directory;
 use crate::diag::{Diagnostic, Span};
 use crate::directory;
 use crate::hydrate::{Single, render_named};
-use crate::inputs::LOCK;
+use crate::inputs::{InputsDir, LOCK};
 use crate::kustomize;
 use crate::manifest;
 use crate::path::RepoPath;
@@ -176,8 +176,9 @@ fn plain(arguments: &[&str]) -> anyhow::Result<Outcome> {
     let options = Directory { recurse: true, ..Directory::default() };
     let view = View::new(&files);
     let no_jsonnet = |_: &RepoPath| Ok(Vec::new());
+    let (inputs, bytes_max) = (InputsDir::default(), directory::BYTES_MAX);
     let rendered =
-        directory::render::<directory::Error>(&view, &dir, &options, directory::BYTES_MAX, &mut warnings, no_jsonnet);
+        directory::render::<directory::Error>(&view, &dir, &options, &inputs, bytes_max, &mut warnings, no_jsonnet);
     warnings.into_iter().for_each(here);
     match rendered {
         Ok(manifests) => {

@@ -1,7 +1,7 @@
 //! Where a result goes that a person reads: a terminal with colours and git's pager, or whatever standard output
 //! is.
 
-use std::io::{ErrorKind, IsTerminal as _};
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,6 +12,9 @@ use crate::report::Paint;
 /// What an unset variable becomes for a pager, as git does it: `less` ends by itself when all fits on one screen, shows
 /// colours and leaves the text standing.
 const DEFAULTS: [(&str, &str); 2] = [("LESS", "FRX"), ("LV", "-c")];
+
+/// What clears a terminal.
+const CLEAR: &str = "\x1b[2J\x1b[H";
 
 /// Standard output, as far as a person reads it.
 pub(super) struct Screen {
@@ -26,6 +29,17 @@ impl Screen {
         let is_terminal = std::io::stdout().is_terminal();
         let pager = is_terminal.then(|| pager(repository)).flatten();
         Self { paint: Paint::new(repository, is_terminal), is_terminal, pager }
+    }
+
+    /// Shows one of several results, without a pager and in place of the one before; answers whether somebody still reads.
+    pub fn show_next(&self, text: &str) -> anyhow::Result<bool> {
+        let clear = if self.is_terminal { CLEAR } else { "" };
+        let mut stdout = std::io::stdout().lock();
+        let shown = self.paint.screened(text);
+        match write!(stdout, "{clear}{shown}").and_then(|()| stdout.flush()) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+            result => Ok(result.map(|()| true)?),
+        }
     }
 
     /// Whether what it shows gets colours.

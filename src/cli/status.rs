@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::clone::{self, Clone};
 use super::screen::Screen;
-use super::{NO_BRANCH, Outcome, WrongUse, output};
+use super::{NO_BRANCH, NO_BRANCH_ON_SERVER, Outcome, WrongUse, output};
 use crate::diag::{Diagnostic, printable, shell_word};
 use crate::hydrate::{BranchState, BranchStatus, Promotion, Restorable, Setup, Wake, problems, status};
 use crate::render::Renderers;
@@ -31,14 +31,15 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
             return Err(WrongUse(format!("no environment branch is hydrated from `{name}`\nhint: {hint}")).into());
         }
     }
+    let is_offline = arguments.clone.offline && !clone.refs.is_of_server();
     if json {
         output::print_json(&found)?;
     } else if found.branches.is_empty() && found.problems.is_empty() {
-        output::print(NO_BRANCH)?;
+        output::print(if clone.has_remote() { NO_BRANCH } else { NO_BRANCH_ON_SERVER })?;
     } else {
         let screen = Screen::new(Some(&clone.repository));
         let problems: String = found.problems.iter().map(|problem| format!("{problem}\n")).collect();
-        screen.show(&(text(&found.branches, screen.paint()) + &problems))?;
+        screen.show(&(text(&found.branches, is_offline, screen.paint()) + &problems))?;
     }
     let is_current = found.problems.is_empty() && found.branches.iter().all(BranchStatus::is_current);
     Ok(if is_current { Outcome::Done } else { Outcome::Found })
@@ -52,7 +53,7 @@ struct Found {
     problems: Vec<Diagnostic>,
 }
 
-fn text(branches: &[BranchStatus], paint: Paint) -> String {
+fn text(branches: &[BranchStatus], is_offline: bool, paint: Paint) -> String {
     let width = branches.iter().map(|status| status.branch.len()).max().unwrap_or_default();
     let mut text = String::new();
     for status in branches {
@@ -78,6 +79,10 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
             continue;
         }
         let behind = match status.behind {
+            _ if is_offline && !status.changed_by_others.is_empty() => {
+                "newer than what was fetched of the records; to fetch them: git hydrate status".to_owned()
+            }
+            _ if status.is_left => format!("{} is not a dry branch any more", printable(&status.dry_branch)),
             Some(0) if status.recorded_tip.is_some() => {
                 let recorded = status.recorded_tip.as_deref().map(short).unwrap_or_default();
                 format!("moved back by hand to {}: hydration left it at {recorded}", short(&status.tip))
@@ -94,7 +99,13 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
                     }
                     None => ("git hydrate catch-up".to_owned(), ""),
                 };
-                format!("missing; to restore it{empty}, on the server: {command}")
+                match status.is_named || status.dry_tip.is_none() {
+                    true => format!("missing; to restore it{empty}, on the server: {command}"),
+                    false => format!(
+                        "missing, and no Application names it: git hydrate catch-up on the server forgets it; to restore it: \
+                         {command}"
+                    ),
+                }
             }
             None if status.state == BranchState::NotMade => "not made yet".to_owned(),
             None if status.dry_tip.is_none() => "its dry branch does not exist".to_owned(),
@@ -109,7 +120,12 @@ fn text(branches: &[BranchStatus], paint: Paint) -> String {
             let style = if path.paused { Style::Warning } else { Style::Error };
             let _ = writeln!(text, "  {}", paint.by(style, &printable(&path.to_string())));
         }
-        text.push_str(&changed(status, paint));
+        if !is_offline {
+            text.push_str(&changed(status, paint));
+        }
+        if status.is_left {
+            continue;
+        }
         for (commits, diagnostics) in by_reason(status) {
             let _ = writeln!(text, "  {}", paint.by(Style::Error, &format!("{} failed", counted(&commits))));
             for diagnostic in diagnostics {
@@ -139,8 +155,10 @@ fn promoted(status: &BranchStatus) -> String {
     let names: Vec<&str> = status.promoted_from.iter().map(|staging| staging.branch.as_str()).collect();
     let from = names.join(", ");
     match &status.promoted_from[..] {
+        [] if status.dry_sha.is_none() => "nothing is promoted to it yet".to_owned(),
         [] => "written by a promoter".to_owned(),
-        _ if status.dry_sha.is_none() => format!("nothing is promoted from {from} yet"),
+        _ if status.dry_sha.is_none() && status.is_empty => format!("nothing is promoted from {from} yet"),
+        _ if status.dry_sha.is_none() => format!("not as it was promoted from {from}"),
         [Promotion { ahead: Some(0), .. }] => format!("promoted from {from}"),
         [Promotion { ahead: Some(1), .. }] => format!("promoted from {from}, which is 1 commit ahead"),
         [Promotion { ahead: Some(count), .. }] => format!("promoted from {from}, which is {count} commits ahead"),

@@ -1,6 +1,7 @@
 //! `git hydrate vendor`: what Applications need from elsewhere, brought into the working tree.
 
 mod fetcher;
+mod login;
 mod session;
 mod worktree;
 
@@ -27,15 +28,17 @@ use session::{Deed, Session};
 ///
 /// Finds what the Applications of the working tree name that is not in this repository: dependencies of charts,
 /// `helmCharts`, remote bases and remote files of kustomizations. Fetches what is missing with `git-hydrate-fetch`,
-/// puts it where Helm and Kustomize look for it, else below .hydrate/inputs, and writes .hydrate/inputs.lock with a
-/// digest of each. The files are staged for the next commit.
+/// puts it where Helm and Kustomize look for it, else below .hydrate/inputs (or the setting vendorDirectory: after a
+/// change of that, what is elsewhere moves), and writes .hydrate/inputs.lock with a digest of each. The files are staged
+/// for the next commit.
 ///
 /// What the lock file pins stays as it is until --update, ranges and branches too. Before anything is written, all
 /// Applications are rendered with and without it: those that rendered before and name nothing that changed must
 /// render the same.
 ///
-/// Credentials come from `git credential`, and are sent only to the host that asks for them, over TLS. Hosts with
-/// private addresses must be allowed by name.
+/// Credentials come from `git credential`, those of registries also from what `helm registry login` and `docker login`
+/// keep in a file, and are sent only to the host that asks for them, over TLS. Hosts with private addresses must be
+/// allowed by name.
 ///
 /// Exit code: 0 when everything is here, 1 when --check or --verify finds something, 2 after an error.
 #[derive(Debug, clap::Args)]
@@ -43,8 +46,12 @@ use session::{Deed, Session};
 git hydrate vendor                          fetch what is missing
 git hydrate vendor --update web             choose the version of the chart web anew
 git hydrate vendor --check                  compare the files with the lock file, without any connection
+git hydrate vendor --check main             the same for a commit
 git hydrate vendor --allow charts.internal  fetch from a host with a private address")]
 pub(super) struct Arguments {
+    /// With --check, --verify or --dry-run: look at this commit, not at the working tree.
+    #[arg(value_name = "REV")]
+    rev: Option<String>,
     /// Update the pinned versions: of all inputs, or of one chart or URL.
     #[arg(long, value_name = "KEY", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["check", "verify"])]
     update: Option<String>,
@@ -111,7 +118,19 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;
     let clone = Clone::offline(&clone::Arguments::of_branch(arguments.branch.clone()))?;
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
-    let mut session = Session::new(&clone.repository, &clone.refs, branch, &renderers)?;
+    let commit = match &arguments.rev {
+        None => clone.repository.snapshot()?,
+        Some(rev) if arguments.check || arguments.verify || arguments.dry_run => {
+            super::commit_of(&clone.repository, rev)?
+        }
+        Some(rev) => bail!(WrongUse(format!(
+            "`{rev}`: what is fetched goes into the working tree; of a commit, --check, --verify and --dry-run say what it needs"
+        ))),
+    };
+    let mut session = {
+        let resolves = !arguments.check && !arguments.verify;
+        Session::new((&clone.repository, &clone.refs), branch, &renderers, commit, resolves)?
+    };
     if arguments.check {
         return check(&session, json);
     }
@@ -121,6 +140,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if arguments.verify {
         return verify(&session, &clone, rules, json);
     }
+    session.relocate()?;
     if let Some(key) = &arguments.update {
         session.unpin(Some(key.as_str()).filter(|key| !key.is_empty()))?;
     }
@@ -265,7 +285,7 @@ fn report(session: &Session<'_>, inputs: &Inputs, dry_run: bool, json: bool) -> 
         want: entry.key.want.clone(),
         version: entry.version.clone(),
         content: entry.content.clone(),
-        paths: entry.places().iter().map(ToString::to_string).collect(),
+        paths: session.lock().places(entry).iter().map(ToString::to_string).collect(),
         used_by: users.get(&entry.key).cloned().unwrap_or_default(),
     };
     let mut report = Report { written: !dry_run && !session.changes()?.is_empty(), ..Report::default() };
@@ -279,7 +299,7 @@ fn report(session: &Session<'_>, inputs: &Inputs, dry_run: bool, json: bool) -> 
         let version = Some(&entry.version).filter(|version| !version.is_empty() && **version != entry.key.want);
         let version = version.map(|version| format!(" ({version})")).unwrap_or_default();
         let _ = writeln!(text, "{sign} {}{version}", entry.key);
-        for place in entry.places().iter().filter(|_| deed != Deed::Removed) {
+        for place in session.lock().places(&entry).iter().filter(|_| deed != Deed::Removed) {
             let _ = writeln!(text, "    {place}");
         }
         list.push(told(&entry));

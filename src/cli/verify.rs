@@ -75,14 +75,26 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     {
         bail!(WrongUse(format!("there is no hydrated commit in `{range}`")));
     }
+    let problems = match verified.is_empty() {
+        true => hydrate::problems(&Setup { refs: clone.refs.clone(), wake: Wake::Everything, ..setup })?,
+        false => Vec::new(),
+    };
     if json {
         output::print_json_list("branches", &verified)?;
+    } else if !problems.is_empty() {
+        output::print(problems.iter().map(|problem| format!("{problem}\n")).collect::<String>())?;
     } else if verified.is_empty() {
         output::print(NO_BRANCH)?;
     } else {
         output::print(text(&verified))?;
     }
-    Ok(if verified.iter().all(Verified::is_success) { Outcome::Done } else { Outcome::Found })
+    Ok(if !problems.is_empty() {
+        Outcome::Found
+    } else if verified.iter().all(Verified::is_success) {
+        Outcome::Done
+    } else {
+        Outcome::Found
+    })
 }
 
 fn text(verified: &[Verified]) -> String {

@@ -1,6 +1,6 @@
 //! Which items of a list, and which lines of a text, are the same before and after.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use gix_imara_diff::{Algorithm, Diff, InternedInput, Interner};
 
@@ -50,13 +50,54 @@ pub(super) struct Aligned {
 /// new list, with what is gone where it was.
 pub(super) fn align(old: &[Value], new: &[Value]) -> Vec<Aligned> {
     let partners = match identities(old, new) {
-        Some([old, new]) => {
-            let places: BTreeMap<_, _> = old.iter().enumerate().map(|(index, identity)| (identity, index)).collect();
-            new.iter().map(|identity| places.get(identity).copied()).collect()
+        Some([old_names, new_names]) => {
+            let places: BTreeMap<_, _> =
+                old_names.iter().enumerate().map(|(index, identity)| (identity, index)).collect();
+            let mut partners: Vec<_> = new_names.iter().map(|identity| places.get(identity).copied()).collect();
+            renamed((old, &old_names), (new, &new_names), &mut partners);
+            partners
         }
         None => partners(old, new),
     };
     merge(old.len(), &partners)
+}
+
+/// What is a name of its own: with another one, it is another thing.
+const NAMES: [&str; 5] = ["name", "metadata.name", "key", "alert", "record"];
+
+/// Pairs items that differ in nothing but what identifies them, as a rule whose host changed.
+fn renamed(
+    (old, old_names): (&[Value], &[Identity]),
+    (new, new_names): (&[Value], &[Identity]),
+    partners: &mut [Option<usize>],
+) {
+    let rest = |item: &Value, name: &Identity| {
+        if name.iter().any(|(field, _)| NAMES.contains(&field.as_str())) {
+            return None;
+        }
+        let mut fields = item.as_mapping()?.clone();
+        fields.retain(|key, _| name.iter().all(|(field, _)| field != key));
+        (!fields.is_empty()).then(|| json::encode(&Value::Mapping(fields), json::Options::default()))
+    };
+    let mut sides: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
+    let taken: BTreeSet<usize> = partners.iter().flatten().copied().collect();
+    for (index, (item, name)) in old.iter().zip(old_names).enumerate().filter(|(index, _)| !taken.contains(index)) {
+        rest(item, name).into_iter().for_each(|rest| sides.entry(rest).or_default()[0].push(index));
+    }
+    for (index, (item, name)) in new.iter().zip(new_names).enumerate() {
+        let is_alone = partners.get(index).is_some_and(Option::is_none);
+        rest(item, name)
+            .filter(|_| is_alone)
+            .into_iter()
+            .for_each(|rest| sides.entry(rest).or_default()[1].push(index));
+    }
+    for sides in sides.into_values() {
+        if let ([old], [new]) = (&sides[0][..], &sides[1][..])
+            && let Some(partner) = partners.get_mut(*new)
+        {
+            *partner = Some(*old);
+        }
+    }
 }
 
 /// What identifies the items of a list of mappings, the first that every item has and no two share. Names first; then
@@ -125,7 +166,7 @@ fn name_of(value: &Value) -> Option<String> {
 /// The identities, where each item has one of its own.
 fn distinct(identities: impl Iterator<Item = Option<Identity>>) -> Option<Vec<Identity>> {
     let identities: Vec<Identity> = identities.collect::<Option<_>>()?;
-    let distinct: std::collections::BTreeSet<&Identity> = identities.iter().collect();
+    let distinct: BTreeSet<&Identity> = identities.iter().collect();
     (distinct.len() == identities.len()).then_some(identities)
 }
 

@@ -128,6 +128,8 @@ pub enum What {
         /// How many there are.
         to: i64,
     },
+    /// A workload does not select the Pods that it makes.
+    Unmatched,
     /// Nothing runs any more.
     ScaledToZero {
         /// How many replicas there were.
@@ -199,6 +201,7 @@ impl Danger {
             What::Immutable { .. } => "immutable",
             What::VersionGone { .. } => "versionGone",
             What::ScaledDown { .. } => "scaledDown",
+            What::Unmatched => "unmatchedSelector",
             What::ScaledToZero { .. } => "scaledToZero",
             What::Unprotected { .. } => "unprotected",
             What::Blocking { .. } => "blocking",
@@ -227,7 +230,10 @@ impl Danger {
             What::NamespaceChanged { .. } if self.severity == Severity::DataLoss => {
                 "set the sync option `Prune=false` on the old one first, copy the data, then remove it"
             }
-            What::NamespaceChanged { .. } => "have both for a while, then remove the old one",
+            What::NamespaceChanged { .. } if self.severity == Severity::Outage => {
+                "have both for a while, then remove the old one"
+            }
+            What::NamespaceChanged { .. } => "check that what refers to it is in the new namespace too",
             What::Immutable { holds_data: true, .. } => "make one of a new name and copy the data",
             What::Immutable { replaced: true, .. } => "take `Force=true` away, or give it a new name",
             What::Immutable { .. } => {
@@ -236,6 +242,7 @@ impl Danger {
             What::VersionGone { is_there: true, .. } => "move the clients of this version first",
             What::VersionGone { .. } => "store all objects in another version and clear `status.storedVersions` first",
             What::ScaledDown { .. } => "back up the data, or set `whenScaled: Retain` in a commit before this one",
+            What::Unmatched => "give the Pods the labels of the selector",
             What::ScaledToZero { .. } => "if an autoscaler sets the replicas, leave the field out",
             What::Unprotected { .. } => "name those who may connect",
             What::Blocking { .. } if self.severity == Severity::Outage => "add the rules for what shall get through",
@@ -252,6 +259,14 @@ impl Danger {
     }
 }
 
+impl Danger {
+    /// What Argo CD does with the object that goes; none where none does.
+    pub fn pruning_text(&self) -> Option<String> {
+        let object = if matches!(self.what, What::NamespaceChanged { .. }) { "the old one" } else { "it" };
+        self.pruning.map(|pruning| pruning.sentence(object))
+    }
+}
+
 /// How many rights are named; the rest is counted.
 const GRANTS_SHOWN: usize = 4;
 
@@ -264,6 +279,9 @@ impl std::fmt::Display for Danger {
                 write!(f, "moves to another Application: if the old one removes it first, it goes {loss}")
             }
             What::NamespaceChanged { from, to, loss } => write!(f, "namespace {from} → {to}: {loss}"),
+            What::Immutable { field, replaced: false, .. } if field == immutable::STORAGE => {
+                write!(f, "a claim cannot shrink (`{field}`): the sync fails unless the object is deleted first")
+            }
             What::Immutable { field, replaced: false, .. } => {
                 write!(f, "`{field}` cannot be changed: the sync fails unless the object is deleted first")
             }
@@ -278,6 +296,9 @@ impl std::fmt::Display for Danger {
             }
             What::ScaledDown { from, to } => {
                 write!(f, "replicas {from} → {to}: the claims of the Pods that go are deleted (`whenScaled: Delete`)")
+            }
+            What::Unmatched => {
+                f.write_str("`spec.selector` does not match the labels of its Pods: the API server refuses it")
             }
             What::ScaledToZero { from } => write!(f, "replicas {from} → 0: nothing runs"),
             What::Unprotected { loss } => f.write_str(loss),
@@ -317,13 +338,14 @@ pub(super) fn dangers(pair: &Pair<'_>, around: &Around<'_>) -> Vec<Danger> {
             (Some(old), None) => found.extend(lost::removed(old, around)),
             (Some(old), Some(new)) if pair.is_recreated => found.extend(namespace::changed(old, new, around)),
             (Some(old), Some(new)) => {
-                found.extend(pair.moved_from.and_then(|_| lost::handed_over(old, around)));
+                found.extend(around.is_handed_over.then(|| lost::handed_over(old, around)).flatten());
                 found.extend(immutable::changed(old, new));
                 found.extend(crd::versions_gone(old, new));
                 found.extend(availability::scaled(old, new));
             }
             (None, _) => {}
         }
+        found.extend(new.and_then(|new| availability::unmatched(old, new)));
         found.extend(availability::disruptions(old, new, around));
         found.extend(network::policy(old, new, around));
         found.extend(network::exposed(old, new));

@@ -1,6 +1,6 @@
 //! Which object is which before and after.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::manifest::{Key, Manifest};
 use crate::yaml::{Value, json};
@@ -65,32 +65,118 @@ pub(super) fn pairs<'a>(old: &'a [Manifest], new: &'a [Manifest], default: Optio
     pairs
 }
 
-/// Makes one pair of an object that goes from one destination path and comes in another, where no other has its key. `default`
-/// is the namespace of objects without one, by path.
+/// Makes one pair of an object that goes from one destination path and comes in another, where no other is known by the
+/// same: first by what the API server knows it by; then ConfigMaps and Secrets but for Kustomize's hash; then what has
+/// another namespace and much the same fields. `default` is the namespace of objects without one, by path.
 pub(super) fn across<'a>(paths: &mut [Vec<Pair<'a>>], default: impl Fn(usize) -> Option<String>) {
-    let mut sides: BTreeMap<Key, [Vec<(usize, &'a Manifest)>; 2]> = BTreeMap::new();
-    for (path, pairs) in paths.iter().enumerate() {
-        for pair in pairs {
-            let (side, manifest) = match (pair.old, pair.new) {
-                (Some(old), None) => (0, old),
-                (None, Some(new)) => (1, new),
-                _ => continue,
-            };
-            let Some(mut key) = manifest.key() else { continue };
-            if key.namespace.is_empty() {
-                key.namespace = default(path).unwrap_or_default();
-            }
-            sides.entry(key).or_default()[side].push((path, manifest));
+    let effective = |path: usize, manifest: &Manifest| match manifest.namespace() {
+        "" => default(path).unwrap_or_default(),
+        namespace => namespace.to_owned(),
+    };
+    let with_namespace = |path, manifest: &'a Manifest| {
+        let mut key = manifest.key()?;
+        if !is_cluster_scoped(manifest) {
+            key.namespace = effective(path, manifest);
+        }
+        Some(key)
+    };
+    for (from, to) in moves(paths, with_namespace) {
+        join(paths, from, to, |_| {});
+    }
+    let hashed = |path, manifest: &'a Manifest| Some((stem(manifest)?, effective(path, manifest)));
+    for (from, to) in moves(paths, hashed) {
+        join(paths, from, to, |pair| pair.renamed = true);
+    }
+    for (from, to) in moves(paths, |_, manifest| name(manifest)) {
+        let namespaces = [effective(from.0, from.1), effective(to.0, to.1)];
+        let is_other = namespaces[0] != namespaces[1] && namespaces.iter().all(|name| !name.is_empty());
+        if is_other && !is_cluster_scoped(from.1) && are_alike(from.1, to.1) {
+            join(paths, from, to, |pair| pair.is_recreated = true);
         }
     }
-    for [gone, new] in sides.into_values() {
-        let ([(from, old)], [(to, new)]) = (&gone[..], &new[..]) else { continue };
-        let (Some(leaving), true) = (paths.get_mut(*from), from != to) else { continue };
-        leaving.retain(|pair| !(pair.new.is_none() && pair.old.is_some_and(|one| std::ptr::eq(one, *old))));
-        let coming = paths.get_mut(*to).into_iter().flatten();
-        for pair in coming.filter(|pair| pair.new.is_some_and(|one| std::ptr::eq(one, *new))) {
-            (pair.old, pair.moved_from) = (Some(*old), Some(*from));
+}
+
+/// Whether objects of this kind are in no namespace; those of other groups are taken by their name.
+///
+/// Reference: kubernetes 1.34 `kubectl api-resources --namespaced=false`.
+fn is_cluster_scoped(manifest: &Manifest) -> bool {
+    match (manifest.group(), manifest.kind()) {
+        ("", kind) => matches!(kind, "Namespace" | "Node" | "PersistentVolume"),
+        ("storage.k8s.io", kind) => kind != "CSIStorageCapacity",
+        ("apiextensions.k8s.io" | "apiregistration.k8s.io" | "admissionregistration.k8s.io", _) => true,
+        ("scheduling.k8s.io" | "node.k8s.io" | "certificates.k8s.io" | "flowcontrol.apiserver.k8s.io", _) => true,
+        (_, "IngressClass" | "GatewayClass") => true,
+        (_, kind) => kind.starts_with("Cluster"),
+    }
+}
+
+/// An object, and the number of its path.
+type Placed<'a> = (usize, &'a Manifest);
+
+/// What goes from one path and comes in another, where a key has one of each.
+fn moves<'a, K: Ord>(
+    paths: &[Vec<Pair<'a>>],
+    key: impl Fn(usize, &'a Manifest) -> Option<K>,
+) -> Vec<(Placed<'a>, Placed<'a>)> {
+    let mut sides: BTreeMap<K, [Vec<Placed<'a>>; 2]> = BTreeMap::new();
+    for (path, pairs) in paths.iter().enumerate() {
+        for pair in pairs {
+            let (is_new, manifest) = match (pair.old, pair.new) {
+                (Some(old), None) => (false, old),
+                (None, Some(new)) => (true, new),
+                _ => continue,
+            };
+            if let Some(key) = key(path, manifest) {
+                let [gone, new] = sides.entry(key).or_default();
+                let side = if is_new { new } else { gone };
+                side.push((path, manifest));
+            }
         }
+    }
+    let one_each = |[gone, new]: [Vec<Placed<'a>>; 2]| match (&gone[..], &new[..]) {
+        ([from], [to]) if from.0 != to.0 => Some((*from, *to)),
+        _ => None,
+    };
+    sides.into_values().filter_map(one_each).collect()
+}
+
+/// Makes one pair of two.
+fn join<'a>(paths: &mut [Vec<Pair<'a>>], (from, old): Placed<'a>, (to, new): Placed<'a>, mark: impl Fn(&mut Pair<'a>)) {
+    let Some(leaving) = paths.get_mut(from) else { return };
+    leaving.retain(|pair| !(pair.new.is_none() && pair.old.is_some_and(|one| std::ptr::eq(one, old))));
+    let coming = paths.get_mut(to).into_iter().flatten();
+    for pair in coming.filter(|pair| pair.new.is_some_and(|one| std::ptr::eq(one, new))) {
+        (pair.old, pair.moved_from) = (Some(old), Some(from));
+        mark(pair);
+    }
+}
+
+/// Which part of their fields two objects of one name must share to be one that moved.
+const ALIKE_MIN: f64 = 0.5;
+
+/// Whether two objects, but for their metadata, are much the same.
+fn are_alike(old: &Manifest, new: &Manifest) -> bool {
+    let leaves = |manifest: &Manifest| {
+        let mut leaves = BTreeSet::new();
+        let fields = manifest.object().as_mapping().into_iter().flatten();
+        for (key, value) in fields.filter(|(key, _)| *key != "metadata") {
+            collect(key.clone(), value, &mut leaves);
+        }
+        leaves
+    };
+    let [old, new] = [leaves(old), leaves(new)];
+    let shared = old.intersection(&new).count() as f64;
+    shared >= ALIKE_MIN * old.len().max(new.len()) as f64
+}
+
+/// The scalars of a value with their paths.
+fn collect(path: String, value: &Value, leaves: &mut BTreeSet<(String, String)>) {
+    match value {
+        Value::Mapping(fields) => {
+            fields.iter().for_each(|(key, value)| collect(format!("{path}.{key}"), value, leaves));
+        }
+        Value::Sequence(items) => items.iter().for_each(|item| collect(format!("{path}[]"), item, leaves)),
+        scalar => drop(leaves.insert((path, json::encode(scalar, json::Options::default())))),
     }
 }
 

@@ -1,3 +1,5 @@
+//! New objects, in memory until they are written together.
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -179,7 +181,7 @@ impl<'a> ObjectBuffer<'a> {
         }
     }
 
-    /// Forgets the blobs that are held and that nobody kept.
+    /// Forgets the blobs that are in memory and were not kept.
     pub fn release(&self) {
         drop(std::mem::take(&mut self.new_objects().held));
     }

@@ -1,3 +1,5 @@
+//! Commits: read into parts, and made.
+
 use std::fmt;
 
 use gix::bstr::ByteSlice as _;
@@ -90,9 +92,8 @@ impl<'c> Headers<'c> {
         let mut headers = Self::default();
         let mut rest = content;
         while !rest.is_empty() {
-            let end = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
-            let line = &rest[..end];
-            rest = rest.get(end + 1..).unwrap_or_default();
+            let line;
+            (line, rest) = rest.split_once_str("\n").unwrap_or((rest, b""));
             let id = |text: &[u8]| ObjectId::from_hex(text).ok();
             let (key, value) = line.split_once_str(" ").unwrap_or((line, b""));
             match key {

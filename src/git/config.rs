@@ -1,3 +1,5 @@
+//! git's configuration, as far as it says how we write.
+
 use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};

@@ -1,3 +1,5 @@
+//! The lock of a repository.
+
 use std::fs::File;
 use std::path::Path;
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! Notes of commits: read from a notes ref, and changed.
+
 use gix::note::plumbing::State;
 
 use super::{Doing as _, Error, ObjectBuffer, ObjectId};

@@ -1,6 +1,7 @@
 //! A pack of whole objects and its index, as git reads them.
 //!
 //! Reference: git 2.47 Documentation/gitformat-pack.txt, pack version 2 and index version 2.
+#![expect(clippy::indexing_slicing, reason = "an id has bytes, and a part only grows")]
 
 use std::sync::{Mutex, PoisonError};
 

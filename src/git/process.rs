@@ -1,3 +1,5 @@
+//! The `git` program, started with nothing of the environment that would lead it elsewhere.
+
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -43,7 +45,7 @@ impl Git {
         for name in LOCAL_VARIABLES {
             command.env_remove(name);
         }
-        // Whoever can push can push a replacement for any object.
+        // A user who can push can push a replacement for any object.
         command.env("GIT_NO_REPLACE_OBJECTS", "1");
         command.arg("--git-dir").arg(&self.git_dir).env("LC_ALL", "C").stdin(Stdio::null());
         command
@@ -73,7 +75,7 @@ impl Git {
         let mut child = command.spawn().doing(|| "starting git".to_owned())?;
         let mut stdin = child.stdin.take().expect("stdin is piped");
         let output = std::thread::scope(|scope| {
-            // A git that stops reading has failed, which its exit status tells better than a broken pipe.
+            // A git that stops reading has failed, which its exit status shows better than a broken pipe.
             let feeding = Builder::new().spawn_scoped(scope, move || drop(stdin.write_all(input)));
             // Without the thread, git reads the end of its input at once: what it makes of that does not count.
             let output = child.wait_with_output();
@@ -91,6 +93,7 @@ pub(super) fn checked(command: &str, output: Output) -> Result<Vec<u8>, Error> {
     if output.status.success() {
         return Ok(output.stdout);
     }
-    let complaint = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    // ssh ends its lines as terminals do.
+    let complaint = String::from_utf8_lossy(&output.stderr).replace('\r', "").trim().to_owned();
     Err(Error::new(format!("git {command}: {}", output.status), complaint))
 }

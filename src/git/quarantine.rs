@@ -1,3 +1,5 @@
+//! The objects of a push that git has not accepted yet.
+
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
@@ -58,7 +60,10 @@ fn entries(list: &[u8]) -> Vec<PathBuf> {
             Some(text) => unquoted(text),
             None => {
                 let end = rest.iter().position(|byte| *byte == b':').unwrap_or(rest.len());
-                (rest[..end].to_vec(), &rest[end..])
+                {
+                    let (entry, after) = rest.split_at(end);
+                    (entry.to_vec(), after)
+                }
             }
         };
         if !entry.is_empty() {
@@ -82,8 +87,8 @@ fn unquoted(text: &[u8]) -> (Vec<u8>, &[u8]) {
                 rest = after;
             }
             (b'\\', [escaped, after @ ..]) => {
-                let plain = b"abfnrtv".iter().position(|letter| letter == escaped);
-                found.push(plain.map_or(*escaped, |index| b"\x07\x08\x0c\n\r\t\x0b"[index]));
+                let plain = b"abfnrtv".iter().zip(b"\x07\x08\x0c\n\r\t\x0b").find(|(letter, _)| *letter == escaped);
+                found.push(plain.map_or(*escaped, |(_, plain)| *plain));
                 rest = after;
             }
             _ => found.push(*byte),

@@ -1,3 +1,5 @@
+//! All refs of a repository at one moment.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest as _, Sha256};
@@ -90,6 +92,11 @@ impl Refs {
                 None => drop(self.targets.remove(&name)),
             }
         }
+    }
+
+    /// Takes refs for gone.
+    pub fn remove(&mut self, names: &[String]) {
+        names.iter().for_each(|name| self.set(name, None));
     }
 
     /// An id of all of it: equal ids, equal refs.

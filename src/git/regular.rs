@@ -1,4 +1,4 @@
-//! Files of the git directory as they should be: whoever may write there cannot make us wait or fill our memory.
+//! Files of the git directory as they should be: a user who may write there cannot make us wait or fill our memory.
 //!
 //! Opening a FIFO waits for somebody at its other end, reading a terminal for somebody who types: with the repository's
 //! lock in hand, for ever. So nothing is opened that waits, and nothing is read but regular files up to a size.

@@ -1,3 +1,5 @@
+//! A repository: opened, and asked for objects.
+
 use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -155,7 +157,7 @@ impl Repository {
         Git::new(&self.common_dir)
     }
 
-    /// The id that stands for "no object" here.
+    /// The id that means "no object" here.
     pub fn null_id(&self) -> ObjectId {
         self.with(|repository| ObjectId::null(repository.object_hash()))
     }

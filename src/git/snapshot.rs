@@ -1,3 +1,5 @@
+//! The working tree as a commit of its own.
+
 use std::ffi::OsStr;
 use std::fs;
 

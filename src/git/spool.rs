@@ -1,4 +1,5 @@
 //! Packed entries that wait for their pack in a file of their own, so that a run of many objects needs little memory.
+#![expect(clippy::indexing_slicing, reason = "a chunk is not longer than its buffer")]
 
 use std::borrow::Cow;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Locks that a dead `git update-ref` of ours left, told from those of others, and taken away.
+//! Locks that a dead `git update-ref` of ours left, distinguished from those of others and removed.
 //!
 //! git itself never removes a lock, and on reftable a single one stops every ref of the repository. So before each commit
 //! of a transaction the locks that it holds by then are recorded, with the process that holds them. A later transaction
@@ -26,7 +26,7 @@ struct Record {
     locks: Vec<Held>,
 }
 
-/// A process, told apart from every other there was or will be, as long as the machine is known.
+/// A process, distinct from every other there was or will be, as long as the machine is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Process {
     pid: u32,
@@ -38,7 +38,7 @@ struct Process {
     machine: String,
 }
 
-/// A lock file, told apart from a later one of the same name.
+/// A lock file, distinct from a later one of the same name.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Held {
     path: PathBuf,

@@ -68,9 +68,10 @@ const KEPT_FOR_PUSH: &[u8] = b"hydrate pre-receive\n";
 /// hook. Those that a version before this one or a killed run left are told apart by nothing, and are `others`.
 pub(super) fn kept_for_pushes(repository: &Repository, others: bool) -> Vec<PathBuf> {
     let is_kept = |path: &PathBuf| {
-        let text = regular::read(path, KEPT_FOR_PUSH.len() as u64).unwrap_or_default();
+        // A repository has many packs: only the files that can be meant are opened.
         path.extension().is_some_and(|extension| extension == "keep")
-            && (text == KEPT_FOR_PUSH || (others && text == KEPT))
+            && regular::read(path, KEPT_FOR_PUSH.len() as u64)
+                .is_ok_and(|text| text == KEPT_FOR_PUSH || (others && text == KEPT))
     };
     let entries = fs::read_dir(repository.objects_dir().join("pack")).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(is_kept).collect()
@@ -192,7 +193,7 @@ fn written(path: &Path, result: std::io::Result<()>) -> Result<(), Error> {
     result.doing(|| writing(path))
 }
 
-/// Makes a directory for whoever may use the repository, unless it is there.
+/// Makes a directory for all who may use the repository, unless it is there.
 pub(super) fn make_dir(dir: &Path, shared: Shared) -> Result<(), Error> {
     match fs::create_dir(dir) {
         Ok(()) => {}

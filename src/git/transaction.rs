@@ -1,3 +1,5 @@
+//! Moves several refs at once, or none: `git update-ref --stdin`.
+
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
@@ -6,33 +8,7 @@ use std::sync::mpsc;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use super::{Doing as _, Error, ObjectId, Repository, stale};
-
-/// What a ref must be for its edit to happen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expected {
-    /// There is no such ref.
-    Absent,
-    /// It points at this object.
-    Is(ObjectId),
-}
-
-impl From<Option<ObjectId>> for Expected {
-    fn from(id: Option<ObjectId>) -> Self {
-        id.map_or(Expected::Absent, Expected::Is)
-    }
-}
-
-/// One ref of a transaction.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RefEdit {
-    /// The full name.
-    pub name: String,
-    /// What it shall point at; none deletes it.
-    pub new: Option<ObjectId>,
-    /// What it points at now.
-    pub expected: Expected,
-}
+use super::{Doing as _, Error, Expected, RefEdit, Repository, stale};
 
 /// Why no ref moved.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +31,7 @@ pub fn update_refs(repository: &Repository, edits: &[RefEdit], message: &str) ->
     Transaction::begin(repository, message)?.commit(edits)
 }
 
-/// A git that waits to be told which refs move. It holds no lock until then, and nothing happens when this is dropped.
+/// A git that waits for the refs to move. It holds no lock until then, and nothing happens when this is dropped.
 pub struct Transaction<'a> {
     repository: &'a Repository,
     git: Child,
@@ -135,7 +111,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// What git is told up to the point where it holds all locks.
+    /// What git gets up to the point where it holds all locks.
     fn input(&self, edits: &[RefEdit]) -> String {
         let null = self.repository.null_id();
         let mut input = String::from("start\n");

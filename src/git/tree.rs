@@ -1,3 +1,6 @@
+//! Trees: read, edited and compared.
+#![expect(clippy::indexing_slicing, reason = "there are two sides")]
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use gix::objs::tree::{EntryKind, EntryMode};

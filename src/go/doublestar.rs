@@ -5,7 +5,7 @@ use super::path::{BadPattern, Pattern};
 /// How many patterns the braces of one may stand for.
 const ALTERNATIVES_MAX: usize = 256;
 
-/// A pattern of whole paths: each component as in Go's `filepath.Match`, but `**` stands for any number of them; `[!a]` is
+/// A pattern of whole paths: each component as in Go's `filepath.Match`, but `**` matches any number of them; `[!a]` is
 /// `[^a]`, and `{a,b}` are alternatives.
 #[derive(Debug, Clone)]
 pub struct PathPattern(Vec<Vec<Component>>);
@@ -50,7 +50,7 @@ impl PathPattern {
     }
 }
 
-/// The patterns without braces that a pattern stands for.
+/// The patterns without braces that a pattern expands to.
 fn alternatives(text: &str) -> Result<Vec<String>, BadPattern> {
     let mut done = Vec::new();
     let mut todo = vec![text.to_owned()];

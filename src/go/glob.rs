@@ -1,5 +1,6 @@
 //! Path patterns of `gobwas/glob`, which is no part of Go, but Helm's `.Files.Glob` and Argo CD's `include` and `exclude`
 //! alike.
+#![expect(clippy::indexing_slicing, reason = "there is one place more than nodes")]
 
 /// A compiled pattern of the `gobwas/glob` dialect.
 ///

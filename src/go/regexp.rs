@@ -5,20 +5,22 @@
 
 mod class;
 mod cost;
+mod groups;
 mod parse;
+mod search;
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use regex_automata::meta;
-use regex_automata::util::captures::Captures;
-use regex_automata::{Input, Span};
-use regex_syntax::hir::Hir;
+use regex_automata::Span;
 
 use super::unicode::{is_digit, is_letter};
 use super::utf8::{decode, push_char, runes, to_str};
 
-pub use cost::{COST_MAX, PATTERN_BYTES_MAX, PATTERN_GROWTH};
+pub use cost::{GROUPS_COST_MAX, PATTERN_BYTES_MAX, PATTERN_GROWTH, Work};
+use groups::Groups;
+use parse::Parsed;
+use search::{Caches, Program};
 
 /// How many bytes a compiled expression may take; Go allows 128 MiB of its own representation.
 const SIZE_MAX: usize = 16 << 20;
@@ -27,11 +29,14 @@ const SIZE_MAX: usize = 16 << 20;
 const SHOWN_MAX: usize = 1000;
 
 /// A compiled expression.
+///
+/// Each of its searches asks for its work before it does it, in steps of templates, and can be stopped there. How much that is
+/// depends on the searches before, which all copies of it share: see [`Regex::fresh`].
 #[derive(Debug, Clone)]
 pub struct Regex {
-    engine: meta::Regex,
-    /// What it means, of which a survey makes an automaton.
-    hir: Arc<Hir>,
+    program: Arc<Program>,
+    /// None before the first search.
+    caches: Arc<Mutex<Option<Caches>>>,
     /// The names of the groups, the whole match first.
     names: Arc<[Option<Box<str>>]>,
 }
@@ -94,25 +99,34 @@ impl Regex {
 
     /// The same, of which the compiled form takes at most about `bytes_max` bytes. `\p{L}` takes 25 kB.
     pub fn with_limit(pattern: &[u8], bytes_max: usize) -> Result<Self, RegexError> {
-        let too_large = || {
-            let shown = pattern.get(..SHOWN_MAX).unwrap_or(pattern);
-            RegexError::TooLarge(to_str(shown).into_owned())
-        };
-        if pattern.len() > PATTERN_BYTES_MAX {
-            return Err(too_large());
-        }
-        let parsed = parse::parse(pattern).map_err(|error| RegexError::Syntax(error.to_string()))?;
-        let config = meta::Config::new()
-            .nfa_size_limit(Some(bytes_max))
-            .onepass_size_limit(Some(1 << 20))
-            .hybrid_cache_capacity(1 << 20);
-        let engine = meta::Builder::new().configure(config).build_from_hir(&parsed.hir).map_err(|_| too_large())?;
-        Ok(Self { engine, hir: Arc::new(parsed.hir), names: parsed.names.into() })
+        let parsed = parsed(pattern)?;
+        let program = Program::new(&parsed.hir, bytes_max).ok_or_else(|| too_large(pattern))?;
+        Ok(Self { program: Arc::new(program), caches: Arc::default(), names: parsed.names.into() })
+    }
+
+    /// Whether an expression is one that Go would compile, without compiling it.
+    ///
+    /// # Errors
+    ///
+    /// What Go says of it.
+    pub fn check(pattern: &[u8]) -> Result<(), RegexError> {
+        parsed(pattern).map(drop)
+    }
+
+    /// The same expression as if it had never searched: what its searches cost depends on nobody else's.
+    pub fn fresh(&self) -> Self {
+        Self { caches: Arc::default(), ..self.clone() }
     }
 
     /// About how many bytes it takes.
     pub fn size(&self) -> usize {
-        self.engine.memory_usage()
+        self.program.size()
+    }
+
+    /// How many bytes its searches have taken to learn their way, until it is dropped.
+    pub fn learned_bytes(&self) -> usize {
+        let caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
+        caches.as_ref().map_or(0, Caches::bytes)
     }
 
     /// How many bytes a text takes beside itself while it is searched: one that is no UTF-8 is copied.
@@ -120,36 +134,57 @@ impl Regex {
         if std::str::from_utf8(text).is_ok() { 0 } else { text.len().saturating_mul(3 + 3 * size_of::<usize>()) }
     }
 
-    /// Whether it matches somewhere.
-    pub fn is_match(&self, text: &[u8]) -> bool {
-        self.engine.is_match(Input::new(&Haystack::new(text).shown))
+    /// Whether it matches somewhere. `take` is asked for the steps of it.
+    pub fn is_match<E>(&self, text: &[u8], mut take: impl FnMut(usize) -> Result<(), E>) -> Result<bool, E> {
+        let haystack = Haystack::new(text);
+        self.searching(|program, caches| program.is_match(caches, &haystack.shown, &mut take))
     }
 
-    /// The first match.
-    pub fn find<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
+    /// The first match. `take` is asked for the steps of it.
+    pub fn find<'t, E>(
+        &self,
+        text: &'t [u8],
+        mut take: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<Option<&'t [u8]>, E> {
         let haystack = Haystack::new(text);
-        let found = self.engine.search(&Input::new(&haystack.shown))?;
-        Some(haystack.part(found.span()))
+        let found = self.searching(|program, caches| program.find(caches, &haystack.shown, 0, &mut take))?;
+        Ok(found.map(|span| haystack.part(span)))
+    }
+
+    /// Does what needs what earlier searches learned.
+    fn searching<T>(&self, search: impl FnOnce(&Program, &mut Caches) -> T) -> T {
+        let mut caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
+        search(&self.program, caches.get_or_insert_with(|| self.program.create_caches()))
+    }
+
+    /// The first match from some place on.
+    fn next<E>(
+        &self,
+        haystack: &Haystack<'_>,
+        from: usize,
+        take: &mut impl FnMut(Work) -> Result<(), E>,
+    ) -> Result<Option<Span>, E> {
+        let mut take = |steps| take(Work::Steps(steps));
+        self.searching(|program, caches| program.find(caches, &haystack.shown, from, &mut take))
     }
 
     /// At most `count` matches in the order of the text, and between them what `between` is given: none overlaps, and
-    /// an empty one doesn't follow right behind another. `take` is called before each search.
+    /// an empty one doesn't follow right behind another.
     fn spans<E>(
         &self,
         haystack: &Haystack<'_>,
         count: usize,
-        mut take: impl FnMut(usize) -> Result<(), E>,
+        mut take: impl FnMut(Work) -> Result<(), E>,
     ) -> Result<Vec<Span>, E> {
         let mut found = Vec::new();
         let (mut at, mut previous_end) = (0, None);
         while found.len() < count && at <= haystack.shown.len() {
-            take(haystack.shown.len() - at)?;
-            let input = Input::new(&haystack.shown).range(at..);
-            let Some(span) = self.engine.search(&input).map(|found| found.span()) else { break };
+            let Some(span) = self.next(haystack, at, &mut take)? else { break };
             let is_accepted = !span.is_empty() || span.end != at || previous_end != Some(span.start);
             at = if span.end == at { at + haystack.width_at(at).max(1) } else { span.end };
             previous_end = Some(span.end);
             if is_accepted {
+                take(Work::Match)?;
                 found.push(span);
             }
         }
@@ -161,7 +196,7 @@ impl Regex {
         &self,
         text: &'t [u8],
         count: usize,
-        take: impl FnMut(usize) -> Result<(), E>,
+        take: impl FnMut(Work) -> Result<(), E>,
     ) -> Result<Vec<&'t [u8]>, E> {
         let haystack = Haystack::new(text);
         let spans = self.spans(&haystack, count, take)?;
@@ -174,7 +209,7 @@ impl Regex {
         text: &'t [u8],
         count: usize,
         is_empty_pattern: bool,
-        take: impl FnMut(usize) -> Result<(), E>,
+        take: impl FnMut(Work) -> Result<(), E>,
     ) -> Result<Vec<&'t [u8]>, E> {
         if !is_empty_pattern && text.is_empty() {
             return Ok(vec![b""]);
@@ -199,34 +234,40 @@ impl Regex {
 
     /// The text with each match replaced; with `is_literal` the replacement is taken as it is. None where nothing matches.
     ///
-    /// `take` is called before each search with how much is left, and with how much was made. Not much more than `max` bytes
-    /// are made.
+    /// Not much more than `max` bytes are made.
     pub fn replace_all<E>(
         &self,
         text: &[u8],
         replacement: &[u8],
         is_literal: bool,
         max: usize,
-        mut take: impl FnMut(usize, usize) -> Result<(), E>,
+        mut take: impl FnMut(Work) -> Result<(), E>,
     ) -> Result<Option<Vec<u8>>, E> {
         let haystack = Haystack::new(text);
         let length = haystack.shown.len();
-        let mut captures = self.engine.create_captures();
+        let names_groups = !is_literal && replacement.contains(&b'$');
+        let mut groups = if names_groups { Groups::new(self.program.nfa()) } else { None };
         let mut out: Option<Vec<u8>> = None;
         let (mut at, mut done) = (0, 0);
         while at <= length {
-            let made = out.as_ref().map_or(0, Vec::len);
-            take(length - at, made)?;
-            self.engine.search_captures(&Input::new(&haystack.shown).range(at..), &mut captures);
-            let Some(span) = captures.get_match().map(|found| found.span()) else { break };
+            take(Work::Made(out.as_ref().map_or(0, Vec::len)))?;
+            let Some(span) = self.next(&haystack, at, &mut take)? else { break };
             let out = out.get_or_insert_default();
             out.extend_from_slice(haystack.part(Span::from(done..span.start)));
             // Not for an empty match right behind another.
             if span.end > done || span.start == 0 {
+                if let Some(groups) = &mut groups {
+                    take(groups.work(span))?;
+                    groups.find(&haystack.shown, span);
+                }
                 if is_literal {
                     out.extend_from_slice(replacement);
                 } else {
-                    self.expand(out, replacement, &haystack, &captures, max);
+                    let group = |group| match &groups {
+                        Some(groups) => groups.span(group),
+                        None => (group == 0).then_some(span),
+                    };
+                    self.expand(out, replacement, &haystack, group, max);
                 }
             }
             done = span.end;
@@ -241,12 +282,19 @@ impl Regex {
         }
         let Some(mut out) = out else { return Ok(None) };
         out.extend_from_slice(haystack.part(Span::from(done..length)));
-        take(0, out.len())?;
+        take(Work::Made(out.len()))?;
         Ok(Some(out))
     }
 
     /// `$1`, `${name}` and `$$` in a replacement.
-    fn expand(&self, out: &mut Vec<u8>, template: &[u8], haystack: &Haystack<'_>, captures: &Captures, max: usize) {
+    fn expand(
+        &self,
+        out: &mut Vec<u8>,
+        template: &[u8],
+        haystack: &Haystack<'_>,
+        span_of: impl Fn(usize) -> Option<Span>,
+        max: usize,
+    ) {
         let mut rest = template;
         while let Some(dollar) = memchr::memchr(b'$', rest).filter(|_| out.len() <= max) {
             let (before, after) = rest.split_at(dollar);
@@ -266,11 +314,11 @@ impl Regex {
             // `01` is a name, not a number.
             let is_number = name.iter().all(u8::is_ascii_digit) && (name.len() == 1 || !name.starts_with(b"0"));
             let span = if is_number {
-                to_str(name).parse().ok().and_then(|group| captures.get_group(group))
+                to_str(name).parse().ok().and_then(&span_of)
             } else {
                 let is_named = |known: &Option<Box<str>>| known.as_ref().is_some_and(|known| known.as_bytes() == name);
                 let mut groups = self.names.iter().enumerate().filter(|(_, known)| is_named(known));
-                groups.find_map(|(group, _)| captures.get_group(group))
+                groups.find_map(|(group, _)| span_of(group))
             };
             if let Some(span) = span {
                 out.extend_from_slice(haystack.part(span));
@@ -278,6 +326,21 @@ impl Regex {
         }
         out.extend_from_slice(rest);
     }
+}
+
+fn parsed(pattern: &[u8]) -> Result<Parsed, RegexError> {
+    if pattern.len() > PATTERN_BYTES_MAX {
+        return Err(too_large(pattern));
+    }
+    parse::parse(pattern).map_err(|error| match error.is_of_size() {
+        true => too_large(pattern),
+        false => RegexError::Syntax(error.to_string()),
+    })
+}
+
+fn too_large(pattern: &[u8]) -> RegexError {
+    let shown = pattern.get(..SHOWN_MAX).unwrap_or(pattern);
+    RegexError::TooLarge(to_str(shown).into_owned())
 }
 
 /// The name behind a `$`, in braces or as long as it goes, and what follows it.

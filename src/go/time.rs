@@ -1,6 +1,6 @@
 //! Go's `time`: instants with a zone, layouts and durations.
 //!
-//! The local zone is UTC, whatever the machine's, as with `TZ=UTC`: another place in memory, which `eq` tells from UTC.
+//! The local zone is UTC, whatever the machine's, as with `TZ=UTC`: another place in memory, which `eq` distinguishes from UTC.
 
 mod duration;
 mod format;

@@ -1,8 +1,14 @@
 //! Tests only: what work costs as its input grows. Time grows in proportion to what is worked on, up to a limit that is charged
 //! before the work.
 //!
+//! All of it runs on one thread with a deep stack, on which whatever renders stays, since the clock is that of a thread.
+//!
 //! `COST_BYTES` makes inputs as much larger as that is more than [`BYTES`], and what is too much then must be refused early;
 //! `COST=table` prints what was measured.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::stack;
 
 /// How large the inputs of rows are, about, in bytes.
 const BYTES: f64 = 100_000.0;
@@ -22,6 +28,31 @@ const BLIND_MAX: f64 = 1.0;
 /// Work on an input of some size, as often as it is called; answers how long it went on at most without a look at the clock,
 /// where it looks at all.
 pub(crate) type Work = Box<dyn Fn() -> f64>;
+
+/// How long work went on without a look at whether to stop.
+#[derive(Clone)]
+pub(crate) struct Looks(Arc<Mutex<(f64, f64)>>);
+
+impl Looks {
+    /// From now on.
+    pub(crate) fn begin() -> Self {
+        Self(Arc::new(Mutex::new((cpu(), 0.0))))
+    }
+
+    /// A look, which says to go on.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.longest();
+        false
+    }
+
+    /// How long it went on at most until now, in seconds.
+    pub(crate) fn longest(&self) -> f64 {
+        let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = cpu();
+        *looks = (now, looks.1.max(now - looks.0));
+        looks.1
+    }
+}
 
 /// Work on inputs of any size.
 #[derive(Clone, Copy)]
@@ -46,7 +77,11 @@ fn scale() -> f64 {
 }
 
 /// Does the work of each row on two inputs, the second four times the first.
-pub(crate) fn check(rows: impl IntoIterator<Item = (Row, impl Fn(usize) -> Work)>) {
+pub(crate) fn check(rows: impl IntoIterator<Item = (Row, impl Fn(usize) -> Work)> + Send) {
+    stack::on_deep_stack("cost", || check_here(rows)).expect("a thread");
+}
+
+fn check_here(rows: impl IntoIterator<Item = (Row, impl Fn(usize) -> Work)>) {
     let table = std::env::var_os("COST").is_some();
     let mut wrong = Vec::new();
     for (Row { name, size, is_product }, work) in rows {

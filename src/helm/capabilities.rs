@@ -1,4 +1,5 @@
 //! `.Capabilities`: what the cluster is assumed to be able to do.
+#![expect(clippy::indexing_slicing, reason = "a version has at least one number")]
 
 use std::rc::Rc;
 use std::sync::LazyLock;
@@ -158,7 +159,7 @@ static CAPABILITIES: StructType = StructType {
 
 static CAPABILITIES_METHODS: LazyLock<Functions> = LazyLock::new(|| {
     let mut methods = Functions::new();
-    // Another pointer, which `eq` tells from the first.
+    // Another pointer, which `eq` distinguishes from the first.
     methods.add("Copy", |capabilities: Value| match capabilities {
         Value::Struct(fields) => Struct::new(&CAPABILITIES, fields.fields().map(|(_, value)| value).collect()).into(),
         other => other,

@@ -7,7 +7,7 @@ use super::metadata::{Dependency, Metadata};
 use super::schema::{CompileError, Schema};
 use crate::path::RepoPath;
 use crate::template::{Functions, ParseError, Parsed};
-use crate::view::ViewError;
+use crate::view::{Stop, ViewError};
 use crate::yaml::Mapping;
 
 /// A chart with all charts in its `charts/`. Holds nothing of a render, so that one may be kept and used by many.
@@ -70,9 +70,20 @@ impl Chart {
     }
 
     /// `values.schema.json`, compiled; none when there is no such file.
-    pub(super) fn schema(&self) -> Option<&Result<Schema, CompileError>> {
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be used; or that `stop` is set, which is not kept.
+    pub(super) fn schema(&self, stop: &Stop) -> Option<Result<&Schema, &CompileError>> {
         let file = self.schema.as_ref()?;
-        Some(self.cache.schema.get_or_init(|| Schema::new(&String::from_utf8_lossy(&file.data))))
+        if let Some(known) = self.cache.schema.get() {
+            return Some(known.as_ref());
+        }
+        let schema = Schema::new(&String::from_utf8_lossy(&file.data), stop);
+        if schema.is_err() && stop.is_set() {
+            return Some(Err(&CompileError::Stopped));
+        }
+        Some(self.cache.schema.get_or_init(|| schema).as_ref())
     }
 
     /// A template, parsed under the name that it has in this use of the chart.

@@ -7,8 +7,9 @@
 
 use std::collections::BTreeSet;
 
-use super::tree::{ChartId, Tree, VISITS_MAX};
-use crate::template::{Limit, List, Map, Text, Value, printed};
+use super::thaw::copy;
+use super::tree::{ChartId, CoalesceError, Tree};
+use crate::template::{Map, Text, Value};
 
 /// What becomes of nulls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,25 +18,6 @@ pub enum Nulls {
     Remove,
     /// They stay, for a later round.
     Keep,
-}
-
-/// Why values cannot be brought together.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum CoalesceError {
-    /// Where a subchart's values should be, there is something else.
-    #[error("type mismatch on {}: {}", .name.to_str(), printed("%t", .value))]
-    TypeMismatch {
-        /// The subchart.
-        name: Text,
-        /// What is there.
-        value: Value,
-    },
-    /// Charts in charts in charts.
-    #[error("preparing the values of the chart and its subcharts takes more than {VISITS_MAX} steps")]
-    TooMany,
-    /// The caller's time is up.
-    #[error(transparent)]
-    Time(#[from] Limit),
 }
 
 /// The key of the values that every subchart gets.
@@ -59,19 +41,6 @@ pub fn coalesce(
 /// Adds to `into` what it lacks of `from`, table by table. `from` may be changed.
 pub fn merge_tables(into: &Map, from: &Map, nulls: Nulls, warnings: &mut Vec<String>) {
     tables(into, from, "", nulls, warnings);
-}
-
-/// A copy that shares nothing.
-pub fn copy(map: &Map) -> Map {
-    map.entries().iter().map(|(key, value)| (key.clone(), copy_value(value))).collect()
-}
-
-fn copy_value(value: &Value) -> Value {
-    match value {
-        Value::Map(map) => Value::Map(copy(map)),
-        Value::List(list) => Value::List(list.iter().map(copy_value).collect::<List>()),
-        scalar => scalar.clone(),
-    }
 }
 
 /// One walk over a chart and its subcharts.

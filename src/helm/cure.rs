@@ -1,4 +1,4 @@
-//! What makes a refused call needless, found out by trying: a hint tells only what was followed and helped.
+//! What makes a refused call needless, found out by trying: a hint shows only what was tried and helped.
 
 use std::collections::BTreeSet;
 

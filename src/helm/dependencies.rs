@@ -2,10 +2,10 @@
 //!
 //! Reference: helm 4.2.3 pkg/chart/v2/util/dependencies.go. Cases `dep-*`.
 
-use super::coalesce::{self, CoalesceError, Nulls};
+use super::coalesce::{self, Nulls};
 use super::metadata::Dependency;
-use super::thaw::thaw_value;
-use super::tree::{ChartId, Tree};
+use super::thaw::{copy, thaw_value};
+use super::tree::{ChartId, CoalesceError, Tree};
 use crate::template::{Map, Text, Value, printed};
 
 /// Applies aliases, conditions, tags and `import-values` to the whole tree. `values` are the user's.
@@ -145,7 +145,7 @@ fn import(tree: &mut Tree, chart: ChartId, warnings: &mut Vec<String>) -> Result
         dependency.import_values = Some(normalised.into_iter().map(crate::yaml::Value::Mapping).collect());
     }
     // Imported tables must not be shared with the values they were found in.
-    let values = coalesce::copy(&values);
+    let values = copy(&values);
     coalesce::merge_tables(&values, &imported, Nulls::Keep, warnings);
     tree.set_values(chart, values);
     tree.set_dependencies(chart, Some(dependencies));

@@ -3,95 +3,23 @@
 //! Reference: helm 4.2.3 pkg/engine/engine.go. Cases `define-precedence`, `render-order-mutation`, `error-first-file`,
 //! `nested-error-format`.
 
-use std::collections::{BTreeMap, HashMap};
+pub mod host;
+pub mod templates;
+
 use std::rc::Rc;
 
-use super::chart::File;
 use super::error::{Error, ErrorKind};
-use super::files::Unreadable;
 use super::functions::{SET_NAME, functions, without_no_value};
 use super::objects::{Roots, template_object};
 use super::output::RenderedFile;
 use super::report;
 use super::tree::{ChartId, Tree};
 use super::values_type::VALUES;
-use crate::template::{self, Parsed, RefusedCall, Runtime, Set, Text};
+use crate::template::{self, RefusedCall, Runtime, Set, Text};
 use crate::view::ViewError;
 
-/// What functions keep during a render.
-#[derive(Default)]
-pub struct Host {
-    /// How many calls of a template by `include` are open.
-    pub open: HashMap<Text, u32>,
-    /// What `tpl` parsed.
-    pub parsed: HashMap<Text, Parsed>,
-    /// How long these texts are together.
-    pub parsed_bytes: usize,
-    /// Files that can't be read, of the chart whose template is executed.
-    pub unreadable: Unreadable,
-}
-
-/// One template of the tree.
-#[derive(Clone, Copy)]
-pub struct Template<'a> {
-    /// The chart that it belongs to.
-    pub chart: ChartId,
-    /// Its text.
-    pub file: &'a File,
-}
-
-/// All templates by the paths that Helm gives them. Those with the fewest slashes come last, and at equal depth those
-/// that come first in the order of bytes: so their definitions win, and they see what others change.
-pub struct Templates<'a> {
-    by_name: BTreeMap<String, Template<'a>>,
-    order: Vec<String>,
-}
-
-impl<'a> Templates<'a> {
-    /// Gathers the templates of a tree. A library chart has only its partials.
-    pub fn new(tree: &Tree<'a>) -> Self {
-        let mut by_name = BTreeMap::new();
-        gather(tree, Tree::ROOT, &mut by_name);
-        let mut order: Vec<String> = by_name.keys().cloned().collect();
-        order.sort_by(|a, b| {
-            let depth = |name: &str| name.matches('/').count();
-            (depth(b), b).cmp(&(depth(a), a))
-        });
-        Self { by_name, order }
-    }
-
-    /// All of them.
-    pub fn all(&self) -> impl Iterator<Item = Template<'a>> {
-        self.by_name.values().copied()
-    }
-
-    /// The template of a name.
-    pub fn get(&self, name: &str) -> Option<Template<'a>> {
-        self.by_name.get(name).copied()
-    }
-
-    fn in_order(&self) -> impl Iterator<Item = (&String, Template<'a>)> {
-        self.order.iter().filter_map(|name| Some((name, self.get(name)?)))
-    }
-}
-
-fn gather<'a>(tree: &Tree<'a>, chart: ChartId, found: &mut BTreeMap<String, Template<'a>>) {
-    for &subchart in tree.subcharts(chart) {
-        gather(tree, subchart, found);
-    }
-    let path = tree.full_path(chart);
-    let is_library = tree.chart(chart).metadata.is_library();
-    for file in &tree.chart(chart).templates {
-        if !is_library || is_partial(&file.name) {
-            found.insert(format!("{path}/{}", file.name), Template { chart, file });
-        }
-    }
-}
-
-/// Whether a file only lends its definitions.
-fn is_partial(name: &str) -> bool {
-    name.rsplit('/').next().unwrap_or(name).starts_with('_')
-}
+use host::{Host, Unreadable};
+use templates::{Template, Templates, is_partial};
 
 /// What the templates made.
 pub struct Executed {

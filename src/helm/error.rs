@@ -213,7 +213,7 @@ impl Error {
             }
             _ => "",
         };
-        // Helm tells the places of templates in its messages, columns being 0-based.
+        // Helm names the places of templates in its messages, columns being 0-based.
         let place =
             self.refused().and_then(|call| call.places.last()).map(|place| format!("{place}: ")).unwrap_or_default();
         format!("{place}{self}{advice}")

@@ -24,7 +24,7 @@ impl WrongType {
     }
 }
 
-/// Where a value stands in the struct that is being filled.
+/// Where a value is in the struct that is being filled.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
     /// The name of the innermost struct; empty for one without a name.

@@ -1,6 +1,5 @@
 //! `.Files`: what a chart has beside its templates and values.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
@@ -24,11 +23,7 @@ static METHODS: LazyLock<Functions> = LazyLock::new(|| {
 /// How long a pattern may be: what it becomes takes much more memory.
 const PATTERN_BYTES_MAX: usize = 64 << 10;
 
-/// The files of a chart that can't be read, by path, with what to say when a template asks for one.
-#[derive(Debug, Clone, Default)]
-pub struct Unreadable(pub Rc<BTreeMap<Text, String>>);
-
-/// The object for the files of a chart. An unreadable one is there, but fails whoever looks at its content.
+/// The object for the files of a chart. An unreadable one is there, but reading its content fails.
 pub fn files<'a>(files: impl IntoIterator<Item = &'a File>) -> Value {
     let entry = |file: &File| (Text::from(&file.name), Value::Bytes(file.data.clone()));
     Map::of(&FILES, files.into_iter().map(entry).collect()).into()
@@ -47,7 +42,7 @@ fn content(files: &Value, path: &Text) -> Option<Text> {
 
 /// Fails for a file without content.
 fn check(call: &mut Call<'_>, path: &Text) -> Result<(), Failure> {
-    let unreadable = call.host::<super::engine::Host>()?.unreadable.clone();
+    let unreadable = call.host::<super::engine::host::Host>()?.unreadable.clone();
     match unreadable.0.get(path) {
         Some(reason) => Err(Failure::message(reason.clone())),
         None => Ok(()),

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use super::engine::Host;
+use super::engine::host::Host;
 use crate::template::{Call, Cause, Failure, Functions, Map, Parsed, Text, Value};
 use crate::yaml::quote;
 
@@ -52,11 +52,11 @@ fn include(call: &mut Call<'_>, name: Text, data: Value) -> Result<Text, Failure
 fn tpl(call: &mut Call<'_>, text: Text, data: Value) -> Result<Text, Failure> {
     call.charge(text.len())?;
     let parsed = parse(call, &text)
-        .map_err(|failure| failure.within(&format!("cannot parse template {}: ", quote(&text.to_str()))))?;
+        .map_err(|failure| failure.within_made(|| format!("cannot parse template {}: ", quote(&text.to_str()))))?;
     let mut set = call.set().clone();
     set.put(&parsed);
     let rendered = call.execute_in(&set, SET_NAME, data).map_err(|failure| {
-        failure.within(&format!("error during tpl function execution for {}: ", quote(&text.to_str())))
+        failure.within_made(|| format!("error during tpl function execution for {}: ", quote(&text.to_str())))
     })?;
     Ok(without_no_value(rendered))
 }

@@ -1,13 +1,13 @@
 //! What may be set so that a refused call is not needed.
 //!
 //! Works on the text of the templates, action by action, because it is about what their authors meant: the value that
-//! `default` prefers, the one that an enclosing `if` asks for, or the path that a helper is told to look up. What is
+//! `default` prefers, the one that an enclosing `if` asks for, or the path that a helper is to look up. What is
 //! found that way is a guess, and so are the values whose names look like what such functions are for: all of it is
-//! tried before it is told.
+//! tried before it is shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::engine::Templates;
+use super::engine::templates::Templates;
 use super::objects::Roots;
 use super::setting::Setting;
 use super::tree::{ChartId, Tree};

@@ -18,7 +18,7 @@ use super::values;
 use crate::diag::Span;
 use crate::path::RepoPath;
 use crate::template::semver::Version;
-use crate::view::{Kind, View, ViewError};
+use crate::view::{Kind, Stop, View, ViewError};
 use crate::yaml::{Limits, Value, sigs};
 
 /// How deep directories of a chart, and charts in charts, may nest.
@@ -263,7 +263,8 @@ fn lock(file: &Raw) -> Result<Vec<metadata::Dependency>, Error> {
 
 fn default_values(file: &Raw) -> Result<crate::yaml::Mapping, Error> {
     let text = file.content()?;
-    values::parse(text).map_err(|error| {
+    // No more than 5 MB.
+    values::parse(text, &Stop::default()).map_err(|error| {
         let span = Span::at(file.origin.clone(), error.line, error.column).quoting(&String::from_utf8_lossy(text));
         ErrorKind::File { name: file.name.clone(), reason: error.to_string() }.at(span)
     })

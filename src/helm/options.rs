@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::capabilities::KubeVersion;
 use super::error::{Error, ErrorKind};
-use super::probe::Draw;
 use super::set::{self, SetError, Typing};
 use super::split::Version;
 use super::values;
@@ -64,7 +63,7 @@ pub struct Options {
     pub effects: Effects,
     /// How much the templates may take.
     pub limits: template::Limits,
-    /// Tells when to give up.
+    /// When to give up.
     pub stop: Stop,
 }
 
@@ -76,7 +75,7 @@ pub enum Effects {
     Refuse,
     /// Those that are named give what repeats: it follows from `identity` and the place of the call. Others fail.
     Seeded {
-        /// What tells this render from others: the Application's name, for one.
+        /// What distinguishes this render from others: the Application's name, for one.
         identity: String,
         /// Names of functions.
         allowed: Vec<String>,
@@ -90,6 +89,16 @@ pub enum Effects {
         /// What the clock says.
         now: jiff::Timestamp,
     },
+}
+
+/// What refused calls draw from in a probe.
+pub struct Draw {
+    /// Which of them draw from the source `number`; the rest draws from the first one.
+    pub calls: template::Calls,
+    /// One of the sources.
+    pub number: u8,
+    /// Whether keys may be good for nothing.
+    pub sketch: bool,
 }
 
 impl Effects {
@@ -249,7 +258,7 @@ impl ValuesSource {
                 (path.as_str().to_owned(), blob.data, Some(path))
             }
         };
-        values::parse(&text).map_err(|error| {
+        values::parse(&text, view.stop()).map_err(|error| {
             let (line, column) = (error.line, error.column);
             let found: Error = ErrorKind::ValuesFile { path: name, reason: error.to_string() }.into();
             let span = |path: &RepoPath| Span::at(path.clone(), line, column).quoting(&String::from_utf8_lossy(&text));

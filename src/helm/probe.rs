@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::chart::Chart;
 use super::error::Error;
-use super::options::Options;
+use super::options::{Draw, Options};
 use super::output::{self, RenderedFile};
 use super::{Files, files};
 use crate::manifest;
@@ -89,14 +89,4 @@ impl Subject<'_> {
 fn are_same_objects(one: &str, other: &str) -> bool {
     let read = |text: &str| manifest::read(text.as_bytes(), manifest::Source::Output("helm template"));
     matches!((read(one), read(other)), (Ok(one), Ok(other)) if one == other)
-}
-
-/// What refused calls draw from in a probe.
-pub struct Draw {
-    /// Which of them draw from the source `number`; the rest draws from the first one.
-    pub calls: Calls,
-    /// One of the sources.
-    pub number: u8,
-    /// Whether keys may be good for nothing.
-    pub sketch: bool,
 }

@@ -1,12 +1,12 @@
 //! What depends on calls of random and clock functions that are refused.
 
 use super::cure::Trials;
-use super::engine::Templates;
+use super::engine::templates::Templates;
 use super::error::Error;
 use super::hint::Settings;
 use super::probe::{FIRST, OTHERS, Subject, affordable};
 use super::{Files, prepared, render_here, report};
-use crate::template::{Refused, RefusedCall};
+use crate::template::RefusedCall;
 
 /// How many calls of a render are looked at.
 const CALLS_MAX: usize = 100;
@@ -82,24 +82,11 @@ fn with_hints(subject: Subject<'_>, groups: &[Vec<&RefusedCall>], plain: Option<
     let mut trials = Trials::new(subject, plain);
     let mut errors: Vec<Error> = Vec::new();
     for (group, (error, settings)) in groups.iter().zip(found) {
-        let hint = group.first().map(|call| hint(call, &trials.cures(group, &settings))).unwrap_or_default();
+        let hint = group.first().map(|call| report::hint(call, &trials.cures(group, &settings))).unwrap_or_default();
         let error = error.hint(hint);
         if !errors.iter().any(|other| other.is_alike(&error)) {
             errors.push(error);
         }
     }
     Ok(errors)
-}
-
-/// What can be done about a call: one of its cures, if there are any.
-pub fn hint(call: &RefusedCall, cures: &[String]) -> String {
-    let function = call.refused.function();
-    let allow = match call.refused {
-        Refused::Random(_) | Refused::Clock(_) => format!(", or have an admin allow `{function}` by name"),
-        Refused::Unrepeatable(..) => String::new(),
-    };
-    match cures {
-        [] => format!("remove `{function}` from the template{allow}"),
-        cures => format!("{}{allow}", cures.join(", or ")),
-    }
 }

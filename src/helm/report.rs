@@ -1,12 +1,11 @@
-//! What templates could not do, told as Helm tells it, with the place in the repository.
+//! Errors of templates in Helm's words, with the place in the repository.
 
 use super::chart::File;
-use super::engine::Templates;
+use super::engine::templates::Templates;
 use super::error::{Error, ErrorKind};
 use super::functions::SET_NAME;
-use super::refusal::hint;
 use crate::diag::Span;
-use crate::template::{Cause, Failure, Level, Limit, ParseError, Place, RefusedCall};
+use crate::template::{Cause, Failure, Level, Limit, ParseError, Place, Refused, RefusedCall};
 use crate::yaml::quote;
 
 /// A file that is no template: the first part of Go's message that has a place, and the last part of all.
@@ -81,7 +80,7 @@ fn label(failure: &Failure, shown: &Level) -> String {
     }
 }
 
-/// A paragraph for each level; none when that is not how Helm tells it.
+/// A paragraph for each level; none when Helm does not report it so.
 fn paragraphs(failure: &Failure) -> Option<String> {
     let last_words = match failure.cause() {
         Cause::Engine(message) => message,
@@ -128,4 +127,17 @@ fn span(file: &File, line: u32, column: Option<u32>, width: usize) -> Span {
         span.width = u32::try_from(width.clamp(1, left)).unwrap_or(1);
     }
     span
+}
+
+/// What can be done about a call: one of its cures, if there are any.
+pub fn hint(call: &RefusedCall, cures: &[String]) -> String {
+    let function = call.refused.function();
+    let allow = match call.refused {
+        Refused::Random(_) | Refused::Clock(_) => format!(", or have an admin allow `{function}` by name"),
+        Refused::Unrepeatable(..) => String::new(),
+    };
+    match cures {
+        [] => format!("remove `{function}` from the template{allow}"),
+        cures => format!("{}{allow}", cures.join(", or ")),
+    }
 }

@@ -26,6 +26,8 @@ use crate::yaml::Value;
 
 /// How many schemas one file may hold or refer to.
 const SCHEMAS_MAX: usize = 200_000;
+/// How much the regular expressions of a schema may take together, in bytes. `\p{L}` takes 50 kB.
+const PATTERNS_BYTES_MAX: usize = 32 << 20;
 /// How many times schemas may be applied in one validation.
 const STEPS_MAX: u64 = 20_000_000;
 /// How many problems are noted, those of alternatives with them: each takes memory.
@@ -63,16 +65,20 @@ pub enum CompileError {
     Metaschema { url: String, metaschema: &'static str, problems: String },
     #[error("the schema has more than {SCHEMAS_MAX} schemas")]
     TooLarge,
+    #[error("the patterns of the schema take more than {PATTERNS_BYTES_MAX} bytes")]
+    Patterns,
+    #[error("there was no time left to compile the schema")]
+    Stopped,
 }
 
 impl Schema {
-    /// Reads and compiles the text of a `values.schema.json`.
-    pub fn new(text: &str) -> Result<Self, CompileError> {
+    /// Reads and compiles the text of a `values.schema.json`. Once `stop` is set, what it answers counts for nothing.
+    pub fn new(text: &str, stop: &Stop) -> Result<Self, CompileError> {
         let value = super::values::parse_json(text).map_err(CompileError::Json)?;
-        compile::compile(URL, value, false).map(Self)
+        compile::compile(URL, value, false, stop).map(Self)
     }
 
-    /// URNs that the schema refers to and nobody resolves; anything is valid against them.
+    /// URNs that the schema refers to and that are not resolved; anything is valid against them.
     pub fn unresolved(&self) -> &[String] {
         &self.0.unresolved
     }
@@ -88,11 +94,12 @@ impl Schema {
 }
 
 /// Checks a schema by the metaschema of its draft, formats too.
-fn check_against_metaschema(draft: Draft, schema: &Value, url: &str) -> Result<(), CompileError> {
+fn check_against_metaschema(draft: Draft, schema: &Value, url: &str, stop: &Stop) -> Result<(), CompileError> {
     static METASCHEMAS: LazyLock<[Compiled; 5]> = LazyLock::new(|| {
         [Draft::V4, Draft::V6, Draft::V7, Draft::V2019, Draft::V2020].map(|draft| {
             let value = draft::metaschema(draft.url()).cloned().unwrap_or(Value::Bool(true));
-            compile::compile(draft.url(), value, true).expect("the metaschemas are part of the program")
+            let never = Stop::default();
+            compile::compile(draft.url(), value, true, &never).expect("the metaschemas are part of the program")
         })
     });
     let [v4, v6, v7, v2019, v2020] = &*METASCHEMAS;
@@ -103,7 +110,7 @@ fn check_against_metaschema(draft: Draft, schema: &Value, url: &str) -> Result<(
         Draft::V2019 => v2019,
         Draft::V2020 => v2020,
     };
-    validate::validate(metaschema, schema, &Stop::default()).map_err(|problems| CompileError::Metaschema {
+    validate::validate(metaschema, schema, stop).map_err(|problems| CompileError::Metaschema {
         url: url.to_owned(),
         metaschema: draft.url(),
         problems: shown(&problems),

@@ -227,7 +227,9 @@ impl Parser<'_> {
         if list.len() <= slot {
             list.resize(slot + 1, Value::Null);
         }
-        list[slot] = value;
+        if let Some(there) = list.get_mut(slot) {
+            *there = value;
+        }
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::template::Value as GoValue;
 use crate::yaml::{Mapping, Value};
 
-/// What stands for a value that only the user knows.
+/// The placeholder of a value that only the user knows.
 const PLACEHOLDER: &str = "placeholder";
 /// How long a value may be to be shown.
 const SHOWN_CHARS_MAX: usize = 40;

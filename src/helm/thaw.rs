@@ -38,3 +38,16 @@ pub fn freeze(value: &GoValue) -> Value {
         GoValue::Nil | GoValue::Bytes(_) | GoValue::Time(_) | GoValue::Struct(_) => Value::Null,
     }
 }
+
+/// A copy that shares nothing.
+pub fn copy(map: &Map) -> Map {
+    map.entries().iter().map(|(key, value)| (key.clone(), copy_value(value))).collect()
+}
+
+fn copy_value(value: &GoValue) -> GoValue {
+    match value {
+        GoValue::Map(map) => GoValue::Map(copy(map)),
+        GoValue::List(list) => GoValue::List(list.iter().map(copy_value).collect::<List>()),
+        scalar => scalar.clone(),
+    }
+}

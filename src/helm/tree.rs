@@ -1,14 +1,14 @@
 //! The charts of one render: each use of a chart is one entry, whose dependencies and values change as Helm prepares
 //! them.
+#![expect(clippy::indexing_slicing, reason = "ids are made with what they name")]
 
 use std::cell::Cell;
 use std::sync::Arc;
 
 use super::chart::{Chart, File};
-use super::coalesce::CoalesceError;
 use super::metadata::{Dependency, Metadata};
-use super::thaw::thaw;
-use crate::template::{Limit, Map};
+use super::thaw::{copy, thaw};
+use crate::template::{Limit, Map, Text, Value, printed};
 use crate::view::Stop;
 
 /// A chart of a [`Tree`].
@@ -33,6 +33,25 @@ struct Node<'a> {
     subcharts: Vec<ChartId>,
     /// None as long as they are those of the chart itself.
     values: Option<Map>,
+}
+
+/// Why values cannot be brought together.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum CoalesceError {
+    /// Where a subchart's values should be, there is something else.
+    #[error("type mismatch on {}: {}", .name.to_str(), printed("%t", .value))]
+    TypeMismatch {
+        /// The subchart.
+        name: Text,
+        /// What is there.
+        value: Value,
+    },
+    /// Charts in charts in charts.
+    #[error("preparing the values of the chart and its subcharts takes more than {VISITS_MAX} steps")]
+    TooMany,
+    /// The caller's time is up.
+    #[error(transparent)]
+    Time(#[from] Limit),
 }
 
 /// How often charts are looked at to prepare the values of one render. Dependencies under two names share what is below
@@ -81,7 +100,7 @@ impl<'a> Tree<'a> {
         if self.stop.is_set() { Err(Limit::Time) } else { Ok(()) }
     }
 
-    /// What tells the render to give up.
+    /// When the render gives up.
     pub fn stop(&self) -> &Stop {
         self.stop
     }
@@ -123,7 +142,7 @@ impl<'a> Tree<'a> {
     /// The default values, in maps of their own.
     pub fn values(&self, id: ChartId) -> Map {
         let node = self.node(id);
-        node.values.as_ref().map_or_else(|| thaw(&node.chart.values), super::coalesce::copy)
+        node.values.as_ref().map_or_else(|| thaw(&node.chart.values), copy)
     }
 
     /// Changes the default values.

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::view::Stop;
 use crate::yaml::{Limits, Mapping, Value, json, sigs};
 
 /// Why values can't be read.
@@ -18,17 +19,23 @@ pub struct ValuesError {
     pub column: u32,
 }
 
-/// Reads the text of a values file: one or more documents, merged in order.
+/// After how many documents the time is looked at.
+const DOCUMENTS_PER_LOOK: usize = 1024;
+
+/// Reads the text of a values file: one or more documents, merged in order. It ends early once `stop` is set.
 ///
 /// A line of `---` and blanks separates documents. What follows another mark, such as `--- # more`, is not read.
 /// The last line has an end, also when the file has none: a block scalar there keeps it.
 ///
 /// Reference: helm 4.2.3 pkg/chart/v2/loader `LoadValues`.
-pub fn parse(text: &[u8]) -> Result<Mapping, ValuesError> {
+pub fn parse(text: &[u8], stop: &Stop) -> Result<Mapping, ValuesError> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let text = if text.ends_with(b"\n") { Cow::Borrowed(text) } else { Cow::Owned([text, b"\n"].concat()) };
     let mut values = Mapping::new();
-    for (document, first_line) in documents(&text) {
+    for (number, (document, first_line)) in documents(&text).into_iter().enumerate() {
+        if number % DOCUMENTS_PER_LOOK == DOCUMENTS_PER_LOOK - 1 && stop.is_set() {
+            return Err(ValuesError { message: "the time limit was reached".to_owned(), line: 0, column: 0 });
+        }
         let value = sigs::unmarshal(document, &Limits::default()).map_err(|error| ValuesError {
             message: error.to_string(),
             line: if error.line() == 0 { 0 } else { error.line() + first_line },
@@ -111,7 +118,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> Result<String, String> {
-        let values = parse(text.as_bytes()).map_err(|error| format!("{}: {error}", error.line))?;
+        let values = parse(text.as_bytes(), &Stop::default()).map_err(|error| format!("{}: {error}", error.line))?;
         Ok(json::encode(&Value::Mapping(values), json::Options::default()))
     }
 

@@ -1,3 +1,5 @@
+//! What git config says of the hooks of one machine.
+
 use std::path::PathBuf;
 use std::time::Duration;
 

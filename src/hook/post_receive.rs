@@ -1,3 +1,5 @@
+//! `post-receive`: hydrates after a push.
+
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
@@ -112,9 +114,6 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     let namespace = namespace();
     let names = lines.lines().filter_map(|line| Some(format!("{namespace}{}", line.splitn(3, ' ').nth(2)?)));
     let names: Vec<String> = names.collect();
-    let refs = repository.refs()?;
-    let pushed = pushed_branches(names.iter().map(String::as_str), &refs);
-    let names: Vec<String> = names.iter().map(|name| refs.resolve(name).to_owned()).collect();
     if are_of_pull_requests(&names) {
         return Ok(Hydrated { report: Report::default(), pushed: names, repository });
     }
@@ -130,14 +129,17 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     // Whoever waited looks anew at what is there.
     let has_waited = started - asked > Duration::from_millis(10);
     let repository = if has_waited { Repository::open(git_dir, Location::Hook)? } else { repository };
+    let refs = repository.refs()?;
+    let pushed = pushed_branches(names.iter().map(String::as_str), &refs);
+    let names: Vec<String> = names.iter().map(|name| refs.resolve(name).to_owned()).collect();
     let renderers = Renderers::from_config(&repository, machine)?;
     let setup = Setup {
         out_of_time: &|| started.elapsed() > options.budget,
         ..Setup::new(&repository, RefNames::server(), Wake::Pushed(pushed), &renderers, wall::now())
     };
-    let report = match hydrate::fulfil(&repository)? {
+    let report = match hydrate::fulfil(&repository, &refs)? {
         Some(report) => report,
-        None => hydrate::hydrate(&setup)?,
+        None => hydrate::hydrate_seen(&setup, refs)?,
     };
     if report.unfinished {
         catch_up(&repository, &machine.program)

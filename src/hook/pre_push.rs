@@ -1,3 +1,5 @@
+//! `pre-push` of a clone: renders what is pushed before it leaves.
+
 use std::io::{IsTerminal as _, Read};
 
 use super::STDIN_BYTES_MAX;

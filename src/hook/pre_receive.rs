@@ -1,3 +1,5 @@
+//! `pre-receive`: refuses what must not go in.
+
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
@@ -86,9 +88,10 @@ fn run(
     }
     let lines = input(stdin);
     let updates = updates(&lines, &namespace())?;
+    let mut refs = repository.refs()?;
     let mut unusable = Vec::new();
     for update in &updates {
-        unusable.extend(hydrate::unusable_settings(&repository, update)?);
+        unusable.extend(hydrate::unusable_settings(&repository, &refs, update)?);
     }
     if !unusable.is_empty() || !guard && strict.is_none() {
         return Ok(unusable);
@@ -104,6 +107,8 @@ fn run(
             Ended::Exit(_) => return Err(Undecided::Refused),
             Ended::Signal(signal) => died = Some(signal),
         }
+        // That took its time.
+        refs = repository.refs()?;
     }
     let mut renderers = Renderers::from_config(&repository, machine)?;
     if machine.isolation == Isolation::Alone {
@@ -122,9 +127,8 @@ fn run(
     }
     let refusals = if guard {
         let after = after.as_ref().map(|after| setup(after, Wake::Pushed(pushed.clone()), &renderers, &|| false));
-        hydrate::guard(&before, after.as_ref(), &updates, &access(&repository)?)?
+        hydrate::guard(&before, after.as_ref(), &refs, &updates, &access(&repository)?)?
     } else {
-        let refs = repository.refs()?;
         updates.iter().filter_map(|update| hydrate::stale(&refs, update)).collect()
     };
     if !refusals.is_empty() {

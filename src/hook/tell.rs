@@ -4,7 +4,7 @@
 //! them they do not see. So their post-receive runs once more, with the lines of the branches that moved ([`host`]), after
 //! the lock of the repository was given back: it may push into the repository while it runs. A lock of its own, tried once, has
 //! one process at a time do it, which goes on until the host knows the branches as they are. What it knows is in a
-//! file ([`branches`]): whoever is killed is made up for by the next push.
+//! file ([`branches`]): after a kill the next push catches up.
 
 mod branches;
 mod host;
@@ -17,15 +17,15 @@ use crate::git::{self, Location, Lock, Repository};
 use branches::{Known, Line, moved};
 use host::Host;
 
-/// Set while a host is told: what runs then comes back to our hooks.
+/// Set while a host is notified: what runs then comes back to our hooks.
 pub(super) const VARIABLE: &str = "GIT_HYDRATE_TELLING";
 
-/// Whether this process was started, by whatever way, by what tells a host: that waits for us.
+/// Whether this process was started, by whatever way, by what notifies a host: that waits for us.
 pub(super) fn is_telling() -> bool {
     std::env::var_os(VARIABLE).is_some()
 }
 
-/// Why the host was not told.
+/// Why the host was not notified.
 #[derive(Debug, thiserror::Error)]
 enum Untold {
     #[error(transparent)]
@@ -36,12 +36,12 @@ enum Untold {
     Failed(String, String),
 }
 
-/// Tells the host of the repository, if it has to be told, of the hydrated branches that it does not know as they are. To be
+/// Notifies the host of the repository, if it needs that, of the hydrated branches that it does not know as they are. To be
 /// called after the lock of the repository was given back.
 ///
 /// # Errors
 ///
-/// The host could not be told, in words for a warning; the next run tells it. Hydration does not depend on it.
+/// The host could not be notified, in words for a warning; the next run does it. Hydration does not depend on it.
 pub fn tell(repository: &Repository) -> Result<(), String> {
     if is_telling() {
         return Ok(());
@@ -51,7 +51,7 @@ pub fn tell(repository: &Repository) -> Result<(), String> {
     told.map_err(|why| format!("the platform was not notified of the hydrated branches; the next push does it: {why}"))
 }
 
-/// The branches, by full name, that the host of the repository does not know as they are; none where no host has to be told.
+/// The branches, by full name, that the host of the repository does not know as they are; none where no host has to be notified.
 pub fn untold(repository: &Repository) -> Vec<String> {
     let Some(host) = Host::named(repository) else { return Vec::new() };
     lines(repository, &host).map_or_else(|_| Vec::new(), |(_, lines)| lines.into_iter().map(|line| line.name).collect())
@@ -73,7 +73,7 @@ impl Deadline {
 fn tell_all(repository: &Repository, host: &Host, deadline: &Deadline) -> Result<(), Untold> {
     let path = branches::directory(repository)?.join("tell.lock");
     loop {
-        // Whoever has it looks once more after having given it back.
+        // The process that has it looks once more after it gave it back.
         let Some(lock) = Lock::acquire(&path, repository.shared(), |_| false)? else { return Ok(()) };
         while tell_some(repository, host, deadline)? {}
         drop(lock);
@@ -83,7 +83,7 @@ fn tell_all(repository: &Repository, host: &Host, deadline: &Deadline) -> Result
     }
 }
 
-/// What the host knows, and what it has to be told, as of now.
+/// What the host knows, and what it has to be notified of, as of now.
 fn lines(repository: &Repository, host: &Host) -> Result<(Known, Vec<Line>), Untold> {
     // Others have written objects since it was opened.
     let repository = Repository::open(repository.git_dir(), Location::Hook)?;
@@ -92,7 +92,7 @@ fn lines(repository: &Repository, host: &Host) -> Result<(Known, Vec<Line>), Unt
     Ok((known, lines))
 }
 
-/// Tells of some branches, at most as many as the host takes at once. Answers whether there were any.
+/// Notifies of some branches, at most as many as the host takes at once. Answers whether there were any.
 fn tell_some(repository: &Repository, host: &Host, deadline: &Deadline) -> Result<bool, Untold> {
     let (mut known, mut lines) = lines(repository, host)?;
     lines.truncate(host.lines_max());

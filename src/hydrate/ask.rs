@@ -11,26 +11,28 @@ mod check;
 mod explain;
 mod foreign;
 mod history;
-mod input_changes;
-mod ours;
 mod planned;
 mod preview;
 mod recomputed;
+mod repoint;
 mod single;
 mod status;
 mod vendor;
 mod verify;
 
 pub use adopt::{AdoptedApplication, Adoption, Asked, Cause, Unnamed, adopt};
-pub use apps::{Listed, ListedApplication, application_sets, list, repo_urls, show};
+pub use apps::{Listed, ListedApplication, application_sets, list, settings_of_makers, show};
 pub use check::{CheckFinding, Checked, Rule, Tree, check};
 pub use explain::{Candidate, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects};
 pub use foreign::{ForeignBranch, foreign};
 pub use history::{Entry, History, ObjectCounts, PathChange, Selection, is_hydrated};
-pub use input_changes::InputChange;
 pub use planned::{Planned, PlannedBranch, PlannedFrozen, PlannedRender, PlannedWhy, plan};
-pub use preview::{Against, MergeBase, Preview, PreviewedBranch, PreviewedPath, preview};
+pub use preview::{
+    Against, End, FormerApplication, InputChange, LikeBranch, MergeBase, Preview, PreviewedBranch, PreviewedPath,
+    is_production, preview,
+};
 pub use recomputed::recompute;
+pub use repoint::{Repointed, repointed};
 pub use single::{Single, render_named};
 pub use status::{BranchState, BranchStatus, Promotion, Restorable, problems, status};
 pub use vendor::{Inputs, Outputs, Rendering, inputs, outputs};

@@ -298,6 +298,37 @@ fn started_for(
     Ok(is_there.then(|| (active, BranchRecord::of(&commit, trailers))))
 }
 
+/// How many records of a repository are looked through for branches that have none any more.
+const DROPPED_MAX: usize = 10_000;
+
+/// The refs that a clone has of branches of hydration which are gone from its remote: `git fetch` keeps them, and the
+/// remote dropped their records.
+pub(super) fn gone(names: &RefNames, refs: &Refs, buffer: &ObjectBuffer<'_>) -> Vec<String> {
+    let is_clone = names.believes_records && names.believes_commits;
+    let Some(tip) = refs.get(RECORDS_REF).filter(|_| is_clone) else { return Vec::new() };
+    let Ok(records) = BranchRecords::read(tip, buffer) else { return Vec::new() };
+    let mut unrecorded = BTreeMap::new();
+    for (name, tip) in refs.below(&names.read) {
+        let Some(branch) = BranchName::new(name).ok().filter(|branch| records.get(branch).is_none()) else { continue };
+        if hydrated_below(tip, buffer).is_some_and(|(_, trailers)| trailers.branch == branch) {
+            unrecorded.insert(file_of(&branch), (format!("{}{branch}", names.read), tip));
+        }
+    }
+    let mut gone = Vec::new();
+    let mut here = buffer.commit(tip).ok();
+    for _ in 0..DROPPED_MAX {
+        let Some(commit) = here.filter(|_| !unrecorded.is_empty()) else { break };
+        for entry in buffer.tree(commit.tree).unwrap_or_default() {
+            let file = String::from_utf8_lossy(&entry.name);
+            let Some((name, tip)) = unrecorded.remove(&*file) else { continue };
+            let record = read_file(entry.id, buffer).ok();
+            gone.extend(record.filter(|(_, record)| record.is_of(tip, buffer.repository())).map(|_| name));
+        }
+        here = commit.parents.first().and_then(|parent| buffer.commit(*parent).ok());
+    }
+    gone
+}
+
 /// How many commits of others may be on top of ours for it to be found where there is no record.
 const STRANGERS_MAX: usize = 16;
 

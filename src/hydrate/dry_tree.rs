@@ -1,5 +1,6 @@
 //! A dry commit as hydration sees it: its Applications, and what is wrong with them before anything is rendered.
 
+mod former;
 mod mistaken;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -7,7 +8,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::error::HydrateError;
-use super::former::{Former, destination};
 use super::heads::DryHead;
 use super::maker_limits::MakerLimits;
 use super::making::Making;
@@ -16,13 +16,15 @@ use super::snapshot::Snapshot;
 use super::unsearched::UnsearchedTrees;
 use crate::application::parent::Parent;
 use crate::application::set::ApplicationSet;
-use crate::application::{self, Application, BranchName, By, Maker, Misspelt, Verdict};
+use crate::application::{self, AppName, Application, BranchName, By, Maker, Misspelt, Verdict};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository};
 use crate::metadata::{DryCommit, allowed_removals};
 use crate::path::RepoPath;
 use crate::plan::{Broken, Destination, Discovered, Discovery, Expanded, Unanswered};
 use crate::view::{ContentId, Files, Kind, TreeFiles, View};
+
+pub(super) use former::{Former, destination};
 
 pub(super) use mistaken::Mistaken;
 
@@ -40,6 +42,9 @@ pub(super) struct DryTree {
     /// The branches from which the commit's trailers allow many Applications to be removed.
     pub allowed_removals: Vec<String>,
     discovered: Discovered,
+    /// Whether what others make is hydrated, and the roots that may make some.
+    makes: bool,
+    roots: Vec<AppName>,
     verdict: Verdict,
     by_branch: BTreeMap<BranchName, OfBranch>,
     /// The URL of this repository, where no setting has it and the Applications prove it.
@@ -111,11 +116,26 @@ impl DryTree {
         hydrated(&self.verdict, &self.discovered)
     }
 
+    /// All Applications, those that are not hydrated among them.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Application>> {
+        self.discovered.applications.iter()
+    }
+
     /// The Applications that name another branch, which exists.
     pub fn not_hydrated(&self) -> impl Iterator<Item = &Arc<Application>> {
         let standings = self.verdict.standings.iter().zip(&self.discovered.applications);
         let others = standings.filter(|(standing, _)| **standing == application::Standing::OtherBranch);
         others.map(|(_, application)| application)
+    }
+
+    /// The Applications that name something that does not move with a push, and the warnings that say so.
+    pub fn pinned(&self) -> impl Iterator<Item = (&Application, &Diagnostic)> {
+        let findings = self.verdict.findings.iter().filter(|finding| !finding.is_kept_off);
+        let about = findings.flat_map(|finding| finding.applications.iter().map(move |index| (index, finding)));
+        about.filter_map(|(index, finding)| {
+            let (application, standing) = self.judged(*index)?;
+            (standing == application::Standing::Pinned).then_some((application, &finding.diagnostic))
+        })
     }
 
     /// What this dry branch writes to `branch`.
@@ -256,8 +276,8 @@ impl DryTree {
 
     /// Mistakes in documents of which no one can tell the branch, in files that held Applications of this one; and those by
     /// which an Application of this branch seems to have left: near misses of `sourceHydrator`, URLs of other repositories,
-    /// revisions that do not exist, destinations that are refused. What is wrong in `explained` files is known to be about
-    /// others.
+    /// revisions that do not exist, destinations that are refused, settings by which nothing is made any more. What is
+    /// wrong in `explained` files is known to be about others.
     pub fn unread(&self, branch: &BranchName, former: &Former, explained: &BTreeSet<RepoPath>) -> Vec<Diagnostic> {
         let fed = |mistake: &&Diagnostic| {
             let file = mistake.span.as_ref().map(|span| &span.path);
@@ -287,7 +307,20 @@ impl DryTree {
             })
         });
         unread.extend(elsewhere.map(|found| found.diagnostic.as_error()));
+        let gone = former.applications.iter().filter(|application| !written.contains(&application.sync_path));
+        unread.extend(gone.filter(|gone| self.is_not_asked(gone)).filter_map(|gone| gone.not_made()));
         unread
+    }
+
+    /// Whether an Application is gone because a setting keeps its maker, which is here, from making any.
+    fn is_not_asked(&self, gone: &Application) -> bool {
+        let outermost = gone.maker.as_ref().map(|maker| maker.above.last().unwrap_or(&maker.by));
+        let is_here = |by: &By| match by {
+            By::ApplicationSet { .. } => self.discovered.sets.iter().any(|found| found.set.by() == *by),
+            By::Application { .. } => self.has_parent(by),
+            By::Root { name } => self.roots.iter().any(|root| root.as_str() == name),
+        };
+        !self.makes && outermost.is_some_and(is_here)
     }
 
     /// What is wrong in files that belong to no branch that can be determined, and what is odd, whichever branch it belongs to.
@@ -350,7 +383,7 @@ pub(super) struct DryTrees<'a> {
     /// Those that are too large.
     pub unsearched: UnsearchedTrees,
     /// The makers of them that reached a limit.
-    pub limits: MakerLimits,
+    pub limits: Rc<MakerLimits>,
     /// The one that was read last by settings that a branch was hydrated with before.
     former: Option<(ObjectId, Option<ObjectId>, Rc<DryTree>)>,
 }
@@ -436,7 +469,7 @@ impl<'a> DryTrees<'a> {
         };
         let view = View::new(&*files);
         let is_directory = |path: &RepoPath| matches!(view.kind(path), Ok(Some(Kind::Directory)));
-        let (verdict, proven_url) = found.with_context(head, heads, &is_directory, |context| {
+        let (verdict, proven_url) = found.with_context(rules, head, heads, &is_directory, |context| {
             let applications = &discovered.applications;
             let proven = context.repo_urls.is_empty().then(|| application::proven_repository(applications, context));
             (application::validate(applications, context), proven.flatten().map(str::to_owned))
@@ -449,6 +482,8 @@ impl<'a> DryTrees<'a> {
             allowed_removals: allowed_removals(&commit.message),
             by_branch: by_branch(hydrated(&verdict, &discovered)),
             discovered,
+            makes: rules.makes == Some(true),
+            roots: rules.settings.roots.iter().map(|root| root.name.clone()).collect(),
             verdict,
             proven_url,
         }))

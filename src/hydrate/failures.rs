@@ -1,3 +1,5 @@
+//! The record of branches that failed, as a tree under a ref.
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,5 @@
+//! The dry branches, and the commits that a branch has not seen.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::branch_records::{BranchRecords, RECORDS_REF, hydrated_below};

@@ -62,6 +62,11 @@ impl Remembered<'_> {
         self.within(|known| known.of(id).find(|limit| view.confirms(&limit.reads).unwrap_or(false)).cloned())
     }
 
+    /// Whether this run found out what was not known.
+    pub fn has_new(&self) -> bool {
+        self.limits.has_new.get()
+    }
+
     /// Notes that a maker reached a limit.
     pub fn add(&self, limit: MakerLimit) {
         self.within(|known| known.add(limit));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::maker_limits::Remembered;
-use super::rules::render_context;
+use super::rules::{Rules, render_context};
 use crate::application::parent::is_made;
 use crate::application::set::{Clusters, Question};
 use crate::application::{Application, Variable};
@@ -23,10 +23,22 @@ pub(super) struct Making<'a> {
     pub limits: Option<Remembered<'a>>,
 }
 
+impl Rules {
+    /// Renders and expands what makes Applications of a dry commit, and remembers nothing.
+    pub fn making<'a>(&'a self, renderers: &'a Renderers, dry_commit: &'a str) -> Making<'a> {
+        Making { settings: &self.settings, renderers, dry_commit, limits: None }
+    }
+}
+
 impl Making<'_> {
     /// The limit that a maker reached before, and would reach again.
     fn known(&self, id: Option<&str>, view: &View<'_>) -> Option<MakerLimit> {
         self.limits.as_ref()?.find(id?, view)
+    }
+
+    /// Whether a maker reached a limit in this run.
+    pub fn has_new_limits(&self) -> bool {
+        self.limits.as_ref().is_some_and(Remembered::has_new)
     }
 
     /// Notes what became of a maker: which limit it reached, if it did.

@@ -1,3 +1,5 @@
+//! What a run did, as data.
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};

@@ -4,13 +4,12 @@ use sha2::{Digest, Sha256};
 
 use super::branch_records::RECORDS_REF;
 use super::error::HydrateError;
-use super::making::Making;
 use crate::application::set::ARGOCD_NAMESPACE;
 use crate::application::{self, BranchName, Patterns, RuleSet};
 use crate::diag::Diagnostic;
 use crate::git::{self, ObjectBuffer, ObjectId, Refs};
 use crate::metadata::{ENGINE_REVISION, NOTES_REF, Writer};
-use crate::plan::{Discovered, Discovery, Lists, MadeLimits, Makers};
+use crate::plan::{Discovered, Discovery, Lists, MadeLimits, Makers, Renders};
 use crate::render::{self, Renderers};
 use crate::settings::{FILE_BYTES_MAX, FILES, SETTINGS_REF, Settings, SettingsError, SettingsFiles};
 use crate::view::{Files, View};
@@ -50,24 +49,22 @@ impl Rules {
         self
     }
 
-    /// Whether the same files are read for Applications, and the plain ones are hydrated alike.
+    /// Whether the same Applications are found in a dry tree, and the same ones of them are hydrated.
     pub fn finds_as(&self, others: &Self) -> bool {
-        (&self.applications, &self.plain) == (&others.applications, &others.plain)
+        self.applications == others.applications
+            && self.plain == others.plain
+            && self.makes == others.makes
+            && self.settings.finds_as(&others.settings)
     }
 
-    /// The same, where what others make is hydrated if it is by `others`: without, its files stay.
+    /// The same, where what others make is hydrated if it is by `others`, as long as no setting says so.
     pub fn making_as(self, others: &Self) -> Self {
-        Self { makes: others.makes, ..self }
+        Self { makes: self.makes.or(others.makes), ..self }
     }
 
     /// What lists say of clusters in a tree.
     pub fn clusters(&self, view: &View<'_>) -> Lists {
         Lists::read(view, &self.settings.clusters)
-    }
-
-    /// Renders and expands what makes Applications of a dry commit, and remembers nothing.
-    pub fn making<'a>(&'a self, renderers: &'a Renderers, dry_commit: &'a str) -> Making<'a> {
-        Making { settings: &self.settings, renderers, dry_commit, limits: None }
     }
 
     /// An id of all that results depend on beside Applications and dry trees.
@@ -88,7 +85,7 @@ impl Rules {
         files: &dyn Files,
         dry_branch: Option<&BranchName>,
         head: Option<&BranchName>,
-        making: &Making<'_>,
+        making: &dyn Renders,
     ) -> Result<Discovered, String> {
         let limit = self.settings.limits.applications;
         let mut discovered = discovery.discover(files, &self.applications, &self.plain, limit)?;

@@ -7,6 +7,7 @@
 //! Never: a branch moves although one of its Applications failed, unless a setting leaves that one behind ([`left`]); a commit depends on anything but its parent, its dry
 //! commit and branch, the settings and the engine; a file that somebody else put on a branch is touched.
 
+mod astray;
 mod branch;
 mod by_changes;
 mod by_everything;
@@ -19,8 +20,10 @@ mod known;
 mod learn;
 mod leaving;
 mod left;
+mod left_behind;
 mod losses;
 mod memory;
+mod moved;
 mod moves;
 mod other_branches;
 mod output;
@@ -30,6 +33,7 @@ mod recorded;
 mod remade;
 mod rendered;
 mod request;
+mod shared;
 mod state;
 mod stopped;
 mod takeover;
@@ -40,7 +44,7 @@ mod untouched;
 use super::error::{HydrateError, TRIES};
 use super::report::Report;
 use super::setup::Setup;
-use crate::git::{self, Lock, Repository};
+use crate::git::{self, Lock, Refs, Repository};
 use crate::settings::Settings;
 
 pub use recorded::record_branches;
@@ -51,7 +55,7 @@ pub(super) use failed_render::{FailedBranch, FailedRender, FailureKind};
 pub(super) use left::{LeftBehind, Unrendered, WhyUnrendered};
 pub(super) use memory::{Attempt, Memory};
 pub(super) use plan::{Plan, Step, Task, Why, Work};
-pub(super) use state::Run;
+pub(super) use state::{Moved, Run};
 pub(super) use stopped::Stopped;
 pub(super) use takeover::left_alone;
 
@@ -99,6 +103,11 @@ pub fn hydrate(setup: &Setup<'_>) -> Result<Report, HydrateError> {
     hydrate_again(setup, Again::default())
 }
 
+/// The same of refs that the caller has read since it holds the lock.
+pub fn hydrate_seen(setup: &Setup<'_>, refs: Refs) -> Result<Report, HydrateError> {
+    tries(setup, Again::default(), Some(refs))
+}
+
 /// What is done again that is left alone otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Again {
@@ -111,6 +120,11 @@ pub struct Again {
 
 /// The same with more than is done by itself.
 pub fn hydrate_again(setup: &Setup<'_>, again: Again) -> Result<Report, HydrateError> {
+    tries(setup, again, None)
+}
+
+/// Tries until nobody has moved a ref meanwhile. `seen` are the refs of the first try, where they were read already.
+fn tries(setup: &Setup<'_>, again: Again, mut seen: Option<Refs>) -> Result<Report, HydrateError> {
     let Again { retry, every } = again;
     if setup.refs.is_in_place() {
         setup.repository.let_go_of_packs();
@@ -118,7 +132,8 @@ pub fn hydrate_again(setup: &Setup<'_>, again: Again) -> Result<Report, HydrateE
     let mut raced = String::new();
     let mut attempt = Attempt { retry, every, trusts_cache: !retry && !every, ..Attempt::default() };
     for _ in 0..TRIES {
-        match once(setup, &attempt) {
+        let refs = seen.take().map_or_else(|| setup.repository.refs(), Ok)?;
+        match once(setup, &attempt, refs) {
             Ok(report) => return Ok(report),
             Err(Stopped::Raced(why)) => raced = why,
             Err(Stopped::Unknown) => attempt.trusts_cache = false,
@@ -129,8 +144,8 @@ pub fn hydrate_again(setup: &Setup<'_>, again: Again) -> Result<Report, HydrateE
 }
 
 /// One try: everything is decided and made in memory, then written, then the refs move.
-fn once(setup: &Setup<'_>, attempt: &Attempt) -> Result<Report, Stopped> {
-    let mut run = Run::new(setup)?.recalling(attempt);
+fn once(setup: &Setup<'_>, attempt: &Attempt, refs: Refs) -> Result<Report, Stopped> {
+    let mut run = Run::of(setup, refs)?.recalling(attempt);
     run.found.wants_every = attempt.every;
     run.start = moves::Start::Wanted;
     if run.found.was_pushed_to() {

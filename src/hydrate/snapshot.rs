@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::branch_records::{BranchRecords, Engines, RECORDS_REF};
+use super::branch_records::{self, BranchRecords, Engines, RECORDS_REF};
 use super::claims;
 use super::dry_branches::DryBranches;
 use super::error::HydrateError;
 use super::failures::{FAILURES_REF, Failures};
+use super::files::METADATA;
 use super::freezes::Freezes;
 use super::heads::{self, DryHead};
 use super::ledger::{Faults, Ledger};
@@ -15,7 +16,7 @@ use super::setup::{Setup, Wake};
 use super::standing::Standing;
 use crate::application::{Application, BranchName, Context};
 use crate::git::{self, Notes, ObjectBuffer, ObjectId, Refs};
-use crate::metadata::{NOTES_REF, Time};
+use crate::metadata::{Followed, NOTES_REF, Time};
 use crate::path::RepoPath;
 use crate::publish::{HydratedTree, Listings};
 use crate::settings::{Freeze, SETTINGS_REF};
@@ -51,7 +52,12 @@ impl<'a> Snapshot<'a> {
     ///
     /// Errors: what hydration cannot do without. Notes, failures and records that cannot be read are faults of the ledger.
     pub fn read(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<(Self, Ledger), HydrateError> {
-        let refs = setup.repository.refs()?;
+        Self::of(setup, setup.repository.refs()?, buffer)
+    }
+
+    /// The same of refs that were read already.
+    pub fn of(setup: &'a Setup<'a>, mut refs: Refs, buffer: ObjectBuffer<'a>) -> Result<(Self, Ledger), HydrateError> {
+        refs.remove(&branch_records::gone(&setup.refs, &refs, &buffer));
         let rules = Rules::read(&refs, &buffer)?;
         let mut faults = Faults::default();
         let notes = faults.read(NOTES_REF, &refs, |tip| {
@@ -117,6 +123,16 @@ impl<'a> Snapshot<'a> {
     /// The tip of a branch.
     pub fn tip(&self, branch: &BranchName) -> Option<ObjectId> {
         self.setup.refs.tip(&self.refs, branch)
+    }
+
+    /// Whether a branch is the one for copies of Applications, and has nothing else yet.
+    pub fn is_for_copies(&self, branch: &BranchName) -> Result<bool, git::Error> {
+        if self.rules.settings.applications_to.as_ref() != Some(branch) {
+            return Ok(false);
+        }
+        let (Some(tip), Ok(metadata)) = (self.tip(branch), RepoPath::new(METADATA)) else { return Ok(true) };
+        let text = self.tree_of(self.buffer.commit(tip)?.tree).file(&metadata)?;
+        Ok(text.is_some_and(|text| Followed::read(&text).is_some()))
     }
 
     /// How a branch is whose tip is `tip`.
@@ -232,9 +248,10 @@ impl<'a> Snapshot<'a> {
         first.or(self.rules.settings.repo_urls.first().map(String::as_str)).unwrap_or_default()
     }
 
-    /// What the rules over all Applications need to know beside them.
+    /// What the rules over all Applications need to know beside them, by the settings of now or other ones.
     pub fn with_context<T>(
         &self,
+        rules: &Rules,
         head: &DryHead,
         heads: &[DryHead],
         is_directory: &dyn Fn(&RepoPath) -> bool,
@@ -246,8 +263,9 @@ impl<'a> Snapshot<'a> {
             head_branch: self.default_branch_for(&head.branch),
             dry_branches: &heads.iter().map(|head| head.branch.clone()).collect(),
             branches: &branches.collect(),
-            repo_urls: &self.rules.settings.repo_urls,
-            allowed: &self.rules.allowed,
+            repo_urls: &rules.settings.repo_urls,
+            allowed: &rules.allowed,
+            copies: rules.settings.applications_to.as_ref(),
             is_directory,
         })
     }

@@ -1,3 +1,5 @@
+//! An environment branch as it is now: who made it, and from which dry commit.
+
 use super::branch_records::{BranchRecord, BranchRecords};
 use super::files::METADATA;
 use crate::application::BranchName;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Entry, Key, LOCK, Lock, LockError, content};
+use super::{Entry, InputsDir, Key, LOCK, Lock, LockError, content, lock_path};
 use crate::diag::{Diagnostic, Refusal, Span};
 use crate::path::RepoPath;
 use crate::view::{View, ViewError};
@@ -49,6 +49,12 @@ pub enum Unusable {
         /// What should be.
         wanted: Key,
     },
+    /// The lock file names another directory of inputs than the settings do.
+    #[error("{LOCK} has its inputs in `{0}`, but the setting `vendorDirectory` leads to `{1}`")]
+    Misplaced(RepoPath, RepoPath),
+    /// Its place is a link, or behind one.
+    #[error("`{0}` is, or is behind, a symbolic link: inputs are files of this repository")]
+    Link(RepoPath),
     /// The lock file cannot be read.
     #[error("{LOCK}: {0}")]
     Lock(LockError),
@@ -63,7 +69,7 @@ pub(crate) const VENDOR: &str = "run `git hydrate vendor` and commit what it wri
 impl<'v> Kept<'v> {
     /// Reads the lock file of a tree.
     pub fn read(view: &'v View<'v>) -> Result<Self, Unusable> {
-        let path = RepoPath::clean(LOCK).unwrap_or_default();
+        let path = lock_path();
         let id = match view.content_id(&path) {
             Ok(id) => id,
             Err(error) if error.is_missing() || matches!(error, ViewError::NotDirectory(_)) => {
@@ -94,12 +100,35 @@ impl<'v> Kept<'v> {
         self.entry(key).is_some()
     }
 
+    /// An error where inputs are used that are not in the directory that the settings name.
+    pub fn misplaced(&self, dir: &InputsDir) -> Result<(), Unusable> {
+        match self.lock().filter(|lock| lock.uses_dir() && lock.dir() != dir) {
+            Some(lock) => Err(Unusable::Misplaced(lock.dir().path().clone(), dir.path().clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Where an input is that no tool looks for itself.
+    pub fn place(&self, key: &Key) -> RepoPath {
+        self.lock().map_or_else(|| InputsDir::default().place(key), |lock| lock.dir().place(key))
+    }
+
     /// Where the files of an input are that no tool looks for itself.
     pub fn find(&self, key: &Key) -> Result<RepoPath, Unusable> {
         let entry = self.entry(key).ok_or_else(|| Unusable::Missing(key.clone()))?;
-        let place = key.place();
+        let place = self.place(key);
+        self.is_real(&place)?;
         check(self.view, entry, &place)?;
         Ok(place)
+    }
+
+    /// An error where a link leads to what is at a place.
+    fn is_real(&self, place: &RepoPath) -> Result<(), Unusable> {
+        match self.view.real_path(place) {
+            Ok(real) if real != *place => Err(Unusable::Link(place.clone())),
+            // What is not there is told by its digest.
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     /// Where a directory of a git repository is, and where the repository.
@@ -112,15 +141,21 @@ impl<'v> Kept<'v> {
         Ok((place.join(directory), place))
     }
 
-    /// An error unless what is at `path` is all of a chart, or a directory of a repository, that was brought to its own place.
-    pub fn holds(&self, key: &Key, path: &RepoPath) -> Result<(), Unusable> {
-        let place = key.place();
+    /// An error unless what is at `path` is all of a chart, or a directory of a repository, that was brought to `root`.
+    pub fn holds(&self, key: &Key, root: &RepoPath, path: &RepoPath) -> Result<(), Unusable> {
+        let entry = self.entry(key).ok_or_else(|| Unusable::Missing(key.clone()))?;
+        let place = self.place(key);
+        if place != *root {
+            let dir = self.lock().map(|lock| lock.dir().path().clone()).unwrap_or_default();
+            return Err(Unusable::Misplaced(dir, root.clone()));
+        }
+        self.is_real(&place)?;
         if key.kind == super::Kind::Git {
             let directory = path.strip_prefix(&place).unwrap_or_default();
             return self.directory(key, &directory).map(drop);
         }
-        let entry = self.entry(key).filter(|entry| entry.places().contains(&place));
-        check(self.view, entry.ok_or_else(|| Unusable::Missing(key.clone()))?, &place)
+        let is_there = entry.at.is_empty() || entry.at.contains(&place);
+        check(self.view, Some(entry).filter(|_| is_there).ok_or_else(|| Unusable::Missing(key.clone()))?, &place)
     }
 
     /// Judges what a tool found at a path where it looks itself. What no lock file lists there was put there by hand.
@@ -161,9 +196,11 @@ impl Unusable {
                 None => VENDOR.to_owned(),
             },
             Self::MissingDirectory { .. } | Self::Other { .. } => VENDOR.to_owned(),
+            Self::Misplaced(..) => format!("{VENDOR}: it moves them"),
+            Self::Link(_) => format!("remove the link, then {VENDOR}"),
             Self::Changed { path, found, .. } if found == "missing" => {
                 format!(
-                    "commit all that `git hydrate vendor` wrote: git add --force {}",
+                    "run `git hydrate vendor`, which brings it, and commit all of it: git add --force {}",
                     crate::diag::shell_word(path.as_str())
                 )
             }
@@ -171,6 +208,9 @@ impl Unusable {
                 format!(
                     "remove `{path}`, then {VENDOR}; a copy of your own goes elsewhere, without an entry of the lock file"
                 )
+            }
+            Self::Lock(error) if error.is_conflict() => {
+                "run `git hydrate vendor`, which resolves it: what both sides pin stays".to_owned()
             }
             Self::Lock(_) => "remove the file and run `git hydrate vendor`, which writes it again".to_owned(),
             Self::View(_) => "commit the files themselves".to_owned(),
@@ -180,11 +220,13 @@ impl Unusable {
     /// The place, when it is not that of whoever asks for the input.
     pub fn span(&self) -> Option<Span> {
         match self {
-            Self::Lock(error) => Some(Span::at(RepoPath::clean(LOCK).unwrap_or_default(), error.line, 1)),
+            Self::Misplaced(..) => Some(Span::file(lock_path())),
+            Self::Lock(error) => Some(Span::at(lock_path(), error.line, 1)),
             Self::Missing(_)
             | Self::MissingDirectory { .. }
             | Self::Changed { .. }
             | Self::Other { .. }
+            | Self::Link(_)
             | Self::View(_) => None,
         }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
-use super::{DIR, Remote};
+use super::Remote;
 use crate::path::RepoPath;
 use crate::template::semver::Version;
 
@@ -132,7 +132,8 @@ impl Key {
         Ok(Self { kind: Kind::File, url: address(url, WEB)?, name: String::new(), want: String::new() })
     }
 
-    /// Where its files are when no tool looks for them at a place of its own: a directory, for a file the file itself.
+    /// Where its files are, below the directory of inputs, when no tool looks for them at a place of its own: a directory, for a
+    /// file the file itself.
     ///
     /// No two keys have one place, and none is inside of another's: the last directory begins with a hash where the words
     /// before it say less than the key.
@@ -155,8 +156,7 @@ impl Key {
             let hash = if is_exact { String::new() } else { format!("@{}", hash()) };
             words.push(format!("{name}@{want}{hash}"));
         }
-        let text = format!("{DIR}/{}/{}", self.kind.word(), words.join("/"));
-        RepoPath::clean(&text).unwrap_or_default()
+        RepoPath::clean(&format!("{}/{}", self.kind.word(), words.join("/"))).unwrap_or_default()
     }
 
     fn usual_scheme(&self) -> &'static str {
@@ -377,7 +377,7 @@ mod tests {
             }
         }
         let key = Key::repository("git@host:org/repo", "v1").expect("a key");
-        assert!(key.place().to_string().starts_with(".hydrate/inputs/git/git_host+org/repo@v1@"), "{}", key.place());
+        assert!(key.place().to_string().starts_with("git/git_host+org/repo@v1@"), "{}", key.place());
     }
 
     #[test]
@@ -404,13 +404,13 @@ mod tests {
     #[test]
     fn places_are_apart() {
         let chart = |url: &str, want: &str| Key::chart(url, "web", want).expect("a key").place().to_string();
-        assert_eq!(chart("https://h/stable", "1.2.3"), ".hydrate/inputs/helm/h/stable/web@1.2.3");
-        assert_eq!(chart("https://h:8443/s", "1.2.3"), ".hydrate/inputs/helm/h+8443/s/web@1.2.3");
-        assert!(chart("http://h/stable", "1.2.3").starts_with(".hydrate/inputs/helm/h/stable/web@1.2.3@"));
-        assert!(chart("https://h/a%2Fb", "1.2.3").starts_with(".hydrate/inputs/helm/h/a_2Fb/web@1.2.3@"));
+        assert_eq!(chart("https://h/stable", "1.2.3"), "helm/h/stable/web@1.2.3");
+        assert_eq!(chart("https://h:8443/s", "1.2.3"), "helm/h+8443/s/web@1.2.3");
+        assert!(chart("http://h/stable", "1.2.3").starts_with("helm/h/stable/web@1.2.3@"));
+        assert!(chart("https://h/a%2Fb", "1.2.3").starts_with("helm/h/a_2Fb/web@1.2.3@"));
         let git = |text: &str| Key::git(&Remote::parse(text).expect("remote")).expect("a key").place().to_string();
-        assert_eq!(git("https://h/org/repo//x?ref=v1"), ".hydrate/inputs/git/h/org/repo@v1");
-        assert!(git("https://h/org/repo//x?ref=a/b").starts_with(".hydrate/inputs/git/h/org/repo@a_b@"));
+        assert_eq!(git("https://h/org/repo//x?ref=v1"), "git/h/org/repo@v1");
+        assert!(git("https://h/org/repo//x?ref=a/b").starts_with("git/h/org/repo@a_b@"));
         let file = |url: &str| Key::file(url).expect("a key").place().to_string();
         assert!(file("https://h/a/crds.yaml?x=1").ends_with("/crds.yaml"));
         assert_ne!(file("https://h/a/crds.yaml?x=1"), file("https://h/a/crds.yaml?x=2"));

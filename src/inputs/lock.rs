@@ -3,11 +3,15 @@
 //! A block an input, in the order of their keys, so that two branches that add inputs merge. Neither dates nor users: only a
 //! real conflict is one for git. Read strictly, down to the order of its lines: whatever is not as we write it was not
 //! written by us.
+//!
+//! The directory of the inputs that no tool looks for is written above the blocks where it is not the usual one, and there is
+//! any: what a pushed file names there is compared with the settings ([`Kept::misplaced`](super::Kept::misplaced)).
+#![expect(clippy::indexing_slicing, reason = "fields are named by their index")]
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Key, Kind};
+use super::{InputsDir, Key, Kind};
 use crate::path::RepoPath;
 
 /// What the first lines say.
@@ -42,7 +46,14 @@ pub struct Lock {
     entries: BTreeMap<Key, Entry>,
     /// Which input is at a place where a tool looks for it.
     at: BTreeMap<RepoPath, Key>,
+    /// Where those are that no tool looks for at a place of its own.
+    dir: InputsDir,
+    /// How many of them there are.
+    in_dir: usize,
 }
+
+/// The line that names the directory of inputs.
+const DIRECTORY: &str = "directory";
 
 /// What is wrong with a lock file, and in which line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -52,6 +63,37 @@ pub struct LockError {
     pub line: u32,
     /// What is wrong.
     pub reason: String,
+}
+
+/// The marks of a merge conflict, as they begin lines.
+const OURS: &str = "<<<<<<<";
+const BASE: &str = "|||||||";
+const SPLIT: &str = "=======";
+const THEIRS: &str = ">>>>>>>";
+
+const CONFLICT: &str = "there is a merge conflict here";
+
+impl LockError {
+    /// Whether it is a merge conflict, which [`Lock::merged`] resolves.
+    pub fn is_conflict(&self) -> bool {
+        self.reason == CONFLICT
+    }
+}
+
+/// One side of a file with merge conflicts.
+fn side(text: &str, ours: bool) -> String {
+    let (mut side, mut is_taken) = (String::new(), true);
+    for line in text.split_inclusive('\n') {
+        match line.get(..7) {
+            Some(OURS) => is_taken = ours,
+            Some(BASE) => is_taken = false,
+            Some(SPLIT) => is_taken = !ours,
+            Some(THEIRS) => is_taken = true,
+            _ if is_taken => side.push_str(line),
+            _ => {}
+        }
+    }
+    side
 }
 
 /// The fields of a block, in their order; those behind the first four may be left out.
@@ -65,14 +107,20 @@ impl Lock {
             reason: reason.to_owned(),
         };
         let text = std::str::from_utf8(text).map_err(|_| wrong(0, "the file is not valid UTF-8"))?;
-        if text.lines().any(|line| ["<<<<<<<", "=======", ">>>>>>>"].iter().any(|mark| line.starts_with(mark))) {
-            let at = text.lines().position(|line| line.starts_with("<<<<<<<")).unwrap_or_default();
-            return Err(wrong(at, "there is a merge conflict here"));
+        if text.lines().any(|line| [OURS, SPLIT, THEIRS].iter().any(|mark| line.starts_with(mark))) {
+            let at = text.lines().position(|line| line.starts_with(OURS)).unwrap_or_default();
+            return Err(wrong(at, CONFLICT));
         }
         let blocks =
             text.strip_prefix(HEAD).ok_or_else(|| wrong(0, "the file does not begin like a lock file of format 1"))?;
         let mut lock = Self::default();
         let mut lines = blocks.lines().zip(HEAD.lines().count()..).peekable();
+        let named = lines.next_if(|(line, _)| !line.is_empty());
+        if let Some((line, number)) = named {
+            let value = line.strip_prefix(DIRECTORY).and_then(|rest| quoted(rest.strip_prefix(" = ")?));
+            let value = value.ok_or_else(|| wrong(number, "expected an empty line and `[[input]]`"))?;
+            lock.dir = InputsDir::new(value).map_err(|error| wrong(number, &error.to_string()))?;
+        }
         let mut last: Option<Key> = None;
         while let Some((line, number)) = lines.next() {
             let is_head = line.is_empty() && lines.next().is_some_and(|(line, _)| line == "[[input]]");
@@ -107,9 +155,34 @@ impl Lock {
         }
     }
 
+    /// Both sides of a lock file with merge conflicts. Of an input that they keep differently it is the entry that `fits` what
+    /// is at its places, else ours.
+    ///
+    /// Errors: a side is no lock file.
+    pub fn merged(text: &[u8], fits: impl Fn(&Entry, &[RepoPath]) -> bool) -> Result<Self, LockError> {
+        let text = String::from_utf8_lossy(text);
+        let (mut merged, theirs) =
+            (Self::parse(side(&text, true).as_bytes())?, Self::parse(side(&text, false).as_bytes())?);
+        if !merged.uses_dir() {
+            merged.move_to(theirs.dir.clone());
+        }
+        for entry in theirs.entries.into_values() {
+            let places = merged.places(&entry);
+            let is_better = |ours: &Entry| !fits(ours, &merged.places(ours)) && fits(&entry, &places);
+            if merged.get(&entry.key).is_none_or(|ours| *ours != entry && is_better(ours)) {
+                merged.insert(entry);
+            }
+        }
+        Ok(merged)
+    }
+
     /// The text of the file.
     pub fn text(&self) -> String {
         let mut text = HEAD.to_owned();
+        if self.in_dir > 0 && self.dir != InputsDir::default() {
+            // Writing into a string cannot fail.
+            let _ = writeln!(text, "{DIRECTORY} = \"{}\"", self.dir.path().as_str());
+        }
         for Entry { key, version, origin, content, at, directories } in self.entries.values() {
             text.push_str("\n[[input]]\n");
             let line = |text: &mut String, name: &str, value: &str| {
@@ -144,6 +217,40 @@ impl Lock {
         self.entries.get(key)
     }
 
+    /// The directory of the inputs that no tool looks for at a place of its own.
+    pub fn dir(&self) -> &InputsDir {
+        &self.dir
+    }
+
+    /// Whether there are such inputs.
+    pub fn uses_dir(&self) -> bool {
+        self.in_dir > 0
+    }
+
+    /// Names another directory for them, and says what was where and is to be where.
+    pub fn move_to(&mut self, dir: InputsDir) -> Vec<(RepoPath, RepoPath)> {
+        let old = std::mem::replace(self, Self { dir, ..Self::default() });
+        let mut moved = Vec::new();
+        for mut entry in old.entries.into_values() {
+            let (from, to) = (old.dir.place(&entry.key), self.dir.place(&entry.key));
+            if entry.at.is_empty() || entry.at.contains(&from) {
+                moved.push((from.clone(), to.clone()));
+            }
+            entry.at.iter_mut().filter(|place| **place == from).for_each(|place| *place = to.clone());
+            self.insert(entry);
+        }
+        moved
+    }
+
+    fn is_in_dir(&self, entry: &Entry) -> bool {
+        entry.at.is_empty() || entry.at.iter().any(|place| self.dir.has(place))
+    }
+
+    /// Everything that the repository has of an input that is listed here.
+    pub fn places(&self, entry: &Entry) -> Vec<RepoPath> {
+        if entry.at.is_empty() { vec![self.dir.place(&entry.key)] } else { entry.at.clone() }
+    }
+
     /// The input that is kept at a path where a tool looks for it.
     pub fn at(&self, path: &RepoPath) -> Option<&Entry> {
         self.entries.get(self.at.get(path)?)
@@ -156,6 +263,7 @@ impl Lock {
             paths.dedup();
         }
         self.remove(&entry.key);
+        self.in_dir += usize::from(self.is_in_dir(&entry));
         self.at.extend(entry.at.iter().map(|place| (place.clone(), entry.key.clone())));
         self.entries.insert(entry.key.clone(), entry);
     }
@@ -163,6 +271,7 @@ impl Lock {
     /// Forgets an input.
     pub fn remove(&mut self, key: &Key) -> Option<Entry> {
         let entry = self.entries.remove(key)?;
+        self.in_dir -= usize::from(self.is_in_dir(&entry));
         for place in &entry.at {
             if self.at.get(place) == Some(key) {
                 self.at.remove(place);
@@ -174,13 +283,6 @@ impl Lock {
     /// Whether nothing is kept.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
-    }
-}
-
-impl Entry {
-    /// Everything that the repository has of it.
-    pub fn places(&self) -> Vec<RepoPath> {
-        if self.at.is_empty() { vec![self.key.place()] } else { self.at.clone() }
     }
 }
 
@@ -285,9 +387,26 @@ directories = [\"\", \"a/b\", \"b\"]
     }
 
     #[test]
+    fn a_directory_of_its_own_is_named_where_something_is_in_it() {
+        let mut lock = lock();
+        let moved = lock.move_to(InputsDir::new("third_party").expect("a directory"));
+        let moved: Vec<_> = moved.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
+        assert_eq!(moved, [(".hydrate/inputs/git/h/o/r@v1", "third_party/git/h/o/r@v1")]);
+        let text = lock.text();
+        assert!(text.starts_with(&format!("{HEAD}directory = \"third_party\"\n\n[[input]]\n")), "{text}");
+        assert_eq!(Lock::parse(text.as_bytes()), Ok(lock.clone()));
+        let git = lock.entries().find(|entry| entry.key.kind == Kind::Git).expect("there").clone();
+        assert_eq!(lock.places(&git)[0].as_str(), "third_party/git/h/o/r@v1");
+        lock.remove(&git.key);
+        assert!(!lock.text().contains("third_party") && !lock.uses_dir());
+    }
+
+    #[test]
     fn what_we_would_not_write_is_refused() {
         let text = lock().text();
         let order = "chart web 1.2.4 of https://charts.example.com is out of order, or listed twice";
+        let root = "the root of the repository cannot hold inputs: name a directory";
+        let unlike = "the file is not as `git hydrate vendor` writes it";
         let unnamed = "chart web of https://charts.example.com is out of order, or listed twice";
         let rows = [
             ("", "", "expected an empty line and `[[input]]`", 31, "\n"),
@@ -299,6 +418,24 @@ directories = [\"\", \"a/b\", \"b\"]
             ("at = [\"apps/web", "at = [\"../apps/web", "the value of `at` is not valid", 22, ""),
             ("want = \"~1.2\"", "want = \"1.2.4\"", order, 14, ""),
             ("format = 1\n", "format = 1\n<<<<<<< HEAD\n", "there is a merge conflict here", 3, ""),
+            ("format = 1\n", "format = 1\ndir = \"x\"\n", "expected an empty line and `[[input]]`", 3, ""),
+            ("format = 1\n", "format = 1\ndirectory = \".\"\n", root, 3, ""),
+            (
+                "format = 1\n",
+                "format = 1\ndirectory = \"../x\"\n",
+                "`../x` cannot hold inputs: the path leads out of the repository",
+                3,
+                "",
+            ),
+            ("format = 1\n", "format = 1\ndirectory = \"a/../b\"\n", unlike, 1, ""),
+            ("format = 1\n", "format = 1\ndirectory = \".hydrate/inputs\"\n", unlike, 1, ""),
+            (
+                "format = 1\n",
+                "format = 1\ndirectory = \"a\"\ndirectory = \"b\"\n",
+                "expected an empty line and `[[input]]`",
+                4,
+                "",
+            ),
             ("https://h/o/r", "https://H/o/r", "`kind`, `url`, `name` and `want` do not describe an input", 24, ""),
             ("version = \"0a\"\ncontent", "content", "", 0, ""),
             ("version = \"0a\"", "version = \"0\\u0061\"", "the value of `version` is not valid", 28, ""),

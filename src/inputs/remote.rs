@@ -87,15 +87,16 @@ fn reference(query: &str) -> String {
         return String::new();
     }
     let decode = |text: &str| unescape(text.as_bytes(), Part::Query).ok().and_then(|text| String::from_utf8(text).ok());
-    let mut found: [Option<String>; 2] = [None, None];
+    let (mut reference, mut version) = (None, None);
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (Some(key), Some(value)) = (decode(key), decode(value)) else { return String::new() };
-        if let Some(index) = ["ref", "version"].iter().position(|name| *name == key) {
-            found[index].get_or_insert(value);
+        match key.as_str() {
+            "ref" => _ = reference.get_or_insert(value),
+            "version" => _ = version.get_or_insert(value),
+            _ => {}
         }
     }
-    let [reference, version] = found;
     reference.filter(|text| !text.is_empty()).or(version).unwrap_or_default()
 }
 

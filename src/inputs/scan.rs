@@ -17,11 +17,11 @@ use crate::yaml::{self, Limits, Node, Value};
 pub enum Source {
     /// A chart.
     Chart(RepoPath),
-    /// A chart that an Application names by its repository.
-    ChartFrom(Key),
-    /// A directory of another repository, with the place where it is named; with components when it is known to be a
+    /// A chart that an Application names by its repository, and where it is looked for.
+    ChartFrom(Key, RepoPath),
+    /// A directory of another repository, and where that is looked for; with components when it is known to be a
     /// kustomization.
-    From(Key, RepoPath, Option<Vec<String>>),
+    From(Repository, RepoPath, Option<Vec<String>>),
     /// A kustomization, with components that are named elsewhere.
     Kustomization(RepoPath, Vec<String>),
 }
@@ -88,12 +88,11 @@ impl<'v> Scan<'v> {
         application.clone_into(&mut self.application);
         self.seen.clear();
         match source {
-            Source::ChartFrom(key) => self.need(Need::Chart(key.clone(), key.place()), span.clone()),
-            Source::From(key, directory, components) => {
-                self.need(Need::Directory(key.clone(), directory.clone()), span.clone());
-                let repository = (key.clone(), key.place());
+            Source::ChartFrom(key, place) => self.need(Need::Chart(key.clone(), place.clone()), span.clone()),
+            Source::From(repository, directory, components) => {
+                self.need(Need::Directory(repository.0.clone(), directory.clone()), span.clone());
                 if let Some(components) = components {
-                    self.kustomization((&repository.1.join(directory), Some(&repository)), components);
+                    self.kustomization((&repository.1.join(directory), Some(repository)), components);
                 }
             }
             Source::Chart(dir) => self.chart(dir),

@@ -4,6 +4,7 @@
 //! executable is skipped, a lock that a dead process left stops ref updates for ever. So each check looks at the
 //! repository as it is, and changes nothing.
 
+mod disk;
 mod dry_branches;
 mod hooks;
 mod host;
@@ -128,9 +129,11 @@ impl<'a> Doctor<'a> {
             self.has_gate &= !hook.is_gate() || self.bad_findings() == before;
         }
         self.host();
+        self.mirrors();
         self.keys()?;
         self.strict();
         self.limits(renderers);
+        self.disk();
         self.guard(access, survey.as_ref().ok());
         self.locks()?;
         self.refs()?;
@@ -406,6 +409,15 @@ impl<'a> Doctor<'a> {
                 let at = status.tip.get(..7).unwrap_or_default();
                 let remedy = format!("{git} hydrate verify {}", shell_word(name));
                 self.bad(format!("{name} is at {at}, which is no promotion of what hydration made"), remedy);
+            } else if status.is_left {
+                let git_ref = shell_word(&format!("refs/heads/{name}"));
+                self.advise(
+                    format!("{name} is hydrated from {dry_branch}, which is not a dry branch any more"),
+                    format!(
+                        "{git} hydrate config add dryBranches {}; or, if nothing deploys {name}: {git} update-ref -d {git_ref}",
+                        shell_word(dry_branch)
+                    ),
+                );
             } else if status.dry_tip.is_none() && self.successors.contains_key(dry_branch) {
                 // Told once for all of them.
             } else if status.dry_tip.is_none() {
@@ -414,6 +426,9 @@ impl<'a> Doctor<'a> {
                     shell_word(&format!("refs/heads/{name}"))
                 );
                 self.advise(format!("{name} is hydrated from {dry_branch}, which does not exist"), remedy);
+            } else if status.state == BranchState::Missing && !status.is_named {
+                let what = format!("{name}, which hydration made, is missing, and no Application names it");
+                self.advise(what, format!("to forget it: {git} hydrate catch-up"));
             } else if status.state == BranchState::Missing {
                 let ref_name = shell_word(&format!("refs/heads/{name}"));
                 match &status.restorable {

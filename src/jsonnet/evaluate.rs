@@ -72,7 +72,7 @@ fn evaluate(mut arguments: impl Iterator<Item = OsString>) -> Option<String> {
     while let Some(argument) = arguments.next() {
         match argument.to_str() {
             Some("--lib") => session.add_search_path(arguments.next()?.into()),
-            // It is told who imports a file that is no Jsonnet.
+            // It is noted who imports a file that is no Jsonnet.
             Some("--name") => drop(session.load_real_file(arguments.next()?.as_ref())),
             Some(flag @ ("--ext-text" | "--ext-code" | "--tla-text" | "--tla-code")) => {
                 let (name, value) = (arguments.next()?.into_string().ok()?, arguments.next()?.into_string().ok()?);

@@ -1,3 +1,5 @@
+//! Why a build fails, with the steps that led there.
+
 use std::fmt;
 
 use crate::diag::{Diagnostic, Refusal, Span, clipped};
@@ -52,6 +54,10 @@ impl From<usize> for Step {
 enum Cause {
     /// The input is wrong.
     Mistake,
+    /// A node should be a scalar. Kustomize puts other words before it.
+    NotScalar,
+    /// A plugin is said to be built in, and is not.
+    NoBuiltin,
     /// The input is no YAML. Kustomize reports it even when the file could also have been a directory.
     MalformedYaml,
     /// The input may be right, but asks for what is not supported here, or is above a limit.
@@ -66,21 +72,44 @@ pub(super) const LINK_NOWHERE_HINT: &str = "commit what the link points to, or r
 /// What every step of a build returns.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
+/// How long a message may be that another one is put around.
+const WRAPPED_BYTES_MAX: usize = 16 << 10;
+
 impl Error {
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self::with(message.into(), Cause::Mistake)
+    }
+
+    /// A node should be a scalar, and is not.
+    pub(crate) fn not_scalar(message: impl Into<String>) -> Self {
+        Self::with(message.into(), Cause::NotScalar)
+    }
+
+    /// A plugin is said to be built in, and is not.
+    pub(crate) fn no_builtin(message: impl Into<String>) -> Self {
+        Self::with(message.into(), Cause::NoBuiltin)
+    }
+
+    /// Whether a node should be a scalar, and is not.
+    pub(crate) fn is_not_scalar(&self) -> bool {
+        self.0.cause == Cause::NotScalar
+    }
+
+    /// Whether a plugin is said to be built in, and is not.
+    pub(crate) fn is_no_builtin(&self) -> bool {
+        self.0.cause == Cause::NoBuiltin
     }
 
     pub(crate) fn malformed(message: impl Into<String>) -> Self {
         Self::with(message.into(), Cause::MalformedYaml)
     }
 
-    /// What Kustomize could do and we do not: never tried another way, and told with the remedy.
+    /// What Kustomize could do and we do not: never tried another way, and reported with the remedy.
     pub(crate) fn unsupported(message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::with(message.into(), Cause::Unsupported).hint(remedy)
     }
 
-    /// The build has to stop: whoever told it to knows why.
+    /// The build has to stop: the caller that stopped it knows why.
     pub(crate) fn out_of_time() -> Self {
         Self::from(ViewError::Backend { path: RepoPath::root(), reason: "the time limit was reached".to_owned() })
     }
@@ -95,9 +124,12 @@ impl Error {
         self
     }
 
-    /// The same error with another message around it.
+    /// The same error with another message around it, unless it is long: what quotes another error makes more of each of its
+    /// quotes, so that a message would double with each component in another.
     pub(crate) fn map_message(mut self, wrap: impl FnOnce(&str) -> String) -> Self {
-        self.0.message = wrap(&self.0.message);
+        if self.0.message.len() <= WRAPPED_BYTES_MAX {
+            self.0.message = wrap(&self.0.message);
+        }
         self
     }
 
@@ -106,7 +138,7 @@ impl Error {
         self
     }
 
-    /// The same error, told by who reads the part of a value that `step` leads to.
+    /// The same error, from the reader of the part of a value that `step` leads to.
     pub(crate) fn inside(mut self, step: impl Into<Step>) -> Self {
         if self.0.span.is_none() {
             self.0.steps.push(step.into());
@@ -184,7 +216,7 @@ impl Error {
     pub fn world(&self) -> Option<&ViewError> {
         match &self.0.cause {
             Cause::World(error) => Some(error),
-            Cause::Mistake | Cause::MalformedYaml | Cause::Unsupported => None,
+            Cause::Mistake | Cause::NotScalar | Cause::NoBuiltin | Cause::MalformedYaml | Cause::Unsupported => None,
         }
     }
 

@@ -84,7 +84,7 @@ impl JsonPatch {
 
     /// Applies the operations in order; the first that fails is the error.
     ///
-    /// `work` is told before each how many items it looks at.
+    /// `work` gets, before each, the number of items it looks at.
     pub(crate) fn apply(&self, document: &mut Value, work: &dyn Fn(usize) -> Result<()>) -> Result<()> {
         let mut copied = 0;
         self.0.iter().try_for_each(|operation| {

@@ -254,13 +254,14 @@ impl Tree {
             return Ok(Vec::new());
         }
         let pattern = Pattern::search(value)?;
+        self.work(pattern.cost())?;
         let mut found = Vec::new();
         for item in items {
             let compared = if name.is_empty() { Some(item) } else { self.value_of(item, name) };
             let Some(compared) = compared else { continue };
             let text = text::of(self, compared)?;
-            self.work(pattern.cost_of(&text))?;
-            if !pattern.is_match(text.trim()) {
+            self.work(1)?;
+            if !pattern.is_match(text.trim(), |work| self.work(work))? {
                 continue;
             }
             if name.is_empty() {

@@ -6,11 +6,11 @@ use crate::go::regexp::{Regex, RegexError};
 /// How large a compiled pattern may grow, in bytes: enough for `\p{L}{1,63}`.
 const COMPILED_BYTES_MAX: usize = 4 << 20;
 
-/// How much of a compiled pattern is looked at for a name in the time of a unit of work.
-const REGEX_BYTES_PER_WORK: usize = 1 << 10;
+/// How much of a pattern is compiled in the time of a unit of work.
+const COMPILED_BYTES_PER_WORK: usize = 64;
 
-/// About how long a name is.
-const NAME_BYTES: usize = 32;
+/// About how many bytes of a text are compared by hand in that time.
+const TEXT_BYTES_PER_WORK: usize = 32;
 
 /// How long a pattern may be.
 const PATTERN_BYTES_MAX: usize = 64 << 10;
@@ -62,42 +62,55 @@ impl Pattern {
         }
     }
 
-    fn compile(pattern: &str) -> Result<Self> {
+    /// Whether it is one, without compiling it.
+    pub(crate) fn check(pattern: &str) -> Result<()> {
+        Self::check_length(pattern)?;
+        Regex::check(pattern.as_bytes()).map_err(Self::error)
+    }
+
+    fn check_length(pattern: &str) -> Result<()> {
         if pattern.len() > PATTERN_BYTES_MAX {
             return Err(Error::unsupported(
                 format!("a regular expression of more than {PATTERN_BYTES_MAX} bytes"),
                 "shorten the pattern, or split it into several entries",
             ));
         }
-        match Regex::with_limit(pattern.as_bytes(), COMPILED_BYTES_MAX) {
-            Ok(regex) => Ok(Pattern::Regex(regex)),
-            Err(error @ RegexError::Syntax(_)) => Err(Error::new(error.to_string())),
-            Err(error @ RegexError::TooLarge(_)) => {
-                Err(Error::unsupported(error.to_string(), "use fewer repetitions, or smaller sets of characters"))
+        Ok(())
+    }
+
+    fn compile(pattern: &str) -> Result<Self> {
+        Self::check_length(pattern)?;
+        Regex::with_limit(pattern.as_bytes(), COMPILED_BYTES_MAX).map(Pattern::Regex).map_err(Self::error)
+    }
+
+    fn error(error: RegexError) -> Error {
+        match error {
+            RegexError::Syntax(_) => Error::new(error.to_string()),
+            RegexError::TooLarge(_) => {
+                Error::unsupported(error.to_string(), "use fewer repetitions, or smaller sets of characters")
             }
         }
     }
 
-    /// How much work it is to match a name, in units of [`super::tree::Tree::spend`].
+    /// How much work it was to compile it, and is to ask it, in units of [`super::tree::Tree::spend`].
     pub(crate) fn cost(&self) -> usize {
         match self {
             Pattern::Any => 1,
             Pattern::Contains(_) | Pattern::Simple(_) => 2,
-            Pattern::Regex(regex) => 4 + regex.size() / REGEX_BYTES_PER_WORK,
+            Pattern::Regex(regex) => 4 + regex.size() / COMPILED_BYTES_PER_WORK,
         }
     }
 
-    /// The same for a text of some length.
-    pub(crate) fn cost_of(&self, text: &str) -> usize {
-        self.cost().saturating_mul(1 + text.len() / NAME_BYTES)
-    }
-
-    pub(crate) fn is_match(&self, text: &str) -> bool {
+    /// Whether it matches. `work` is asked for the work of it, as it goes on.
+    pub(crate) fn is_match(&self, text: &str, work: impl Fn(usize) -> Result<()>) -> Result<bool> {
         match self {
-            Pattern::Any => true,
-            Pattern::Contains(part) => text.contains(part),
-            Pattern::Simple(pieces) => matches_simple(pieces, text),
-            Pattern::Regex(regex) => regex.is_match(text.as_bytes()),
+            Pattern::Any => Ok(true),
+            Pattern::Contains(part) => {
+                work(text.len() / TEXT_BYTES_PER_WORK)?;
+                Ok(text.contains(part))
+            }
+            Pattern::Simple(pieces) => matches_simple(pieces, text, work),
+            Pattern::Regex(regex) => regex.is_match(text.as_bytes(), work),
         }
     }
 }
@@ -125,7 +138,8 @@ fn simple(pattern: &str) -> Option<Vec<Piece>> {
 }
 
 /// Matches with one level of backtracking: enough, as a later `.*` never needs an earlier one to give more.
-fn matches_simple(pieces: &[Piece], text: &str) -> bool {
+fn matches_simple(pieces: &[Piece], text: &str, work: impl Fn(usize) -> Result<()>) -> Result<bool> {
+    work(text.len() / TEXT_BYTES_PER_WORK)?;
     let text: Vec<char> = text.chars().collect();
     let (mut piece, mut at) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
@@ -138,7 +152,7 @@ fn matches_simple(pieces: &[Piece], text: &str) -> bool {
             }
             Some(Piece::One) => text.get(at).is_some_and(|character| *character != '\n'),
             Some(Piece::Literal(literal)) => text.get(at) == Some(literal),
-            None if at == text.len() => return true,
+            None if at == text.len() => return Ok(true),
             None => false,
         };
         if matched {
@@ -148,10 +162,12 @@ fn matches_simple(pieces: &[Piece], text: &str) -> bool {
         }
         match retry {
             Some((after, start)) if text.get(start).is_some_and(|character| *character != '\n') => {
+                // What matched since then is looked at once more.
+                work(1 + (at - start) / TEXT_BYTES_PER_WORK)?;
                 retry = Some((after, start + 1));
                 (piece, at) = (after, start + 1);
             }
-            _ => return false,
+            _ => return Ok(false),
         }
     }
 }
@@ -185,7 +201,8 @@ mod tests {
             ("\\Qa.b\\E", "axb", false),
         ];
         for (pattern, text, expected) in rows {
-            assert_eq!(Pattern::whole(pattern).expect(pattern).is_match(text), expected, "{pattern:?} on {text:?}");
+            let found = Pattern::whole(pattern).and_then(|pattern| pattern.is_match(text, |_| Ok(())));
+            assert_eq!(found.expect(pattern), expected, "{pattern:?} on {text:?}");
         }
         for bad in ["(", "a**", "[", "\\"] {
             assert!(Pattern::whole(bad).is_err(), "{bad:?}");
@@ -197,7 +214,8 @@ mod tests {
         for (pattern, text, expected) in
             [("b", "abc", true), ("^b", "abc", false), ("a.c", "xabcx", true), ("", "x", true)]
         {
-            assert_eq!(Pattern::search(pattern).expect(pattern).is_match(text), expected, "{pattern:?} on {text:?}");
+            let found = Pattern::search(pattern).and_then(|pattern| pattern.is_match(text, |_| Ok(())));
+            assert_eq!(found.expect(pattern), expected, "{pattern:?} on {text:?}");
         }
     }
 }

@@ -142,7 +142,7 @@ fn whole(node: &Node, source: &str) -> Option<(u32, u32, u32)> {
 /// The place of a line of the text that a node holds, when it is written as it is; else that of the node.
 fn inside(node: &Node, line: u32, column: u32, source: &str) -> Option<(u32, u32, u32)> {
     let literal = node.as_str().filter(|_| node.style == Style::Literal);
-    // What is missing at the end of the text is told on its last line.
+    // What is missing at the end of the text is reported on its last line.
     let last = literal.map_or(0, |text| u32::try_from(text.lines().count()).unwrap_or(u32::MAX));
     let (line, column) = if line > last { (last, u32::MAX) } else { (line, column) };
     let place = node.mark.line.saturating_add(line);

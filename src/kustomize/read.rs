@@ -8,7 +8,7 @@ use crate::diag::Span;
 use crate::path::RepoPath;
 use crate::yaml::{self, Value};
 
-/// Where the text stands that is read, for errors.
+/// Where the text is that is read, for errors.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Source<'s> {
     /// The file, when the text is all of it.

@@ -229,13 +229,14 @@ impl Resources {
         let mut selected = Vec::new();
         for root in self.list.iter().map(|resource| resource.root) {
             tree.work(selector.cost())?;
-            if !selector.matches_gvk(resource::gvk(tree, root)) {
+            if !selector.matches_gvk(tree, resource::gvk(tree, root))? {
                 continue;
             }
             let current = resource::current_id(tree, schema, root);
             let original = resource::original_id(tree, schema, root);
-            let namespace = [original, current].iter().any(|id| selector.matches_namespace(id.effective_namespace()));
-            let name = [original, current].iter().any(|id| selector.matches_name(id.name));
+            let namespace = selector.matches_namespace(tree, original.effective_namespace())?
+                || selector.matches_namespace(tree, current.effective_namespace())?;
+            let name = selector.matches_name(tree, original.name)? || selector.matches_name(tree, current.name)?;
             if namespace && name && selector.matches_metadata(tree, root)? {
                 selected.push(root);
             }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::error::{Error, Result};
-use super::id::Gvk;
+use super::id::gvk::Gvk;
 use crate::yaml::Value;
 
 pub(crate) use custom::CustomNode;

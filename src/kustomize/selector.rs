@@ -51,21 +51,36 @@ impl CompiledSelector {
         [&self.group, &self.version, &self.kind, &self.name, &self.namespace].map(Pattern::cost).iter().sum()
     }
 
-    pub(crate) fn matches_gvk(&self, gvk: Gvk<'_>) -> bool {
-        self.group.is_match(gvk.group) && self.version.is_match(gvk.version) && self.kind.is_match(gvk.kind)
+    pub(crate) fn matches_gvk(&self, tree: &Tree, gvk: Gvk<'_>) -> Result<bool> {
+        let work = |work| tree.work(work);
+        Ok(self.group.is_match(gvk.group, work)?
+            && self.version.is_match(gvk.version, work)?
+            && self.kind.is_match(gvk.kind, work)?)
     }
 
-    pub(crate) fn matches_name(&self, name: &str) -> bool {
-        self.name.is_match(name)
+    pub(crate) fn matches_name(&self, tree: &Tree, name: &str) -> Result<bool> {
+        self.name.is_match(name, |work| tree.work(work))
     }
 
-    pub(crate) fn matches_namespace(&self, namespace: &str) -> bool {
-        self.namespace.is_match(namespace)
+    pub(crate) fn matches_namespace(&self, tree: &Tree, namespace: &str) -> Result<bool> {
+        self.namespace.is_match(namespace, |work| tree.work(work))
     }
 
     /// Whether an id matches with the namespace that it has, not the one that it means.
-    pub(crate) fn matches_id(&self, id: &ResId<'_>) -> bool {
-        self.matches_gvk(id.gvk) && self.matches_name(id.name) && self.matches_namespace(id.namespace)
+    pub(crate) fn matches_id(&self, tree: &Tree, id: &ResId<'_>) -> Result<bool> {
+        Ok(self.matches_gvk(tree, id.gvk)?
+            && self.matches_name(tree, id.name)?
+            && self.matches_namespace(tree, id.namespace)?)
+    }
+
+    /// Whether one of some ids matches.
+    pub(crate) fn matches_any(&self, tree: &Tree, ids: &[ResId<'_>]) -> Result<bool> {
+        for id in ids {
+            if self.matches_id(tree, id)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether labels and annotations match.

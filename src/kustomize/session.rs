@@ -1,6 +1,6 @@
 //! What all steps of one build share.
 
-use super::generate::helm::RenderChart;
+use super::generate::helm::request::RenderChart;
 use super::options::Options;
 use super::schema::Schema;
 use super::transform::ImagePlaces;

@@ -1,10 +1,9 @@
 //! What builds cost as they grow: time in proportion to what they are made of, and never long without a look at the clock.
 
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use super::*;
-use crate::growth::{Row, Work, check, cpu};
+use crate::growth::{Looks, Row, Work, check};
 use crate::view::{MemoryFiles, Stop};
 
 /// A kustomization of some size.
@@ -161,27 +160,17 @@ const ROWS: &[Case] = &[
 
 /// Builds it, and answers how long it goes on at most without a look at the clock. What is too much is an error.
 fn built(files: &MemoryFiles) -> f64 {
-    let looks = Arc::new(Mutex::new((cpu(), 0.0_f64)));
-    let look = |looks: &Mutex<(f64, f64)>| {
-        let mut looks = looks.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = cpu();
-        *looks = (now, looks.1.max(now - looks.0));
-        looks.1
-    };
-    let seen = Arc::clone(&looks);
-    let stop = Stop::when(move || {
-        look(&seen);
-        false
-    });
-    let view = View::new(files).until(stop);
+    let looks = Looks::begin();
+    let seen = looks.clone();
+    let view = View::new(files).until(Stop::when(move || seen.goes_on()));
     let built = build(&view, &RepoPath::new("k").expect("plain"), &Options::default(), None);
     let built = built.and_then(|build| build.to_yaml());
     assert!(std::env::var_os("COST_BYTES").is_some() || built.is_ok(), "{:?}", built.map(|_| ()));
-    look(&looks)
+    looks.longest()
 }
 
 #[test]
-fn builds_take_time_in_proportion_to_what_they_are_made_of() {
+fn the_cost_of_builds_is_in_proportion_to_what_they_are_made_of() {
     let work = |files: fn(usize) -> MemoryFiles| {
         move |size: usize| -> Work {
             let files = files(size);

@@ -22,7 +22,8 @@ use super::tree::{NodeId, SetOptions, Tree};
 use crate::path::RepoPath;
 use crate::yaml::Tag;
 
-pub(crate) use images::{Images, Places as ImagePlaces};
+pub(crate) use images::Images;
+pub(crate) use images::places::Places as ImagePlaces;
 pub(crate) use json_patch::JsonPatches;
 pub(crate) use labels::{Annotations, Labels};
 pub(crate) use name_affix::{Affix, NameAffix};

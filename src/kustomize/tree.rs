@@ -8,13 +8,15 @@
 //! null passes every check of its kind, has no fields, and is never descended into.
 //!
 //! Limits: the number of nodes ([`Tree::check`]) and the depth of what is copied.
+#![expect(clippy::indexing_slicing, reason = "ids are made with what they name")]
 
 mod keys;
+pub(crate) mod text;
 
 use std::cell::{Cell, RefCell};
 
 use super::error::{Error, Result};
-use super::text;
+
 use crate::view::Stop;
 use crate::yaml::{self, Comments, Tag};
 use keys::Keys;
@@ -178,7 +180,7 @@ const WORK_PER_LOOK: u64 = 1 << 16;
 pub(crate) const DEPTH_MAX: usize = 256;
 
 impl Tree {
-    /// An empty one that may grow so far, and that fails once it is told to stop.
+    /// An empty one that may grow so far, and that fails once it has to stop.
     pub(crate) fn new(mut limits: Limits, stop: Stop) -> Self {
         limits.nodes = limits.nodes.min(u32::MAX as usize / 2);
         Self { limits, stop, ..Self::default() }
@@ -311,7 +313,8 @@ impl Tree {
             return Ok(());
         }
         let contents = text::of(self, id).map_or_else(|_| String::new(), |text| format!(": node contents:\n{text}"));
-        Err(Error::new(format!("wrong node kind: expected {} but got {}{contents}", kind.name(), node.kind.name())))
+        let text = format!("wrong node kind: expected {} but got {}{contents}", kind.name(), node.kind.name());
+        Err(if kind == Kind::Scalar { Error::not_scalar(text) } else { Error::new(text) })
     }
 
     /// The first entry of a mapping whose key has this text. None when the node is no mapping (kyaml `Field`).

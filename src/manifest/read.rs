@@ -92,7 +92,7 @@ fn documents(text: &[u8]) -> impl Iterator<Item = Result<Document<'_>, Mistake>>
                     return Some(Err(Mistake::separator(next_line - 1)));
                 }
                 let (document, after) = here.split_at(end);
-                rest = Some(&after[part.len()..]);
+                rest = after.get(part.len()..);
                 return Some(Ok(Document { line, text: document }));
             }
             end += part.len();
@@ -124,7 +124,7 @@ fn json_values(text: &[u8]) -> Option<Vec<(u32, Value)>> {
         let blanks = object.len() - object.trim_ascii_start().len();
         let value = yaml::json::decode(object, &limits).ok()?;
         limits.nodes = limits.nodes.saturating_sub(nodes(&value));
-        values.push((line + lines(&object[..blanks]), value));
+        values.push((line + lines(object.get(..blanks)?), value));
         line += lines(object);
         start = end;
     }

@@ -3,8 +3,7 @@
 use crate::git::ObjectId;
 use crate::path::RepoPath;
 
-use super::json::{Fields, Json};
-use super::read::full_id;
+use super::json::{Fields, Json, full_id};
 
 /// A destination path that a hydrated commit leaves as it was, because its Application failed or is paused.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,8 +7,7 @@
 
 use serde_json::Value;
 
-use super::json::{Fields, NotText};
-use super::read::full_id;
+use super::json::{Fields, NotText, full_id};
 use super::time::Time;
 use super::url::is_web_url;
 

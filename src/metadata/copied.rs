@@ -7,8 +7,7 @@ use crate::git::{ObjectId, object_id};
 use crate::path::RepoPath;
 
 use super::escape::markdown;
-use super::json::{Fields, Json};
-use super::read::full_id;
+use super::json::{Fields, Json, full_id};
 
 /// A commit of a hydrated branch that copies follow.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

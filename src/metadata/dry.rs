@@ -1,13 +1,11 @@
+//! What a hydrated commit says of its dry commit.
+
 use crate::git::{Commit, ObjectId, Signature, object_id};
 
+use super::cut::{BODY_BYTES_MAX, LINE_BYTES_MAX, cut, cut_body};
 use super::reference::{Reference, is_reference_line};
 use super::time::Time;
 use super::trailers::WHITE_SPACE;
-
-/// How long one line of text may be that is taken from a commit, in bytes; what is beyond is left out.
-pub(super) const LINE_BYTES_MAX: usize = 1 << 10;
-/// How long a body may be that is taken from a commit, in bytes; what is beyond is left out, and `[...]` says so.
-pub(super) const BODY_BYTES_MAX: usize = 16 << 10;
 
 /// A commit of the dry branch: all that a hydrated commit says of it.
 ///
@@ -94,22 +92,6 @@ impl Message {
 fn person(signature: &Signature) -> String {
     let (name, email) = (signature.name.trim(), signature.email.trim());
     if name.is_empty() && email.is_empty() { String::new() } else { format!("{name} <{email}>") }
-}
-
-/// The start of a text, at most `bytes_max` long, whole characters.
-pub(super) fn cut(text: &str, bytes_max: usize) -> &str {
-    let end = (0..=bytes_max.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
-    &text[..end]
-}
-
-/// The start of a body, whole lines if it has any that are not longer than `bytes_max` together, and a mark.
-pub(super) fn cut_body(body: String, bytes_max: usize) -> String {
-    if body.len() <= bytes_max {
-        return body;
-    }
-    let start = cut(&body, bytes_max);
-    let lines = start.rsplit_once('\n').map_or(start, |(lines, _)| lines);
-    format!("{lines}\n[...]\n")
 }
 
 /// The first paragraph folded into one line (`%s`), and the rest without the fields of a reference.

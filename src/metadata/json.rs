@@ -5,6 +5,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
 
+use crate::git::{ObjectId, object_id};
+
 /// JSON with its keys in the order in which they are written. Templates get the same values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Json {
@@ -130,6 +132,12 @@ fn folds_to(found: &str, key: &str) -> bool {
         c => c.to_ascii_lowercase(),
     };
     found.chars().map(fold).eq(key.chars().map(fold))
+}
+
+/// Reads 40 or 64 hexadecimal digits in lower case.
+pub(super) fn full_id(text: &str) -> Option<ObjectId> {
+    let is_lower_hex = text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+    if is_lower_hex { object_id(text) } else { None }
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! What is in hydrated branches already.
 
 use crate::application::BranchName;
-use crate::git::{ObjectId, object_id};
+use crate::git::ObjectId;
 use crate::path::RepoPath;
 
 use super::behind::{self, Behind};
-use super::json::Fields;
+use super::json::{Fields, full_id};
 
 /// The ref of the notes that name the dry commit of a hydrated commit.
 pub const NOTES_REF: &str = "refs/notes/hydrator.metadata";
@@ -69,15 +69,10 @@ pub fn read_note(text: &[u8]) -> Option<ObjectId> {
     full_id(Fields::parse(text).ok()?.text("drySha").ok()?)
 }
 
-/// Reads 40 or 64 hexadecimal digits in lower case.
-pub(super) fn full_id(text: &str) -> Option<ObjectId> {
-    let is_lower_hex = text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-    if is_lower_hex { object_id(text) } else { None }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::git::object_id;
 
     const ID: &str = "0123456789abcdef0123456789abcdef01234567";
 

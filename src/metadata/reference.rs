@@ -2,7 +2,7 @@
 
 use crate::yaml::{Limits, json};
 
-use super::dry::{BODY_BYTES_MAX, LINE_BYTES_MAX, cut, cut_body};
+use super::cut::{BODY_BYTES_MAX, LINE_BYTES_MAX, cut, cut_body};
 use super::time::Time;
 use super::trailers::{self, Divider};
 use super::url;

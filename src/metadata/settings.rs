@@ -1,3 +1,5 @@
+//! The settings of everything that is written beside manifests.
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};

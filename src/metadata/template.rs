@@ -36,6 +36,11 @@ impl Template {
         })
     }
 
+    /// The text of one of our own, in minijinja, which is compiled when it is needed first.
+    pub fn of_ours(name: &'static str, text: &'static str) -> Self {
+        Self::Jinja(Box::new(Jinja::of_ours(name, text)))
+    }
+
     /// The text that the template makes of the values of its language.
     pub fn render(&self, jinja: impl FnOnce() -> Json, go: impl FnOnce() -> Value) -> Result<String, Diagnostic> {
         match self {

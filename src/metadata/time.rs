@@ -1,3 +1,5 @@
+//! A date as git has it.
+
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 

@@ -58,7 +58,7 @@ impl Writer {
         };
         let template = |set: &Option<TemplateFile>, name, default| match set {
             Some(file) => Template::new(file.name, &file.text),
-            None => Template::new(name, default),
+            None => Ok(Template::of_ours(name, default)),
         };
         Ok(Self {
             readme: template(&settings.readme_template, README_TEMPLATE, default)?,

@@ -1,9 +1,10 @@
+//! What differs between two dry trees.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::discover::{DEPTH_MAX, ENTRY_BYTES, is_chart, is_of_chart};
 use super::reader::{Found, ReadError, Reader};
 use crate::application::{self, RuleSet};
-use crate::inputs;
 use crate::path::RepoPath;
 use crate::view::{ContentId, Entry, Files, Kind};
 
@@ -36,7 +37,8 @@ impl Changes {
     pub fn between(old: &dyn Files, new: &dyn Files, rules: &RuleSet) -> Result<Option<Self>, String> {
         let sides = [old, new];
         let readers = sides.map(|files| Reader::new(files, rules, FILES_MAX));
-        let mut comparison = Comparison { sides, readers, changes: Self::default(), path_bytes: 0, is_unclear: false };
+        let mut comparison =
+            Comparison { sides, rules, readers, changes: Self::default(), path_bytes: 0, is_unclear: false };
         let roots = [Some(old.root()), Some(new.root())];
         comparison.directories(&RepoPath::root(), roots, [true, true], 0)?;
         let Comparison { mut changes, is_unclear, .. } = comparison;
@@ -56,6 +58,7 @@ const FILES_MAX: usize = 1_000;
 
 struct Comparison<'a> {
     sides: Sides<&'a dyn Files>,
+    rules: &'a RuleSet,
     readers: Sides<Reader<'a>>,
     changes: Changes,
     path_bytes: usize,
@@ -115,8 +118,9 @@ impl Comparison<'_> {
                     self.is_unclear = true;
                     continue;
                 }
-                let searched = [0, 1]
-                    .map(|side| searched[side] && !(charts[side] && is_of_chart(&name)) && !inputs::is_top(dir, &name));
+                let searched = [0, 1].map(|side| {
+                    searched[side] && !(charts[side] && is_of_chart(&name)) && !self.rules.inputs().keeps(dir, &name)
+                });
                 self.directories(&path, below, searched, depth + 1)?;
             }
             let leaf = |entry: &Option<Entry>| entry.as_ref().filter(|e| e.kind != Kind::Directory).cloned();

@@ -1,15 +1,23 @@
+//! Finds the Applications of a dry tree.
+
+mod make;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-use super::make::{Expanded, Expansions, FoundSet, Makers, Renders, Unanswered};
 use super::reader::{Found, ReadError, Reader, too_many_applications};
 use crate::application::parent::Makes;
 use crate::application::{self, AppName, Application, BranchName, Document, Misspelt, Patterns, RuleSet};
 use crate::diag::Diagnostic;
-use crate::inputs;
 use crate::path::RepoPath;
 use crate::shares::in_shares;
 use crate::view::{ContentId, Entry, Files, Kind};
+
+use make::Expansions;
+pub use make::{
+    Again, Answered, Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders, Unanswered, Unrendered,
+    expand_again, render_again,
+};
 
 /// The Applications of one dry tree.
 #[derive(Debug, Clone, Default)]
@@ -310,7 +318,8 @@ impl Discovery {
                     walk.candidates.push(candidate.clone());
                     directory.files.push(candidate);
                 }
-                Kind::Directory if (is_chart && is_of_chart(&entry.name)) || inputs::is_top(dir, &entry.name) => {}
+                Kind::Directory
+                    if (is_chart && is_of_chart(&entry.name)) || self.rules.inputs().keeps(dir, &entry.name) => {}
                 Kind::Directory if depth < DEPTH_MAX => {
                     let below = self.directory(walk, &path, entry.id, depth + 1)?;
                     directory.is_cut |= below.is_cut;

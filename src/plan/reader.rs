@@ -1,3 +1,5 @@
+//! Reads the files of a dry tree that may have Applications.
+
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};

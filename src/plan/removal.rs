@@ -1,3 +1,5 @@
+//! What left a dry tree, with proof and within a limit.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::application::{AppName, BranchName, By, Keeps};
@@ -119,7 +121,8 @@ impl RemovalMistake {
         if let RemovalMistake::Empties { .. } = self {
             let name = shell_word(&format!("refs/heads/{branch}"));
             hint.push_str(&format!(
-                "; if nothing deploys the branch, delete it on the server: git update-ref -d {name}"
+                "; if nothing deploys the branch, delete it on the server: git update-ref -d {name}; then in clones: \
+                 git fetch --prune"
             ));
         }
         Diagnostic::error(self.to_string()).hint(hint)

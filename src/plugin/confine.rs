@@ -160,7 +160,7 @@ mod system {
         tasks.map(|metadata| metadata.nlink().saturating_sub(2)).sum()
     }
 
-    /// Restricts this process and all that it starts; tells what the kernel does enforce.
+    /// Restricts this process and all that it starts; answers what the kernel does enforce.
     pub fn enforce(policy: &Policy) -> Result<Vec<Restriction>, String> {
         rustix::thread::set_no_new_privs(true).map_err(|error| format!("PR_SET_NO_NEW_PRIVS: {error}"))?;
         let mut enforced = Vec::new();

@@ -72,7 +72,7 @@ impl Default for Limits {
     }
 }
 
-/// What the confining process is told.
+/// What the confining process gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Policy {
     /// The process that must be alive for the program to be.

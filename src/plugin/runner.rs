@@ -8,7 +8,6 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -17,6 +16,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use super::confine;
 use super::policy::{Limits, Policy, Restriction};
 use crate::git::regular;
+use crate::view::Stop;
 
 /// How programs are run on this machine. All of it is known to the edge only.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
@@ -116,7 +116,7 @@ pub enum Error {
         /// The limit in bytes.
         limit: u64,
     },
-    /// Whoever wanted its output does no longer.
+    /// Its output is no longer wanted.
     #[error("cancelled")]
     Cancelled,
     /// Something else of the system failed.
@@ -171,7 +171,7 @@ impl Runner {
         &self.settings
     }
 
-    /// The file that `name` stands for: itself when it has a `/`, else the first executable of that name on `PATH`.
+    /// The file that `name` means: itself when it has a `/`, else the first executable of that name on `PATH`.
     pub fn find(&self, name: &str) -> Result<PathBuf, Error> {
         let is_program = |path: &Path| {
             path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
@@ -199,7 +199,7 @@ impl Runner {
         let policy = self.policy(Vec::new(), Vec::new(), Vec::new());
         let mut command = Command::new(confiner);
         command.arg(confine::ARGUMENT).args(policy.to_args()).env_clear().current_dir("/");
-        let output = self.capture(&mut command, confiner, &AtomicBool::new(false))?;
+        let output = self.capture(&mut command, confiner, &Stop::default())?;
         if let Some(reason) = output.failure() {
             return Err(Error::Confine { program: confiner.clone(), reason });
         }
@@ -211,7 +211,7 @@ impl Runner {
     /// Runs a program to its end.
     ///
     /// Whatever it started has ended too when this returns, also on an error.
-    pub fn run(&self, call: &Call<'_>, cancel: &AtomicBool) -> Result<Output, Error> {
+    pub fn run(&self, call: &Call<'_>, stop: &Stop) -> Result<Output, Error> {
         let missing = self.missing()?;
         if !missing.is_empty() && !self.settings.allow_unconfined && !call.ours {
             return Err(Error::Unconfined(missing.to_vec()));
@@ -224,7 +224,7 @@ impl Runner {
         let mut command = Command::new(&self.settings.confiner);
         command.arg(confine::ARGUMENT).args(policy.to_args()).arg("--").arg(call.program).args(&call.args);
         command.env_clear().envs(self.environment(scratch.path())).envs(call.environment.iter().cloned());
-        let output = self.capture(command.current_dir(call.dir), call.program, cancel)?;
+        let output = self.capture(command.current_dir(call.dir), call.program, stop)?;
         let complaint = (output.status.code() == Some(confine::COMPLAINT_STATUS))
             .then(|| String::from_utf8_lossy(&output.stderr).trim().strip_prefix(confine::COMPLAINT).map(str::to_owned))
             .flatten();
@@ -256,7 +256,7 @@ impl Runner {
     }
 
     /// Starts `command` and reads its output until it and all of its process group have ended.
-    fn capture(&self, command: &mut Command, program: &Path, cancel: &AtomicBool) -> Result<Output, Error> {
+    fn capture(&self, command: &mut Command, program: &Path, stop: &Stop) -> Result<Output, Error> {
         let limits = &self.settings.limits;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let child =
@@ -285,7 +285,7 @@ impl Runner {
                     group.signal(Signal::KILL);
                     ended = Some(Instant::now());
                 }
-                None if cancel.load(Ordering::Relaxed) => return Err(Error::Cancelled),
+                None if stop.is_set() => return Err(Error::Cancelled),
                 None if started.elapsed() > limits.time => {
                     return Err(Error::Time { program: program.to_owned(), limit: limits.time });
                 }

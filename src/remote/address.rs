@@ -1,3 +1,5 @@
+//! The address of a dry repository: what follows `hydrate::`.
+
 use sha2::{Digest, Sha256};
 
 /// Where a dry repository is: what follows `hydrate::`.

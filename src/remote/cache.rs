@@ -1,3 +1,5 @@
+//! The local copy of a remote whose branches are hydrated here.
+
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::os::fd::AsFd as _;

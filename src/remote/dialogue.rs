@@ -1,3 +1,5 @@
+//! What git and a remote helper say to each other.
+
 use std::io::{Error, ErrorKind, Read, Write};
 
 /// What git wants of us.

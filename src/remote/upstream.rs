@@ -1,3 +1,5 @@
+//! What the dry repository advertises: its refs, asked for once.
+
 use std::path::Path;
 
 use super::{Address, Error, GUARD};

@@ -32,9 +32,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::{Deserialize, Serialize};
 
 use super::exec::Tools;
-use super::expand::{Set, Unexpanded};
+use super::expand::asked::{Set, Unexpanded};
 use super::failure::{APPLICATION_MEMORY, Error, Failure, Unrendered};
 use super::machine::Limits;
+use super::watch::GRACE;
 use super::{Application, Commit, Rendered, bug};
 use crate::application::set::{self, ApplicationSet};
 use crate::application::{Profile, RuleSet};
@@ -48,9 +49,6 @@ use frame::{Connection, Said};
 use rendered::Answer;
 
 pub use child::{ARGUMENT, main};
-
-/// How much longer than its time limit a render may take to notice that it is over.
-pub(super) const GRACE: Duration = Duration::from_secs(1);
 
 /// How often the time is looked at while a process says nothing.
 const TICK: Duration = Duration::from_millis(20);

@@ -1,6 +1,6 @@
-//! Objects that two Applications of one environment branch both render.
+//! Objects that two Applications of one environment branch both render, and those that one renders more than once.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::application::Application;
 use crate::diag::Diagnostic;
@@ -69,6 +69,22 @@ pub(super) fn find(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
         Some(diagnostic.hint("they would overwrite each other in the cluster: render it from one of them only"))
     };
     conflicts.into_iter().filter_map(diagnostic).collect()
+}
+
+/// A warning of objects that one Application renders more than once: its manifests have all of them, and a cluster gets one.
+///
+/// Reference: Argo CD 3 controller/state.go `DeduplicateTargetObjects`, which warns of a repeated resource and keeps the last.
+pub(super) fn repeated(application: &Application, objects: &[Key]) -> Option<Diagnostic> {
+    let mut seen = HashSet::new();
+    let again: BTreeSet<&Key> = objects.iter().filter(|key| !seen.insert(*key)).collect();
+    let first = again.first()?;
+    let more = match again.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    let text =
+        format!("`{}` renders {first} more than once{more}: the last one counts in the cluster", application.name);
+    Some(application.tells(Diagnostic::warning(text).at(application.places.dry_path.clone())))
 }
 
 /// The identity of an object once it is where its Application deploys to.

@@ -188,8 +188,9 @@ impl One<'_, '_> {
     pub fn directory(&mut self, options: &Directory) -> Result<Vec<Manifest>, Failure> {
         let (view, dir) = (self.view, &self.source.path);
         let bytes_max = self.commit.renderers.limits.directory_bytes_max;
+        let inputs = self.commit.context.rules.inputs();
         let mut warnings = std::mem::take(&mut self.warnings);
-        let manifests = directory::render(view, dir, options, bytes_max, &mut warnings, |file| {
+        let manifests = directory::render(view, dir, options, inputs, bytes_max, &mut warnings, |file| {
             let libraries = jsonnet::libraries(dir, &options.jsonnet)?;
             let closure = jsonnet::closure(view, file, &libraries, &options.jsonnet);
             let closure = closure.map_err(|error| error.or_at(|| self.source.span(&["directory", "jsonnet"])))?;
@@ -235,7 +236,7 @@ impl One<'_, '_> {
 
     fn site<'s>(&'s self, place: &'s Span) -> Result<Site<'s>, Failure> {
         self.deeds.ran_a_program.set(true);
-        Ok(Site { checkout: self.commit.checkout()?, view: self.view, place, cancel: self.commit.cancel() })
+        Ok(Site { checkout: self.commit.checkout()?, view: self.view, place, stop: self.view.stop() })
     }
 
     fn exec(&self) -> &Exec {

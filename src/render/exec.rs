@@ -6,7 +6,6 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
 
 use super::checkout::{Checkout, io_error};
 use super::command::csv;
@@ -20,7 +19,7 @@ use crate::jsonnet::{self, evaluate};
 use crate::path::RepoPath;
 use crate::plugin::{Call, Output, Runner};
 use crate::versions;
-use crate::view::View;
+use crate::view::{Stop, View};
 use crate::yaml::{self, Value};
 
 /// How the tools are called on this machine: words, of which the first is found on `PATH`.
@@ -65,8 +64,8 @@ pub(super) struct Site<'a> {
     pub view: &'a View<'a>,
     /// Where the Application asks for it.
     pub place: &'a Span,
-    /// Ends the program once it is true.
-    pub cancel: &'a AtomicBool,
+    /// Ends the program once it is set.
+    pub stop: &'a Stop,
 }
 
 impl Exec {
@@ -84,9 +83,9 @@ impl Exec {
 
     /// What `helm template` prints.
     pub fn helm(&self, site: &Site<'_>, release: &Release) -> Result<Vec<u8>, Failure> {
-        let Site { checkout, view, place, cancel } = *site;
+        let Site { checkout, view, place, stop } = *site;
         outside::check_chart(view, &release.chart)?;
-        let helm = checked(&self.helm, || self.check_helm(cancel))?;
+        let helm = checked(&self.helm, || self.check_helm(stop))?;
         let chart = checkout.part(view, &release.chart)?;
         let mut args = Args(vec!["template".to_owned(), ".".to_owned()]);
         args.optional("--name-template", release.name.as_deref());
@@ -113,7 +112,7 @@ impl Exec {
         args.switch("--skip-tests", release.skip_tests);
         let readable = vec![checkout.dir().to_owned(), scratch.path().to_owned()];
         check_words(&args.0, place)?;
-        let output = self.run(&helm, args.0, &chart, readable, Vec::new(), cancel)?;
+        let output = self.run(&helm, args.0, &chart, readable, Vec::new(), stop)?;
         printed(output, "helm template", place, |complaint| checkout.in_repository(complaint))
     }
 
@@ -125,14 +124,14 @@ impl Exec {
         edits: &Edits,
         inflates_charts: bool,
     ) -> Result<Vec<u8>, Failure> {
-        let Site { checkout, view, place, cancel } = *site;
+        let Site { checkout, view, place, stop } = *site;
         let dir = view.real_path(dir).map_err(|error| Failure::unreadable(error, place.clone()))?;
         let edit = if edits.is_empty() { None } else { Some(edits.apply(view, &dir)?) };
         let edit = edit.as_ref().map(|(file, content)| (file, content.as_str()));
         let mut replaced = outside::replaced(view, &dir, edit)?;
         // The file itself stays as it is for the others.
         let content = edit.map(|(file, content)| replaced.contents.remove(file).unwrap_or_else(|| content.to_owned()));
-        let kustomize = checked(&self.kustomize, || self.check_kustomize(cancel))?;
+        let kustomize = checked(&self.kustomize, || self.check_kustomize(stop))?;
         let top = if replaced.is_empty() { checkout.whole(view)? } else { checkout.replaced(view, &replaced)? };
         let edited = match edit.zip(content) {
             None => None,
@@ -147,7 +146,7 @@ impl Exec {
         args.0.push(place_on_disk.to_string_lossy().into_owned());
         let mut readable = vec![checkout.dir().to_owned()];
         if inflates_charts {
-            let helm = checked(&self.helm, || self.check_helm(cancel))?;
+            let helm = checked(&self.helm, || self.check_helm(stop))?;
             if !helm.words.is_empty() {
                 let text = "charts in kustomizations need `hydrate.helm` to be one program without arguments";
                 return Err(Error::Limit(text.to_owned()).into());
@@ -159,7 +158,7 @@ impl Exec {
             readable.push(helm.program);
         }
         check_words(&args.0, place)?;
-        let output = self.run(&kustomize, args.0, &top, readable, Vec::new(), cancel)?;
+        let output = self.run(&kustomize, args.0, &top, readable, Vec::new(), stop)?;
         printed(output, "kustomize build", place, |complaint| {
             let place = place_on_disk.to_string_lossy();
             checkout.in_repository(&complaint.replace(&*place, &dir.to_string()))
@@ -174,7 +173,7 @@ impl Exec {
         plugin: &Plugin,
         environment: &Environment,
     ) -> Result<Vec<u8>, Failure> {
-        let Site { checkout, view, place, cancel } = *site;
+        let Site { checkout, view, place, stop } = *site;
         let known = self.tools.plugins.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
         let hint = match known.is_empty() {
             true => "have an admin set its command: git config hydrate-plugin.NAME.command \"…\"".to_owned(),
@@ -192,7 +191,7 @@ impl Exec {
         let dir = dir.components().fold(top.clone(), |place, name| place.join(name));
         let variables = plugin_environment(plugin, environment);
         check_words(variables.iter().flat_map(|(name, value)| [name, value]), place)?;
-        let output = self.run(&command, Vec::new(), &dir, vec![checkout.dir().to_owned()], variables, cancel)?;
+        let output = self.run(&command, Vec::new(), &dir, vec![checkout.dir().to_owned()], variables, stop)?;
         printed(output, name, place, |complaint| checkout.in_repository(complaint))
     }
 
@@ -203,13 +202,13 @@ impl Exec {
         dir: &Path,
         readable: Vec<PathBuf>,
         environment: Vec<(String, String)>,
-        cancel: &AtomicBool,
+        stop: &Stop,
     ) -> Result<Output, Error> {
         let args = tool.words.iter().cloned().chain(args).map(Into::into).collect();
         let environment = environment.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         let program = &tool.program;
         let call = Call { program, args, dir, readable, writable: Vec::new(), ours: false, environment };
-        Ok(self.runner.run(&call, cancel)?)
+        Ok(self.runner.run(&call, stop)?)
     }
 
     /// The JSON that a Jsonnet file evaluates to, in a directory with the files of `closure` alone.
@@ -221,7 +220,7 @@ impl Exec {
         closure: &jsonnet::Closure,
         options: &Jsonnet,
     ) -> Result<Vec<u8>, Failure> {
-        let Site { checkout, view, place, cancel } = *site;
+        let Site { checkout, view, place, stop } = *site;
         let variables = options.ext_vars.iter().chain(&options.tlas);
         check_words(variables.flat_map(|variable| [&variable.name, &variable.value]), place)?;
         let directory = checkout.only(view, &closure.files, &closure.passed)?;
@@ -237,7 +236,7 @@ impl Exec {
             ours: true,
             environment: Vec::new(),
         };
-        let output = self.runner.run(&call, cancel).map_err(Error::Program)?;
+        let output = self.runner.run(&call, stop).map_err(Error::Program)?;
         printed(output, "Jsonnet", place, |complaint| checkout.in_repository(complaint))
     }
 
@@ -247,38 +246,38 @@ impl Exec {
     }
 
     /// Whether the official tools are there in their versions, with what they are called.
-    pub fn check(&self, cancel: &AtomicBool) -> Vec<Result<String, Error>> {
+    pub fn check(&self, stop: &Stop) -> Vec<Result<String, Error>> {
         let told = |words: &[String], version: &str| format!("`{}` is version {version}", words.join(" "));
         vec![
-            self.check_helm(cancel).map(|_| told(&self.tools.helm, versions::HELM)),
-            self.check_kustomize(cancel).map(|_| told(&self.tools.kustomize, versions::KUSTOMIZE)),
+            self.check_helm(stop).map(|_| told(&self.tools.helm, versions::HELM)),
+            self.check_kustomize(stop).map(|_| told(&self.tools.kustomize, versions::KUSTOMIZE)),
         ]
     }
 
-    fn check_helm(&self, cancel: &AtomicBool) -> Result<Checked, Error> {
+    fn check_helm(&self, stop: &Stop) -> Result<Checked, Error> {
         let helm = self.find(&self.tools.helm)?;
-        let said = self.ask(&helm, &["version", "--short"], cancel)?;
+        let said = self.ask(&helm, &["version", "--short"], stop)?;
         // v4.2.3+g43e8b7f
         let found = said.trim().split('+').next().unwrap_or_default().to_owned();
         self.judge(helm, "Helm", &self.tools.helm, versions::HELM, found)
     }
 
-    fn check_kustomize(&self, cancel: &AtomicBool) -> Result<Checked, Error> {
+    fn check_kustomize(&self, stop: &Stop) -> Result<Checked, Error> {
         let kustomize = self.find(&self.tools.kustomize)?;
         let found = if is_kubectl(&self.tools.kustomize) {
             let mut kubectl = kustomize.clone();
             kubectl.words.pop();
-            let said = self.ask(&kubectl, &["version", "--client"], cancel)?;
+            let said = self.ask(&kubectl, &["version", "--client"], stop)?;
             said.lines().find_map(|line| line.strip_prefix("Kustomize Version: ")).unwrap_or_default().trim().to_owned()
         } else {
-            self.ask(&kustomize, &["version"], cancel)?.trim().to_owned()
+            self.ask(&kustomize, &["version"], stop)?.trim().to_owned()
         };
         self.judge(kustomize, "Kustomize", &self.tools.kustomize, versions::KUSTOMIZE, found)
     }
 
-    fn ask(&self, tool: &Checked, args: &[&str], cancel: &AtomicBool) -> Result<String, Error> {
+    fn ask(&self, tool: &Checked, args: &[&str], stop: &Stop) -> Result<String, Error> {
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-        let output = self.run(tool, args, Path::new("/"), Vec::new(), Vec::new(), cancel)?;
+        let output = self.run(tool, args, Path::new("/"), Vec::new(), Vec::new(), stop)?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 

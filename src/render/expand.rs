@@ -1,5 +1,7 @@
 //! Expands an ApplicationSet within the limits of one render: in this process, or in one of its own.
 
+pub(super) mod asked;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -7,41 +9,10 @@ use std::time::Duration;
 use super::failure::{RENDER_TIME_LIMIT, RUN_TIME_LIMIT};
 use super::machine::Isolation;
 use super::{Commit, Context, Error, Renderers, Watch, apart};
-use crate::application::set::{Answer, ApplicationSet, Clusters, Question};
-use crate::path::RepoPath;
-use crate::view::{Reads, Stop, View};
+use crate::application::set::{Answer, ApplicationSet};
+use crate::view::{Stop, View};
 
-/// A set, and what it is expanded by.
-pub struct Set<'a> {
-    /// The set.
-    pub set: &'a ApplicationSet,
-    /// The file that it stands in, or that holds what renders it.
-    pub file: &'a RepoPath,
-    /// Which set of the file it is, from 0, if it stands there itself.
-    pub ordinal: usize,
-    /// What it is asked.
-    pub question: &'a Question,
-    /// The clusters of the tree.
-    pub clusters: &'a Arc<Clusters>,
-}
-
-/// A set that reached a limit of this machine.
-#[derive(Debug)]
-pub struct Unexpanded {
-    /// Which limit, or why it was not expanded.
-    pub error: Error,
-    /// Everything of the dry tree that was looked at until then.
-    pub reads: Reads,
-    /// Whether it comes to the same wherever `reads` are confirmed.
-    pub repeats: bool,
-}
-
-impl Unexpanded {
-    pub(super) fn new(error: Error, reads: Reads) -> Self {
-        let repeats = error.is_limit() && !error.is_limit_of_commit();
-        Self { error, reads, repeats }
-    }
-}
+pub use asked::{Set, Unexpanded};
 
 impl Renderers {
     /// What a set makes. Errors: a limit of this machine.

@@ -140,14 +140,11 @@ impl Failure {
 
     /// A path that cannot be read, named at `span`: a mistake, unless it is the repository that failed.
     pub fn unreadable(error: ViewError, span: Span) -> Self {
-        let hint = match error {
-            ViewError::Backend { .. } => return Self::World(Error::View(error)),
-            ViewError::Submodule(_) => Some("copy the files into this repository"),
-            ViewError::LfsPointer(_) => Some("commit the file itself instead of storing it with Git LFS"),
-            _ => None,
-        };
+        if let ViewError::Backend { .. } = error {
+            return Self::World(Error::View(error));
+        }
         let mistake = Diagnostic::error(error.to_string()).at(span).refused(error.refusal());
-        Self::mistake(match hint {
+        Self::mistake(match error.hint() {
             Some(hint) => mistake.hint(hint),
             None => mistake,
         })

@@ -142,7 +142,8 @@ impl Replacing<'_> {
     fn file(&mut self, mention: &Mention, key: &Key) -> Result<(), Failure> {
         let span = || mention.span.clone();
         let kept = self.kept.find(key).map_err(|error| failure(&error, span()))?;
-        let below = kept.strip_prefix(&RepoPath::clean(inputs::DIR).unwrap_or_default()).unwrap_or_default();
+        let dir = self.kept.lock().map(|lock| lock.dir().path().clone()).unwrap_or_default();
+        let below = kept.strip_prefix(&dir).unwrap_or_default();
         let name = format!("{FILES}/{below}");
         let Ok(path) = mention.dir.resolve(&name) else { return Ok(()) };
         self.replaced.names.insert(path, kept);

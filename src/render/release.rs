@@ -101,9 +101,7 @@ impl Release {
             (Some(name), _) => Some(name.clone()),
             (None, Profile::Argocd) => Some(application.name.to_string()),
             (None, Profile::Proposal) => {
-                let text = format!("`{}` sets no release name, so Helm uses `release-name`", application.name);
-                let hint = format!("set `helm.releaseName: {}` in the drySource", application.name);
-                warnings.push(Diagnostic::warning(text).at(at(&["helm"])).hint(hint));
+                warnings.push(application.unnamed_release(at(&["helm"])));
                 None
             }
         };

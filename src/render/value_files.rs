@@ -81,22 +81,21 @@ impl ValueFiles<'_> {
         let Some(referenced) = self.application.referenced(text, span) else {
             return resolve(self.view, self.chart, &self.top(), text).map_err(|mistake| mistake.failure(span.clone()));
         };
-        let Referenced { path, input, .. } = referenced.map_err(Failure::mistake)?;
+        let Referenced { root, path, input } = referenced.map_err(Failure::mistake)?;
         if let Some(key) = input {
-            Kept::read(self.view).and_then(|kept| kept.holds(&key, &directory_of(&path))).map_err(|unusable| {
-                match unusable.world() {
+            Kept::read(self.view).and_then(|kept| kept.holds(&key, &root, &directory_of(&path))).map_err(
+                |unusable| match unusable.world() {
                     Some(world) => Failure::World(Error::View(world.clone())),
                     None => Failure::mistake(unusable.found_by(span)),
-                }
-            })?;
+                },
+            )?;
         }
         Ok(path)
     }
 
     /// The root of the repository that the chart is of, in the dry tree.
     fn top(&self) -> RepoPath {
-        let input = self.application.dry.input.as_ref();
-        input.map(crate::inputs::Key::place).unwrap_or_default()
+        self.application.dry.root.clone()
     }
 }
 

@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::apart::GRACE;
 use super::machine::Isolation;
 
 /// How much later than its limit work may be told to stop.
 const TICK: Duration = Duration::from_millis(50);
+
+/// How much longer than its time limit a render may take to notice that it is over.
+pub(super) const GRACE: Duration = Duration::from_secs(1);
 
 /// How many ticks later the process is given up, when somebody goes on after it.
 const GRACE_TICKS: u128 = GRACE.as_nanos() / TICK.as_nanos();

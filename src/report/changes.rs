@@ -2,6 +2,7 @@
 
 mod alike;
 mod dangers;
+mod effect;
 mod html;
 mod json;
 mod markdown;
@@ -13,10 +14,10 @@ mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::application::AppName;
+use crate::application::{AppName, BranchName};
 use crate::diag::Diagnostic;
-use crate::diff::{self, Change, ObjectDiff, Options, Pruning, Sides, compare_all};
-use crate::hydrate::{InputChange, MergeBase, Preview, PreviewedBranch, PreviewedPath};
+use crate::diff::{self, Change, ObjectDiff, Options, Pruning, Sides, Words, compare_all};
+use crate::hydrate::{End, InputChange, LikeBranch, MergeBase, Preview, PreviewedBranch, PreviewedPath, is_production};
 use crate::manifest::{self, Manifest, Source};
 use crate::path::RepoPath;
 
@@ -51,6 +52,21 @@ pub struct EnvironmentDiff {
     pub branch: PreviewedBranch,
     /// The Applications whose manifests would change, by path.
     pub applications: Vec<ApplicationDiff>,
+    /// What a new one is most like, and the differences.
+    pub like: Option<LikeEnvironment>,
+}
+
+/// Another environment that a new one is much like.
+#[derive(Debug)]
+pub struct LikeEnvironment {
+    /// Its branch.
+    pub branch: BranchName,
+    /// The word of its name, and that of the new one's in its place; both count as the same.
+    pub words: Option<Words>,
+    /// The Applications that differ, as if they had been changed, by path.
+    pub applications: Vec<ApplicationDiff>,
+    /// Its Applications that the new one lacks.
+    pub others: Vec<AppName>,
 }
 
 /// What would become of the manifests of one destination path.
@@ -66,8 +82,12 @@ pub struct ApplicationDiff {
     pub rule: Option<usize>,
     /// What becomes of the path.
     pub change: Change,
-    /// Where the Application wrote to before, if that was elsewhere.
-    pub moved_from: Option<RepoPath>,
+    /// Where the Application wrote to before, if that was elsewhere: a path, and its branch if that is another one.
+    pub moved_from: Option<String>,
+    /// The Application that wrote to the path before, if that was another one.
+    pub renamed_from: Option<AppName>,
+    /// What Argo CD does about an Application that goes, or has another name.
+    pub effect: Option<String>,
     /// The objects that differ, by namespace, name and kind. None when only the way they are written does.
     pub objects: Vec<ObjectDiff>,
     /// Where objects of it go, and what Argo CD does about it.
@@ -79,11 +99,18 @@ pub struct ApplicationDiff {
 impl Changes {
     /// Compares the manifests of a preview.
     pub fn new(preview: Preview, reveal_secrets: bool) -> Self {
+        let mut preview = preview;
+        let from_elsewhere = moved_between(&mut preview.environments);
         let environments = preview.environments.into_iter().map(|mut branch: PreviewedBranch| {
             let dry_commits = branch.dry_sha_before.clone().map(|before| (before, branch.dry_sha.clone()));
             let options = Options { dry_commits, reveal_secrets, ..Options::default() };
-            let applications = applications(paired(std::mem::take(&mut branch.paths)), &options);
-            EnvironmentDiff { applications, branch }
+            let mut paths = paired(std::mem::take(&mut branch.paths));
+            for (path, moved_from) in &mut paths {
+                let from = from_elsewhere.get(&(branch.branch.clone(), path.path.clone()));
+                *moved_from = moved_from.take().or_else(|| from.cloned());
+            }
+            let like = branch.like.take().map(|like| LikeEnvironment::new(like, &paths, &options));
+            EnvironmentDiff { applications: applications(paths, &options), like, branch }
         });
         let mut environments: Vec<EnvironmentDiff> = environments.collect();
         environments.sort_by_cached_key(|environment| is_production(environment.branch.branch.as_str()));
@@ -137,6 +164,33 @@ impl ApplicationDiff {
         self.name.as_ref().map_or(self.path.as_str(), AppName::as_str)
     }
 
+    /// Whether it has its name and place of before, or had none.
+    fn is_in_place(&self) -> bool {
+        self.renamed_from.is_none() && self.moved_from.is_none()
+    }
+
+    /// What becomes of it, as a word behind its name; empty when its objects change and nothing else.
+    pub fn what(&self) -> String {
+        let renamed = self.renamed_from.as_ref().map(|name| format!("was {name}"));
+        let moved = self.moved_from.as_ref().map(|from| format!("moved from {from}"));
+        match self.change {
+            Change::Added => "new".to_owned(),
+            Change::Removed => "removed".to_owned(),
+            Change::Changed => renamed.into_iter().chain(moved).collect::<Vec<_>>().join(", "),
+        }
+    }
+
+    /// What Argo CD does, and what else has to be known, before its objects.
+    pub fn notes(&self) -> Vec<String> {
+        if let Some(why) = &self.unreadable {
+            return vec![format!("what is on the branch cannot be compared: {why}")];
+        }
+        let notes: Vec<String> = self.effect.iter().chain(&self.handed_over).cloned().collect();
+        let is_empty = self.objects.is_empty() && notes.is_empty();
+        let is_same = is_empty && self.change == Change::Changed && self.moved_from.is_none();
+        if is_same { vec!["the same objects, written differently".to_owned()] } else { notes }
+    }
+
     /// What makes it and the rule that hydrates it, where that may be why it comes, goes or moves.
     pub fn origin(&self) -> Option<String> {
         let comes_or_goes = self.change != Change::Changed || self.moved_from.is_some();
@@ -147,15 +201,39 @@ impl ApplicationDiff {
     }
 }
 
-/// Whether a branch is called after production: a part of its name is, as in `environments/prod-eu`.
-fn is_production(branch: &str) -> bool {
-    let mut words = branch.split(|c: char| !c.is_ascii_alphanumeric());
-    words.any(|word| ["prod", "production", "prd", "live"].iter().any(|name| word.eq_ignore_ascii_case(name)))
+/// Has each Application that leaves a branch for another one start there with what it had; says where it comes from.
+fn moved_between(environments: &mut [PreviewedBranch]) -> BTreeMap<(BranchName, RepoPath), String> {
+    let mut moves = Vec::new();
+    for (number, environment) in environments.iter().enumerate() {
+        for (index, path) in environment.paths.iter().enumerate().filter(|(_, path)| path.new.is_none()) {
+            if let Some(End::Moves(branch, to)) = path.former.as_ref().map(|former| &former.end)
+                && *branch != environment.branch
+            {
+                let from = format!("{} on {}", path.path, environment.branch);
+                moves.push(((number, index), (branch.clone(), to.clone()), from));
+            }
+        }
+    }
+    let mut moved = BTreeMap::new();
+    for ((number, index), place, from) in moves {
+        let arrives = |environment: &&mut PreviewedBranch| environment.branch == place.0;
+        let arriving = environments.iter().position(|environment| environment.branch == place.0);
+        let is_new = |path: &&PreviewedPath| path.path == place.1 && path.old.is_none();
+        let is_there = arriving.and_then(|at| environments.get(at)?.paths.iter().find(is_new)).is_some();
+        let leaving = environments.get_mut(number).and_then(|environment| environment.paths.get_mut(index));
+        let Some(old) = leaving.filter(|_| is_there).and_then(|path| path.old.take()) else { continue };
+        let there = environments.iter_mut().find(arrives).into_iter().flat_map(|one| &mut one.paths);
+        if let Some(path) = there.into_iter().find(|path| path.path == place.1) {
+            path.old = Some(old);
+            moved.insert(place, from);
+        }
+    }
+    moved
 }
 
 /// The paths, and where the Application of each was before: one that goes and one that comes are one that moved, when
 /// they belong to the same Application.
-fn paired(paths: Vec<PreviewedPath>) -> Vec<(PreviewedPath, Option<RepoPath>)> {
+fn paired(paths: Vec<PreviewedPath>) -> Vec<(PreviewedPath, Option<String>)> {
     let (mut gone, mut rest): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| path.new.is_none());
     let mut paired = Vec::new();
     for mut path in rest.drain(..) {
@@ -165,7 +243,7 @@ fn paired(paths: Vec<PreviewedPath>) -> Vec<(PreviewedPath, Option<RepoPath>)> {
             .map(|index| gone.remove(index));
         let moved_from = moved.map(|gone| {
             path.old = gone.old;
-            gone.path
+            gone.path.to_string()
         });
         paired.push((path, moved_from));
     }
@@ -174,18 +252,36 @@ fn paired(paths: Vec<PreviewedPath>) -> Vec<(PreviewedPath, Option<RepoPath>)> {
     paired
 }
 
-fn applications(paths: Vec<(PreviewedPath, Option<RepoPath>)>, options: &Options) -> Vec<ApplicationDiff> {
+impl LikeEnvironment {
+    /// Compares a new environment with what it is like.
+    fn new(like: LikeBranch, paths: &[(PreviewedPath, Option<String>)], options: &Options) -> Self {
+        let LikeBranch { branch, words, mut manifests, others } = like;
+        let counterpart = |(path, _): &(PreviewedPath, Option<String>)| {
+            let old = manifests.remove(&path.path);
+            let is_changed = old.is_none() || old != path.new;
+            is_changed.then(|| (PreviewedPath { old, former: None, ..path.clone() }, None))
+        };
+        let changed = paths.iter().filter_map(counterpart);
+        let mut applications: Vec<_> = changed.flat_map(|path| applications(vec![path], options)).collect();
+        applications.retain(|one| one.change != Change::Changed || one.objects.iter().any(|object| !object.is_noise()));
+        Self { branch, words, applications, others }
+    }
+}
+
+fn applications(paths: Vec<(PreviewedPath, Option<String>)>, options: &Options) -> Vec<ApplicationDiff> {
     let (sides, unreadable): (Vec<Sides>, Vec<Option<String>>) =
         paths.iter().map(|(path, _)| sides(path, options)).unzip();
     let objects = compare_all(&sides);
-    let rest = paths.into_iter().zip(objects).zip(unreadable);
+    let rest = paths.into_iter().zip(objects).zip(unreadable.into_iter().zip(&sides));
     let mut applications: Vec<ApplicationDiff> = rest
-        .map(|(((path, moved_from), objects), unreadable)| ApplicationDiff {
+        .map(|(((path, moved_from), objects), (unreadable, sides))| ApplicationDiff {
             change: match (&path.old, &path.new) {
-                (None, _) => Change::Added,
                 (_, None) => Change::Removed,
+                (None, _) => Change::Added,
                 _ => Change::Changed,
             },
+            effect: effect::of(&path, &objects, sides.old.len()),
+            renamed_from: path.former.filter(|_| path.new.is_some()).map(|former| former.name),
             path: path.path,
             name: path.application,
             made_by: path.made_by,
@@ -211,7 +307,12 @@ fn sides(path: &PreviewedPath, options: &Options) -> (Sides, Option<String>) {
         let Some(text) = text else { return Ok(Vec::new()) };
         manifest::read(text, Source::Output("the environment branch")).map_err(|error| error.diagnostic.message)
     };
-    let options = Options { pruning: path.pruning, namespace: path.namespace.clone(), ..options.clone() };
+    let options = Options {
+        pruning: path.pruning,
+        namespace: path.namespace.clone(),
+        handed_over: path.former.is_some(),
+        ..options.clone()
+    };
     match read(&path.old).and_then(|old| Ok((old, read(&path.new)?))) {
         Ok((old, new)) => (Sides { old, new, options }, None),
         Err(why) => (Sides { old: Vec::new(), new: Vec::new(), options }, Some(why)),
@@ -222,14 +323,20 @@ fn sides(path: &PreviewedPath, options: &Options) -> (Sides, Option<String>) {
 ///
 /// Reference: argo-cd 3.4 docs/user-guide/resource_tracking.md: an object is that Application's which applied it last.
 fn handed_over(applications: &[ApplicationDiff], pruning: &[Pruning]) -> BTreeMap<usize, String> {
-    let mut to: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
+    let mut to: BTreeMap<usize, (BTreeSet<&str>, bool)> = BTreeMap::new();
     for application in applications {
-        for from in application.objects.iter().filter_map(|object| object.moved_from) {
-            to.entry(from).or_default().insert(application.title());
+        for object in &application.objects {
+            let Some(from) = object.moved_from else { continue };
+            let (names, are_recreated) = to.entry(from).or_insert((BTreeSet::new(), true));
+            names.insert(application.title());
+            *are_recreated &= object.is_recreated;
         }
     }
-    let text = |(from, to): (usize, BTreeSet<&str>)| {
+    let text = |(from, (to, are_recreated)): (usize, (BTreeSet<&str>, bool))| {
         let to = to.into_iter().collect::<Vec<_>>().join(", ");
+        if are_recreated {
+            return (from, format!("objects come in another namespace with {to}"));
+        }
         let title = applications.get(from).map_or("", ApplicationDiff::title);
         let what = match pruning.get(from) {
             Some(Pruning::Cascade) => {

@@ -1,3 +1,5 @@
+//! Writes to a terminal or to git's sideband, whose reader may be slow or gone.
+
 use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::time::Duration;

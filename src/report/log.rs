@@ -1,3 +1,5 @@
+//! The log: a line of JSON for each event.
+
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt as _;

@@ -1,3 +1,5 @@
+//! Colours.
+
 use std::fmt::{self, Write as _};
 use std::process::Command;
 

@@ -1,3 +1,5 @@
+//! The report of a run, as text.
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 

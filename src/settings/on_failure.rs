@@ -74,6 +74,15 @@ impl OnFailure {
         if is_named { Held::Application } else { Held::Branch }
     }
 
+    /// The globs that match none of `branches`.
+    pub fn unused<'b>(&self, branches: impl Iterator<Item = &'b BranchName> + Clone) -> Vec<&str> {
+        let Self::Chosen(Chosen { application }) = self else { return Vec::new() };
+        let is_used = |glob: &&str| {
+            Patterns::new([*glob]).is_ok_and(|pattern| branches.clone().any(|branch| pattern.matches(branch.as_str())))
+        };
+        application.iter().map(String::as_str).filter(|glob| !is_used(glob)).collect()
+    }
+
     /// Errors: a glob that is none.
     pub(super) fn check(&self) -> Result<(), SettingsError> {
         let Self::Chosen(Chosen { application }) = self else { return Ok(()) };

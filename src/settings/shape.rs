@@ -62,6 +62,7 @@ const KEYS: &[Key] = &[
     optional("applicationsTo", Shape::Text),
     optional("argocdNamespace", Shape::Text),
     key("applicationSets", Shape::Named(&Shape::Keys(&[needed("parameters", Shape::Text)]))),
+    key("vendorDirectory", Shape::Text),
     key("branches", Shape::Texts),
     key("knownFields", Shape::Texts),
     key("adopt", Shape::Texts),

@@ -47,7 +47,7 @@ pub enum Effects {
         calls: Calls,
         /// 0 to 2.
         number: u8,
-        /// Whether nobody will see what is rendered, so that keys may be good for nothing: quick to make, and weak.
+        /// Whether what is rendered will not be used, so that keys may be good for nothing: quick to make, and weak.
         sketch: bool,
     },
 }
@@ -79,7 +79,7 @@ struct Chance {
     now: jiff::Timestamp,
 }
 
-/// The effects of one render, with what tells its calls apart.
+/// The effects of one render, with what distinguishes its calls.
 #[derive(Default)]
 pub(super) struct Source {
     effects: Effects,
@@ -104,7 +104,7 @@ impl Source {
         self.chance(function, caller, Refused::Clock).map(|chance| chance.now)
     }
 
-    /// A stream of random bytes for one call of a function that may have it; `call` tells it from other calls.
+    /// A stream of random bytes for one call of a function that may have it; `call` distinguishes it from other calls.
     pub fn random(
         &mut self,
         function: &str,

@@ -103,7 +103,7 @@ impl Refused {
 pub struct RefusedCall {
     /// Why.
     pub refused: Refused,
-    /// What tells it from other calls.
+    /// What distinguishes it from other calls.
     pub site: Site,
     /// The calls of templates that led there, outermost first, and its own place; of very many some in between are left
     /// out. Those by the `template` action are among them, which [`Failure::levels`] leaves out, as Go does.
@@ -151,12 +151,17 @@ struct Inner {
     /// Innermost first, because that is how they come.
     levels: Vec<Level>,
     cause: Cause,
+    /// How long all prefixes are together.
+    prefix_bytes: usize,
 }
+
+/// How long all texts may be that functions put before an error: each call inside another adds one.
+const PREFIX_BYTES_MAX: usize = 1 << 20;
 
 impl Failure {
     /// A failure by its cause.
     pub fn new(cause: Cause) -> Self {
-        Self(Box::new(Inner { prefix: String::new(), levels: Vec::new(), cause }))
+        Self(Box::new(Inner { prefix: String::new(), levels: Vec::new(), cause, prefix_bytes: 0 }))
     }
 
     /// A function's own error.
@@ -165,8 +170,17 @@ impl Failure {
     }
 
     /// The same with a text before everything so far, as a function puts it when it passes on an error.
-    pub fn within(mut self, prefix: &str) -> Self {
-        self.0.prefix.insert_str(0, prefix);
+    pub fn within(self, prefix: &str) -> Self {
+        self.within_made(|| prefix.to_owned())
+    }
+
+    /// The same with a text that is made only if there is room for one more.
+    pub fn within_made(mut self, prefix: impl FnOnce() -> String) -> Self {
+        if self.0.prefix_bytes <= PREFIX_BYTES_MAX {
+            let prefix = prefix();
+            self.0.prefix_bytes += prefix.len();
+            self.0.prefix.insert_str(0, &prefix);
+        }
         self
     }
 

@@ -1,3 +1,5 @@
+//! The files of a directory on disk.
+
 use std::collections::HashMap;
 use std::fs;
 use std::io;

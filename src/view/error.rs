@@ -1,3 +1,5 @@
+//! Why a path cannot be read.
+
 use crate::diag::Refusal;
 use crate::path::RepoPath;
 
@@ -64,6 +66,15 @@ impl ViewError {
     /// Whether there is simply nothing at the path.
     pub fn is_missing(&self) -> bool {
         matches!(self, ViewError::Missing(_) | ViewError::LinkNowhere { .. })
+    }
+
+    /// How to bring content that is elsewhere into the repository.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            ViewError::Submodule(_) => Some("copy the files into this repository"),
+            ViewError::LfsPointer(_) => Some("commit the file itself instead of storing it with Git LFS"),
+            _ => None,
+        }
     }
 
     /// Why a render that needs the file is refused: its content is not in the repository.

@@ -1,3 +1,5 @@
+//! Results that depend on the content of a file alone.
+
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,3 +1,5 @@
+//! Files in memory.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! The files of a git tree.
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,8 +1,10 @@
 //! The refs of a remote in a place of their own, where they can be worked on as in the repository itself.
 
+mod partial;
+
 use std::path::Path;
 
-use super::{Error, partial};
+use super::Error;
 use crate::git::{self, Expected, Git, Location, ObjectId, RefEdit, Refs, Repository, update_refs};
 use crate::metadata::NOTES_REF;
 use crate::settings::SETTINGS_REF;

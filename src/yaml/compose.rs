@@ -148,7 +148,7 @@ impl<'a> Composer<'a> {
             | EventKind::SequenceEnd
             | EventKind::MappingEnd => return Err(unexpected(mark)),
         };
-        // Before the content of a collection: an alias may name the collection that it stands in.
+        // Before the content of a collection: an alias may name the collection that it is in.
         if let Some(name) = event.anchor {
             self.anchors.insert(name);
         }

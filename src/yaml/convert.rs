@@ -51,9 +51,9 @@ struct Converter<'a> {
     aliased: usize,
     /// The size of the scalars among those of aliases.
     aliased_bytes: usize,
-    /// What JSON can't have, told if all else is right: a key or a number.
+    /// What JSON can't have, reported if all else is right: a key or a number.
     unsupported: Option<Error>,
-    /// What go-yaml collects and tells at the end.
+    /// What go-yaml collects and reports at the end.
     mistakes: Vec<(String, Mark)>,
 }
 

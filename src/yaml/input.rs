@@ -1,4 +1,5 @@
 //! Bytes to text: encodings, and the characters that YAML allows.
+#![expect(clippy::indexing_slicing, reason = "a table has all bytes")]
 
 use std::borrow::Cow;
 

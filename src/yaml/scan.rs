@@ -302,7 +302,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn fetch_block_entry(&mut self) -> Result<()> {
-        // In the flow context the parser tells what is wrong, for it knows more.
+        // In the flow context the parser reports what is wrong, for it knows more.
         if self.flow_level == 0 {
             if !self.simple_key_allowed {
                 return Err(self.misplaced("block sequence entries are not allowed in this context"));

@@ -1,3 +1,5 @@
+//! Values as JSON has them.
+
 use std::collections::BTreeMap;
 
 /// A mapping of JSON: string keys, in the order of their bytes, as Go's `encoding/json` writes them.

@@ -92,6 +92,101 @@ pub const CASES: &[Case] = &[
             dry.chart(format!("x: {{{{ regexMatch \"{}\" (repeat 100000 \"abbabaaab\") }}}}", ways.join("|")));
         },
     },
+    Case {
+        name: "a regular expression on a million texts",
+        expected: LIMIT,
+        build: |dry| {
+            limited(dry);
+            let pattern = "[0-9a-f]*8[0-9a-f]{700}[g-z]";
+            let text = "(sha256sum (toString $n) | repeat 20)";
+            dry.chart(format!(
+                "{{{{ range $n := until 1000000 }}}}{{{{ $_ := regexMatch \"{pattern}\" {text} }}}}{{{{ end }}}}"
+            ));
+        },
+    },
+    Case {
+        name: "a regular expression on one long match",
+        expected: "a regular expression takes too long",
+        build: |dry| {
+            dry.chart("x: {{ regexReplaceAll \"(a|b|(c))*([ab]{900})?\" (repeat 300000 \"abbabaaab\") \"$1\" | len }}");
+        },
+    },
+    Case {
+        name: "a regular expression with 20,000 groups",
+        expected: "a regular expression takes too long",
+        build: |dry| {
+            dry.chart("x: {{ regexReplaceAll (print (repeat 20000 \"(a?)\") \".+\") (repeat 30 \"b\") \"$1\" }}");
+        },
+    },
+    Case {
+        name: "a regular expression with 40,000 classes",
+        expected: "a regular expression takes too long",
+        build: |dry| {
+            dry.chart("x: {{ regexMatch (print \"(?i)\" (repeat 40000 \"\\\\pL\")) \"x\" }}");
+        },
+    },
+    Case {
+        name: "a regular expression with 8,000 ranges without case",
+        expected: "a regular expression takes too long",
+        build: |dry| {
+            dry.chart("x: {{ regexMatch (print \"(?i)[\" (repeat 8000 \"\\\\x{0}-\\\\x{10ffff}\") \"]\") \"x\" }}");
+        },
+    },
+    Case {
+        name: "a mistake 900 calls of tpl deep, each of 1 MB",
+        expected: "error: ",
+        build: |dry| {
+            let text = "{{ $_ := set . \\\"n\\\" (add .n 1) }}{{ if lt (int .n) 900 }}{{ tpl .t . }}{{ else }}{{ index 1 2 }}{{ end }}";
+            dry.chart(format!(
+                "{{{{ $t := print \"{{{{/* \" (repeat 1000000 \"'\") \" */}}}}{text}\" }}}}{{{{ $d := dict \"Template\" .Template \"n\" 0 \"t\" $t }}}}{{{{ tpl $t $d }}}}"
+            ));
+        },
+    },
+    Case {
+        name: "Jsonnet that goes on and on",
+        expected: "takes more than 3 seconds to render",
+        build: |dry| {
+            limited(dry);
+            // The limit of programs is not what ends it.
+            dry.server.git(&["config", "--unset", "hydrate.timeLimit"]);
+            dry.x_with("directory: {jsonnet: {}}");
+            dry.file("apps/x/dev/a.jsonnet", "local f(n) = if n == 0 then 0 else f(n - 1) + f(n - 1); f(60)");
+        },
+    },
+    Case {
+        name: "a schema of 40,000 anchors",
+        expected: RENDERS,
+        build: |dry| {
+            dry.chart(config_map("x", "y"));
+            let all = lines(40_000, |n| format!("\"d{n}\": {{\"$anchor\": \"a{n}\"}},"));
+            let draft = "https://json-schema.org/draft/2020-12/schema";
+            dry.file(
+                "apps/x/dev/values.schema.json",
+                format!("{{\"$schema\": \"{draft}\", \"$defs\": {{{all}\"x\": {{}}}}}}"),
+            );
+        },
+    },
+    Case {
+        name: "a schema of 20,000 values for 20,000 items",
+        expected: LIMIT,
+        build: |dry| {
+            limited(dry);
+            dry.chart("a: b\n");
+            let values = lines(20_000, |n| format!("{{\"k\": [{n}]}},"));
+            let text = format!("{{\"properties\": {{\"a\": {{\"items\": {{\"enum\": [{values}1]}}}}}}}}");
+            dry.file("apps/x/dev/values.schema.json", text);
+            dry.file("apps/x/dev/values.yaml", format!("a:\n{}", lines(20_000, |n| format!("- {{k: [-{n}]}}"))));
+        },
+    },
+    Case {
+        name: "a schema of 2,000 large patterns",
+        expected: "expression too large",
+        build: |dry| {
+            dry.chart("a: b\n");
+            let all = lines(2_000, |n| format!("\"p{n}\": {{\"pattern\": \"\\\\pL{{{}}}\"}},", 560 + n % 40));
+            dry.file("apps/x/dev/values.schema.json", format!("{{\"properties\": {{{all}\"x\": {{}}}}}}"));
+        },
+    },
     Case { name: "contains, often", expected: LIMIT, build: |dry| often(dry, STRING, "contains \"2\" $s") },
     Case { name: "int, often", expected: EITHER, build: |dry| often(dry, STRING, "int $s") },
     Case { name: "float64, often", expected: EITHER, build: |dry| often(dry, STRING, "float64 $s") },

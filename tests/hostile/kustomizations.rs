@@ -42,6 +42,15 @@ pub const CASES: &[Case] = &[
         },
     },
     Case {
+        name: "a mistake 40 components deep",
+        expected: "none.yaml",
+        build: |dry| {
+            with(dry, "components: [../c0]");
+            (0..40).for_each(|n| component(dry, &format!("c{n}"), &format!("components: [../c{}]", n + 1)));
+            component(dry, "c40", "resources: [none.yaml]");
+        },
+    },
+    Case {
         name: "bases that double 40 times",
         expected: "error:",
         build: |dry| {

@@ -256,9 +256,53 @@ fn what_only_looks_writes_nothing() {
         clean(args, 0);
     }
     clean(&["--verify"], 0);
+    // Of a commit, whatever the working tree has.
+    clean(&["--check", "HEAD"], 0);
+    assert!(clean(&["--check", "HEAD~1"], 1).contains("is not in this repository"));
+    assert!(clean(&["--dry-run", "HEAD~1"], 0).starts_with("+ chart web ^1 of "));
+    assert!(vendor(&dry, &["HEAD"]).exits(2).stderr.contains("--check, --verify and --dry-run"));
     for args in
         [&["--check", "--verify"][..], &["--check", "--prune"], &["--verify", "--update"], &["--check", "--dry-run"]]
     {
         assert_eq!(vendor(&dry, args).code, Some(2), "{args:?}");
     }
+}
+
+#[test]
+fn a_merge_conflict_in_the_lock_file_is_resolved_and_ranges_stay_where_they_are() {
+    let (lab, charts) = with_charts(&[("web", "1.2.3"), ("db", "0.1.0"), ("cache", "0.1.0")]);
+    let url = charts.url();
+    let line = |name: &str, version: &str| format!("- {{name: {name}, version: {version}, repository: '{url}'}}\n");
+    let dry = charted(&lab, &line("web", "~1.2.0"));
+    vendor(&dry, &[]).success();
+    dry.commit("Vendor", &[]);
+    let with = |name: &str| {
+        let other = format!("charts/{name}");
+        let chart = format!("apiVersion: v2\nname: {name}\nversion: 0.1.0\ndependencies:\n{}", line(name, "0.1.0"));
+        dry.commit(
+            name,
+            &[
+                (&format!("{other}-app/Chart.yaml"), &chart),
+                (&format!("applications/{name}.yaml"), &application(&format!("{name}-app"), &format!("{other}-app"))),
+            ],
+        );
+        vendor(&dry, &[]).success();
+        dry.commit("Vendor", &[]);
+    };
+    dry.git(&["switch", "-q", "-c", "other"]);
+    with("db");
+    dry.git(&["switch", "-q", "main"]);
+    with("cache");
+    assert!(dry.run("git", &["merge", "-q", "other"]).code != Some(0), "a conflict");
+    assert!(dry.file(LOCK).expect("there").contains("<<<<<<<"));
+    repository(&lab.path("charts"), &[("web", "1.2.4"), ("web", "1.2.3"), ("db", "0.1.0"), ("cache", "0.1.0")]);
+    let told = dry.hydrate(&["check", "--worktree"]).exits(1).stdout;
+    assert!(told.contains("hint: run `git hydrate vendor`, which resolves it"), "{told}");
+    vendor(&dry, &[]).success();
+    let lock = dry.file(LOCK).expect("there");
+    assert!(lock.contains("version = \"1.2.3\"") && !lock.contains("1.2.4") && !lock.contains("<<<<<<<"), "{lock}");
+    assert!(lock.contains("name = \"db\"") && lock.contains("name = \"cache\""), "{lock}");
+    dry.git(&["add", "-A"]);
+    dry.git(&["commit", "-q", "-m", "Merge"]);
+    dry.hydrate(&["vendor", "--check"]).success();
 }

@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::process::Stdio;
+use std::sync::{Arc, Mutex};
 
 use super::{BASE, kustomized, upstream, vendor};
 use crate::servers::{Liar, git_server, git_server_with, respond};
@@ -158,4 +159,46 @@ fn an_endless_pack_ends_at_its_limit() {
     let answer = vendor(&dry, &["--timeout", "1"]).exits(2);
     let expected = ["timed out", "the server sent more than"];
     assert!(expected.iter().any(|expected| answer.stderr.contains(expected)), "{}", answer.stderr);
+}
+
+/// A server may name bundles and packs of any other address, which git then fetches before anybody looks at it.
+#[test]
+fn bundles_and_packs_that_a_server_names_elsewhere_are_not_fetched() {
+    let lab = Lab::new();
+    upstream(&lab, BASE);
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let notes = asked.clone();
+    let elsewhere = Liar::start(move |request, stream| {
+        notes.lock().expect("one at a time").push(request.path.clone());
+        respond(stream, "404 Not Found", "", b"");
+    });
+    let bare = Repo::at(&lab, "git/upstream.git");
+    let blob = bare.git(&["rev-parse", "v1:base/map.yaml"]);
+    let (bundle, pack) = (format!("{}/one.bundle", elsewhere.url()), format!("{}/one.pack", elsewhere.url()));
+    let pack = format!("{blob} {} {pack}", "1".repeat(40));
+    let advertised = [
+        ("uploadpack.advertiseBundleURIs", "true"),
+        ("bundle.version", "1"),
+        ("bundle.mode", "all"),
+        ("bundle.one.uri", &bundle),
+        ("uploadpack.allowSidebandAll", "true"),
+        ("uploadpack.blobPackfileUri", &pack),
+    ];
+    let git = git_server_with(&lab.path("git"), &advertised);
+    let url = format!("{}/upstream.git", git.url());
+    let dry = kustomized(&lab, &format!("resources: ['{url}//base?ref=v1']\n"));
+    let heard = || std::mem::take(&mut *asked.lock().expect("one at a time"));
+    // What git does that nobody told otherwise.
+    let clone = lab.path("clone").display().to_string();
+    dry.run("git", &["-c", "transfer.bundleURI=true", "clone", "-q", &url, &clone]);
+    assert_eq!(heard(), ["/one.bundle"]);
+    dry.run("git", &["-c", "fetch.uriProtocols=http", "fetch", "-q", &url, "v1"]);
+    assert_eq!(heard(), ["/one.pack"]);
+    // The user's own git may be told to: ours is not.
+    dry.git(&["config", "--global", "transfer.bundleURI", "true"]);
+    dry.git(&["config", "--global", "fetch.bundleURI", &bundle]);
+    dry.git(&["config", "--global", "fetch.uriProtocols", "http,https"]);
+    vendor(&dry, &[]).success();
+    assert!(dry.file(super::LOCK).expect("there").contains("kind = \"git\""));
+    assert_eq!(heard(), Vec::<String>::new());
 }

@@ -145,3 +145,26 @@ fn dependencies_from_a_registry_are_those_that_helm_takes() {
         }
     }
 }
+
+/// A password that Helm or Docker keeps is as good as one of git's.
+#[test]
+#[ignore = "needs docker-registry, openssl, and Helm in the directory that GIT_HYDRATE_TEST_TOOLS names"]
+fn a_login_of_helm_or_docker_is_enough() {
+    let filled = Filled::start();
+    let (lab, dry) = (&filled.lab, &filled.dry);
+    dry.git(&["config", "--unset", "credential.helper"]);
+    let url = filled.url();
+    let line = format!("helmCharts: [{{name: web, version: 1.2.3, repo: '{url}', releaseName: a}}]\n");
+    dry.commit("Use a chart", &[("web/kustomization.yaml", &line)]);
+    // Helm logged in to push.
+    filled.vendor(&[]).success();
+    dry.commit("Vendor", &[]);
+    fs::remove_file(lab.path("home/.config/helm/registry/config.json")).expect("there");
+    assert!(filled.vendor(&["--verify"]).exits(1).stdout.contains("401"));
+    fs::create_dir(lab.path("home/.docker")).expect("made");
+    let auth = data_encoding::BASE64.encode(b"user:word");
+    let config = format!("{{\"auths\": {{\"https://{}/v2/\": {{\"auth\": \"{auth}\"}}}}}}", filled.registry.host);
+    fs::write(lab.path("home/.docker/config.json"), config).expect("written");
+    filled.vendor(&["--verify"]).success();
+    assert!(!dry.file(super::LOCK).expect("there").contains("word"));
+}

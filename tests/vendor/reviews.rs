@@ -12,7 +12,8 @@ fn bumped() -> (Lab, Liar, Repo) {
     let dry = charted(&lab, &web(&charts, "1.2.3"));
     vendor(&dry, &[]).success();
     dry.commit("Vendor", &[]);
-    dry.push().success();
+    let told = dry.push().success().stderr;
+    assert!(told.contains("environments/dev  new -> "), "{told}");
     let mut newer = chart("web", "1.3.0");
     let more = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\n";
     newer.push(("web/templates/more.yaml".to_owned(), more.to_owned()));
@@ -70,7 +71,11 @@ fn whoever_pushes_sees_them_before_the_push() {
     let (_lab, charts, dry) = bumped();
     dry.hydrate(&["install", "--client"]).success();
     dry.git(&["fetch", "-q"]);
+    // What the push is compared with.
+    let fetched = dry.git(&["log", "-1", "--format=%(trailers:key=Hydrate-Dry,valueonly)", "origin/environments/dev"]);
+    assert_eq!(fetched.trim(), dry.git(&["rev-parse", "HEAD~1"]));
     let Answer { stderr, .. } = dry.push().success();
+    assert!(!stderr.contains("this push is not checked"), "{stderr}");
     assert!(inputs(&stderr).starts_with(&expected(&charts)), "{stderr}");
     let (above, below) = (stderr.find("inputs from elsewhere"), stderr.find("environments/dev "));
     assert!(above < below, "{stderr}");

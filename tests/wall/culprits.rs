@@ -76,6 +76,32 @@ spec:
     ],
 };
 
+/// A set that reads what it makes from files.
+pub const SET_OF_FILES: Culprit = Culprit {
+    files: |value| {
+        let set = "apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: culprit}
+spec:
+  generators:
+  - git:
+      repoURL: https://git.example.com/dry.git
+      revision: main
+      files: [{path: 'elements/*.yaml'}]
+  template:
+    metadata: {name: '{{name}}-{{env}}'}
+    spec:
+      destination: {namespace: '{{name}}'}
+      sourceHydrator:
+        drySource: {repoURL: https://git.example.com/dry.git, targetRevision: main, path: 'apps/{{name}}/{{env}}'}
+        syncSource: {targetBranch: 'environments/{{env}}', path: '{{name}}'}
+";
+        let element = ("elements/shop.yaml", "name: shop\nenv: prod\n".to_owned());
+        vec![("sets/culprit.yaml", set.to_owned()), element, shop(value)]
+    },
+    ..SET
+};
+
 const PARENT: Culprit = Culprit {
     name: "culprit",
     files: |value| {
@@ -142,11 +168,6 @@ pub fn turned(culprit: &Culprit, does: &str) -> (Lab, Repo, Repo) {
 }
 
 impl Culprit {
-    /// Whether it makes Applications.
-    pub fn is_maker(&self) -> bool {
-        !self.says.is_empty()
-    }
-
     /// What it does from now on.
     pub fn does(&self, lab: &Lab, does: &str) {
         // All others end by themselves, however busy this machine is. With another limit everything would be tried again.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::super::read::{MARK, may_be_plain};
 use super::super::search::{KUSTOMIZATIONS, is_kustomization};
 use super::super::{Application, field};
-use crate::inputs::{self, Remote};
+use crate::inputs::{InputsDir, Remote};
 use crate::path::RepoPath;
 use crate::view::{ContentId, Entry, Files, Kind, View};
 
@@ -30,6 +30,8 @@ pub struct Reach {
     files: HashMap<ContentId, bool>,
     /// Whether Applications without the word count.
     has_rules: bool,
+    /// Where inputs are.
+    inputs: InputsDir,
 }
 
 /// What stands in a directory and below it.
@@ -46,8 +48,8 @@ struct Below {
 
 impl Reach {
     /// Nothing is known yet. With rules, Applications without the word count.
-    pub fn new(has_rules: bool) -> Self {
-        Self { has_rules, ..Self::default() }
+    pub fn new(has_rules: bool, inputs: &InputsDir) -> Self {
+        Self { has_rules, inputs: inputs.clone(), ..Self::default() }
     }
 
     /// Whether what an Application renders may hold the word.
@@ -58,7 +60,7 @@ impl Reach {
         for source in application.all_sources() {
             let mut names = Vec::new();
             texts(&source.fields, &mut names);
-            left.extend(names.into_iter().flat_map(|name| places(&source.path, &name)));
+            left.extend(names.into_iter().flat_map(|name| places(&source.path, &name, &self.inputs)));
             left.push(source.path.clone());
             // Values can hold whole Applications.
             if self.has_rules && may_hold_plain(&source.fields) {
@@ -80,7 +82,7 @@ impl Reach {
                     if below.is_marked || (below.is_marked_beside && !is_built) {
                         return true;
                     }
-                    let named = below.names.iter().flat_map(|(dir, name)| places(&real.join(dir), name));
+                    let named = below.names.iter().flat_map(|(dir, name)| places(&real.join(dir), name, &self.inputs));
                     left.extend(named.chain(below.links.iter().map(|link| real.join(link))));
                 }
                 Kind::File if self.is_marked(files, &real, id) => return true,
@@ -199,9 +201,9 @@ fn is_elsewhere(word: &str) -> bool {
 
 /// The places of the tree that a name may mean: counted from `dir`, or from the root when it begins with a `/`. What is kept
 /// of other hosts is one place.
-fn places(dir: &RepoPath, name: &str) -> Option<RepoPath> {
+fn places(dir: &RepoPath, name: &str, inputs: &InputsDir) -> Option<RepoPath> {
     if is_elsewhere(name) {
-        return RepoPath::clean(inputs::DIR).ok();
+        return Some(inputs.path().clone());
     }
     let name = name.strip_prefix("file://").unwrap_or(name);
     match name.strip_prefix('/') {

@@ -1,7 +1,7 @@
 //! What rules look at: an Application, or the template of an ApplicationSet.
 
+use super::super::GROUP;
 use super::super::field::{Content, Field};
-use super::super::read::GROUP;
 use super::super::search::Patterns;
 use super::sources;
 use crate::jinja::Value;

@@ -1,6 +1,6 @@
 //! Clusters: what Argo CD knows of each, as far as the dry tree says it.
 //!
-//! Two sources, united by name: the Secrets of clusters in the tree ([`super::secrets`]), and the files that the setting
+//! Two sources, united by name: the Secrets of clusters in the tree ([`secrets`]), and the files that the setting
 //! `clusters` names. Such a file is a list:
 //!
 //! ```yaml
@@ -13,15 +13,21 @@
 //!   apiVersions: [monitoring.coreos.com/v1]
 //! ```
 
+mod secrets;
+
 use std::collections::BTreeMap;
 
 use super::super::field::{Content, Entry, Field, Place};
 use super::super::located;
 use super::fault::Fault;
-use super::secrets;
 use crate::diag::{Diagnostic, Refusal, Span};
+use crate::inputs::InputsDir;
 use crate::path::RepoPath;
 use crate::view::{Reads, View};
+
+use secrets::Found;
+pub(super) use secrets::LABEL;
+pub(crate) use secrets::may_hold_clusters;
 
 /// One cluster.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -82,10 +88,10 @@ pub struct Clusters {
 }
 
 impl Clusters {
-    /// Looks for Secrets in all files of a tree that may hold manifests. `namespace` is that of Argo CD.
-    pub fn search(view: &View<'_>, namespace: &str) -> Self {
-        let (known, reads) = view.with_reads(|| secrets::find(view, namespace).and_then(|found| united(found, &[])));
-        Self { known, reads, listed: Ok(Vec::new()) }
+    /// Looks for Secrets in all files of a tree that may hold manifests, and reads the lists of clusters in the files that the
+    /// setting `clusters` names. `namespace` is that of Argo CD.
+    pub fn search(view: &View<'_>, namespace: &str, inputs: &InputsDir, lists: &[RepoPath]) -> Self {
+        Self::read(view, lists, || secrets::find(view, namespace, inputs))
     }
 
     /// Reads the Secrets of clusters in these files, outside of charts, and the lists of clusters in those that the setting
@@ -96,11 +102,14 @@ impl Clusters {
         secrets: impl Iterator<Item = &'p RepoPath>,
         lists: &[RepoPath],
     ) -> Self {
+        Self::read(view, lists, || secrets::of_files(view, namespace, secrets))
+    }
+
+    fn read(view: &View<'_>, lists: &[RepoPath], secrets: impl FnOnce() -> Result<Found, Unclear>) -> Self {
         let ((known, listed), reads) = view.with_reads(|| {
             let listed = lists.iter().map(|path| list_of(view, path)).collect::<Result<Vec<_>, _>>();
             let listed = listed.map(|lists| lists.concat());
-            let found = secrets::of_files(view, namespace, secrets);
-            let known = match (&listed, found) {
+            let known = match (&listed, secrets()) {
                 (Ok(listed), Ok(found)) => united(found, listed),
                 (Err(unclear), _) => Err(unclear.clone()),
                 (_, Err(unclear)) => Err(unclear),

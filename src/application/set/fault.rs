@@ -6,6 +6,9 @@ use std::fmt::Display;
 use crate::diag::{Diagnostic, Refusal, Span};
 use crate::template::{Cause, Failure};
 
+/// What a generator without anything to do says.
+pub(super) const EMPTY: &str = "ApplicationSet is empty";
+
 /// What upstream says, and where in the document.
 ///
 /// Whoever hands a fault up puts words before it ([`Fault::within`]) and the step that led to it ([`Fault::below`]).

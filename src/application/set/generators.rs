@@ -2,6 +2,9 @@
 //!
 //! Reference: argo-cd `37ee0097` applicationset/generators/generator_spec_processor.go.
 
+mod matrix;
+mod merge;
+
 use std::sync::Arc;
 
 use super::fault::{Fault, Result};
@@ -13,7 +16,7 @@ use super::render::render;
 use super::selector::{Kind, Selector};
 use super::shape::{Keys, Shape, fill, read};
 use super::types::{GENERATOR, NESTED_MATRIX, NESTED_MERGE, TEMPLATE};
-use super::{Sources, clusters, git, list, matrix, merge};
+use super::{Sources, clusters, git, list};
 use crate::diag::Refusal;
 use crate::yaml::{Mapping, Value};
 
@@ -33,9 +36,6 @@ pub(super) struct Generated {
     /// Its own template over that of the set.
     pub template: Value,
 }
-
-/// What a generator without anything to do says.
-pub(super) const EMPTY: &str = "ApplicationSet is empty";
 
 /// The generators of an entry, in the order in which they run.
 const NAMES: [&str; 9] =

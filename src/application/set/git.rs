@@ -8,9 +8,8 @@ mod pathspec;
 mod wildmatch;
 
 use super::Sources;
-use super::fault::{Fault, Result};
+use super::fault::{EMPTY, Fault, Result};
 use super::functions::normalize;
-use super::generators::EMPTY;
 use super::language::Language;
 use super::origin::Element;
 use super::params::{self, Params};

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::field::{Content, Field};
-use super::secrets::LABEL;
+use super::cluster::LABEL;
 use super::{ApplicationSet, has_userinfo};
 use crate::yaml::{self, Dialect, Limits, Mapping, Value};
 

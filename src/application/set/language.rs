@@ -6,8 +6,7 @@ use super::Limits;
 use super::fasttemplate;
 use super::fault::{Fault, Result, quoted_part};
 use super::functions::functions;
-use super::params::Params;
-use crate::template::{self, Effects, MissingKey, Parsed, Runtime, Set, Value, printed};
+use crate::template::{self, Effects, Map, MissingKey, Parsed, Runtime, Set, Value, printed};
 use crate::view::Stop;
 use crate::yaml::quote;
 
@@ -46,7 +45,7 @@ impl Language {
     /// Renders one text.
     ///
     /// Reference: argo-cd `37ee0097` applicationset/utils/utils.go `Replace`.
-    pub fn render(&mut self, text: &str, params: &Params, missing: Missing) -> Result<String> {
+    pub fn render(&mut self, text: &str, params: &Map, missing: Missing) -> Result<String> {
         if !self.is_go {
             let rendered = fasttemplate::render(text, params, self.bytes_left);
             let rendered = rendered.map_err(|error| Fault::new(error.to_string()))?;

@@ -142,7 +142,7 @@ fn field_of(shape: &Shape, key: &str) -> Merged<&'static Field> {
         | Shape::Flag
         | Shape::Number
         | Shape::NumberOrText
-        | Shape::Ignored
+        | Shape::Ignored(_)
         | Shape::Map(_)
         | Shape::List(_) => {
             return Err("merging an object in json but data type is not struct, instead is: map".to_owned());
@@ -236,6 +236,30 @@ mod tests {
                 }
             }
             assert_eq!(json::encode(&patched, JSON), expected, "{patch}");
+        }
+    }
+
+    /// What Go 1.26 says of the types of `v1alpha1.Application`.
+    #[test]
+    fn a_patch_of_other_types_is_refused() {
+        let rows = [
+            ("status: text", "string into Go struct field Application.status of type v1alpha1.ApplicationStatus"),
+            ("operation: [a]", "array into Go struct field Application.operation of type v1alpha1.Operation"),
+            (
+                "spec: {revisionHistoryLimit: 99999999999999999999}",
+                "number 100000000000000000000 into Go struct field ApplicationSpec.spec.revisionHistoryLimit of type int64",
+            ),
+            (
+                "spec: {revisionHistoryLimit: 9999999999999999999}",
+                "number 9999999999999999999 into Go struct field ApplicationSpec.spec.revisionHistoryLimit of type int64",
+            ),
+            ("status: null\noperation: {sync: {}}", ""),
+        ];
+        for (patch, expected) in rows {
+            let application = value(r#"{"metadata":{},"spec":{"project":"a"}}"#);
+            let found = patched(&application, patch).err().map(|fault| fault.text).unwrap_or_default();
+            let is_right = if expected.is_empty() { found.is_empty() } else { found.ends_with(expected) };
+            assert!(is_right, "{patch}: {found}");
         }
     }
 

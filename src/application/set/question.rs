@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::super::parent::RenderedObject;
 use super::{ApplicationSet, Clusters, Expanded, Home, Limits, Only, Sources};
 use crate::diag::Diagnostic;
+use crate::inputs::InputsDir;
 use crate::path::RepoPath;
 use crate::view::{Files, Reads, View};
 
@@ -20,6 +21,8 @@ pub struct Question {
     pub argocd_namespace: String,
     /// Files of the tree that hold recorded params, by the name of the set.
     pub recorded_files: BTreeMap<String, RepoPath>,
+    /// Where inputs are.
+    pub inputs: InputsDir,
     /// The files with Secrets of clusters.
     pub secrets: Vec<RepoPath>,
     /// The files with lists of clusters.
@@ -54,7 +57,7 @@ impl Question {
     pub fn answer(&self, set: &ApplicationSet, view: &View<'_>, clusters: &Arc<Clusters>) -> Answer {
         let sources = Sources::new(view, self.home.clone()).in_namespace(&self.argocd_namespace);
         let sources = sources.with_recorded_files(self.recorded_files.clone()).with_clusters(clusters.clone());
-        let sources = sources.of_part(self.only.as_ref());
+        let sources = sources.of_part(self.only.as_ref()).with_inputs_in(self.inputs.clone());
         let mut left = self.limits;
         let made = set.expand_within(&sources, &mut left);
         let used_clusters = sources.used_clusters();

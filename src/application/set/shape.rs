@@ -4,7 +4,7 @@
 //! document stays a [`Value`], and a [`Shape`] beside it says what each part is. A [`Value`] that was [read] has
 //! known fields only, none of them null: what is left out is Go's zero value.
 
-use crate::yaml::{Mapping, Value};
+use crate::yaml::{Mapping, Value, json};
 
 /// A type.
 #[derive(Debug, Clone, Copy)]
@@ -19,8 +19,8 @@ pub(super) enum Shape {
     NumberOrText,
     /// JSON that is kept as it is: `runtime.RawExtension`, `apiextensionsv1.JSON`.
     Raw,
-    /// What nobody looks into.
-    Ignored,
+    /// A struct of this name, of which nothing is taken.
+    Ignored(&'static str),
     /// `map[string]T`
     Map(&'static Shape),
     /// `[]T`
@@ -92,10 +92,10 @@ impl Shape {
             Shape::Flag => "bool".to_owned(),
             Shape::Number => "int64".to_owned(),
             Shape::NumberOrText => "intstr.IntOrString".to_owned(),
-            Shape::Raw | Shape::Ignored => "interface {}".to_owned(),
+            Shape::Raw => "interface {}".to_owned(),
             Shape::Map(of) => format!("map[string]{}", of.go_name()),
             Shape::List(of) => format!("[]{}", of.go_name()),
-            Shape::Struct(of) => format!("v1alpha1.{}", of.name),
+            Shape::Struct(Struct { name, .. }) | Shape::Ignored(name) => format!("v1alpha1.{name}"),
         }
     }
 
@@ -147,7 +147,7 @@ struct Reader {
 impl Reader {
     fn value(&mut self, value: &Value, shape: &Shape) -> Result<Value, Mismatch> {
         match (shape, value) {
-            (Shape::Ignored, _) => Ok(Value::Null),
+            (Shape::Ignored(_), Value::Mapping(_)) => Ok(Value::Null),
             (_, Value::Null) => Ok(Value::Null),
             (Shape::Raw, value) => Ok(value.clone()),
             (Shape::Text, Value::String(_))
@@ -201,8 +201,8 @@ impl Reader {
 
     fn mismatch(&self, value: &Value, shape: &Shape) -> Mismatch {
         let found = match value {
-            Value::Float(number) if matches!(shape, Shape::Number) => {
-                format!("number {}", crate::yaml::format_float(*number))
+            Value::Float(_) | Value::Uint(_) if matches!(shape, Shape::Number) => {
+                format!("number {}", json::encode(value, json::Options::default()))
             }
             value => json_kind(value).to_owned(),
         };

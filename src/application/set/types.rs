@@ -33,8 +33,8 @@ pub(super) static APPLICATION: Shape = Shape::Struct(&Struct {
         field("apiVersion", Shape::Text),
         always("metadata", METADATA),
         always("spec", APPLICATION_SPEC),
-        field("status", Shape::Ignored),
-        field("operation", Shape::Ignored),
+        field("status", Shape::Ignored("ApplicationStatus")),
+        field("operation", Shape::Ignored("Operation")),
     ],
 });
 

@@ -67,6 +67,7 @@ fn with_context<T>(repository: &Repository, judge: impl FnOnce(&Context<'_>) -> 
         branches: &repository.branches.iter().map(branch).collect(),
         repo_urls: &repository.urls.iter().map(|url| (*url).to_owned()).collect::<Vec<_>>(),
         allowed: &Patterns::new(repository.allowed).expect("good patterns"),
+        copies: None,
         is_directory: &|path| repository.directories.contains(&path.as_str()),
     };
     judge(&context)
@@ -331,6 +332,7 @@ fn the_order_of_applications_does_not_matter() {
             branches: &branches,
             repo_urls: &[URL.to_owned()],
             allowed: &Patterns::default(),
+            copies: None,
             is_directory: &|_| true,
         };
         validate(applications, &context).findings.into_iter().map(|finding| finding.diagnostic).collect::<Vec<_>>()

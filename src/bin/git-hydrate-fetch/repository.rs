@@ -233,7 +233,7 @@ impl Git<'_> {
         let mut read = Vec::new();
         for (path, _) in files {
             let end = rest.iter().position(|byte| *byte == b'\n').ok_or("git cat-file: cut off")?;
-            let head = String::from_utf8_lossy(&rest[..end]).into_owned();
+            let head = String::from_utf8_lossy(rest.get(..end).unwrap_or_default()).into_owned();
             let size =
                 head.rsplit(' ').next().and_then(|size| size.parse::<usize>().ok()).ok_or("git cat-file: no size")?;
             let data = rest.get(end + 1..end + 1 + size).ok_or("git cat-file: cut off")?;

@@ -4,7 +4,6 @@ use super::super::{Outcome, WrongUse, catch_up, check_owner, config, machine, ou
 use super::Arguments;
 use crate::application::BranchName;
 use crate::diag::printable;
-use crate::git::Repository;
 use crate::hydrate::{self, ForeignBranch, RefNames, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::{Wording, summary};
@@ -19,8 +18,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if arguments.branches.is_empty() && !arguments.all {
         return list(&setup, &foreign, json);
     }
-    let chosen =
-        if arguments.all { foreign.iter().collect() } else { named(&repository, &arguments.branches, &foreign)? };
+    let chosen = if arguments.all { foreign.iter().collect() } else { named(&setup, &arguments.branches, &foreign)? };
     check_owner(&repository, "adopt …")?;
     if chosen.is_empty() {
         match json {
@@ -41,7 +39,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
 
 /// Those of the branches that were asked for.
 fn named<'f>(
-    repository: &Repository,
+    setup: &Setup<'_>,
     branches: &[String],
     foreign: &'f [ForeignBranch],
 ) -> anyhow::Result<Vec<&'f ForeignBranch>> {
@@ -50,18 +48,20 @@ fn named<'f>(
             BranchName::new(branch).map_err(|error| WrongUse(format!("not a branch name: `{branch}`: {error}")))?;
         match foreign.iter().find(|found| found.name == name) {
             Some(found) => Ok(found),
-            None => Err(WrongUse(format!("`{branch}` cannot be handed over: {}", why_not(repository, &name)?)).into()),
+            None => Err(WrongUse(format!("`{branch}` cannot be handed over: {}", why_not(setup, &name)?)).into()),
         }
     };
     branches.iter().map(find).collect()
 }
 
 /// Why a branch is none that can be handed over.
-fn why_not(repository: &Repository, branch: &BranchName) -> anyhow::Result<&'static str> {
-    let Some(tip) = repository.refs()?.branch(branch.as_str()) else { return Ok("it does not exist") };
-    Ok(match hydrate::hydrated_commit(repository, tip)? {
-        Some(_) => "it is hydrated already",
-        None => "no Application names it as its branch",
+fn why_not(setup: &Setup<'_>, branch: &BranchName) -> anyhow::Result<&'static str> {
+    if setup.repository.refs()?.branch(branch.as_str()).is_none() {
+        return Ok("it does not exist");
+    }
+    Ok(match hydrate::survey(setup)?.branches.contains(branch) {
+        true => "it is hydrated already",
+        false => "no Application names it as its branch",
     })
 }
 
@@ -113,6 +113,12 @@ fn list(setup: &Setup<'_>, foreign: &[ForeignBranch], json: bool) -> anyhow::Res
     for (branch, recomputed) in &found {
         text.push_str(&format!("{}  {}\n", printable(branch.name.as_str()), describe(recomputed)));
         text.extend(branch.files.iter().map(|file| format!("  {}\n", printable(file))));
+    }
+    let problems = if found.is_empty() { hydrate::problems(setup)? } else { Vec::new() };
+    if !problems.is_empty() {
+        text.extend(problems.iter().map(|problem| format!("{problem}\n")));
+        output::print(text)?;
+        return Ok(Outcome::Found);
     }
     if found.is_empty() {
         text.push_str("no branch to hand over: hydration made every branch that Applications name and that exists\n");

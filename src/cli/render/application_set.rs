@@ -13,13 +13,15 @@ use crate::diag::{Diagnostic, Span};
 use crate::git::{Location, Repository};
 use crate::hydrate;
 use crate::path::RepoPath;
+use crate::plan::Makers;
 use crate::view::{ContentId, DiskFiles, Entry, Files, Kind, View};
 use crate::yaml;
 
 /// Prints the Applications that the ApplicationSets of a file make, without a cluster and without a network.
 ///
 /// `git` generators read the files of the tree as they are on disk, when they name this repository and its `HEAD` or the
-/// branch that is checked out. `clusters` generators read the Secrets of clusters in the tree.
+/// branch that is checked out. `clusters` generators read the Secrets of clusters in the tree. In a repository, its settings
+/// hold: `clusters`, `applicationSets`, `argocdNamespace`, `vendorDirectory`, whose paths count from the tree.
 #[derive(Debug, Parser)]
 #[command(
     name = "git hydrate render applicationset",
@@ -42,11 +44,13 @@ struct Flags {
     /// Another name of the tree's revision, such as a branch. May be given more than once.
     #[arg(long, value_name = "NAME")]
     revision: Vec<String>,
-    /// The namespace of Argo CD, in which the Secrets of its clusters are.
-    #[arg(long, value_name = "NAME", default_value = "argocd")]
-    argocd_namespace: String,
+    /// The namespace of Argo CD, in which the Secrets of its clusters are; by default the setting `argocdNamespace`, else
+    /// `argocd`.
+    #[arg(long, value_name = "NAME")]
+    argocd_namespace: Option<String>,
     /// Params of generators that git cannot answer: a YAML mapping of the generator's name (`pullRequest`, `plugin`,
-    /// `scmProvider`, `clusterDecisionResource`) to the list of its params.
+    /// `scmProvider`, `clusterDecisionResource`) to the list of its params; by default what the setting `applicationSets`
+    /// names for each set.
     #[arg(long, value_name = "FILE")]
     recorded: Option<PathBuf>,
 }
@@ -64,9 +68,18 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
     let tree = tree(&flags)?;
     let files = WithoutEmpty(DiskFiles::new(&tree));
     let view = View::new(&files);
-    let sources = Sources::new(&view, home(&flags, &tree))
-        .in_namespace(flags.argocd_namespace)
-        .with_recorded(flags.recorded.as_deref().map(recorded).transpose()?.unwrap_or_default());
+    let around = Repository::open(&tree, Location::Discover).ok();
+    let makers = around.as_ref().map(hydrate::settings_of_makers).transpose()?.unwrap_or_default();
+    let of_settings = around.as_ref().map(|_| makers.argocd_namespace.as_str());
+    let namespace = flags.argocd_namespace.as_deref().or(of_settings).unwrap_or(set::ARGOCD_NAMESPACE);
+    let sources = Sources::new(&view, home(&flags, around.as_ref(), &makers))
+        .in_namespace(namespace)
+        .with_lists(makers.clusters.clone())
+        .with_inputs_in(makers.rules.inputs().clone());
+    let sources = match flags.recorded.as_deref() {
+        Some(file) => sources.with_recorded(recorded(file)?),
+        None => sources.with_recorded_files(makers.parameters.clone()),
+    };
     let tree_path = RepoPath::clean(tree.to_string_lossy().trim_start_matches('/'))?;
     // A place in a file of the tree, or in the file of the sets.
     let place = |span: Span| {
@@ -135,13 +148,13 @@ fn tree(flags: &Flags) -> anyhow::Result<PathBuf> {
 }
 
 /// Where the tree is from: what was named, and what the repository around it says.
-fn home(flags: &Flags, tree: &Path) -> Home {
+fn home(flags: &Flags, around: Option<&Repository>, makers: &Makers) -> Home {
     let mut home = Home { repo_urls: flags.repo_url.clone(), revisions: flags.revision.clone(), is_beside_head: false };
-    let Ok(repository) = Repository::open(tree, Location::Discover) else { return home };
+    let Some(repository) = around else { return home };
     if home.repo_urls.is_empty() {
         let url = |remote: String| repository.config(&format!("remote.{remote}.url"));
         home.repo_urls = repository.remotes().into_iter().filter_map(url).collect();
-        home.repo_urls.extend(hydrate::repo_urls(&repository).unwrap_or_default());
+        home.repo_urls.extend(makers.repo_urls.iter().cloned());
     }
     let head = repository.refs().ok().and_then(|refs| refs.head_branch().map(str::to_owned));
     if let Some(branch) = head {

@@ -1,6 +1,6 @@
 //! The other end of `git-hydrate-fetch`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufReader, IsTerminal as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use anyhow::{Context as _, bail};
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use super::login;
 use crate::diag::shown;
 use crate::git::Repository;
 use crate::git::regular::{self, Scratch};
@@ -79,12 +80,20 @@ fn is_ssh(what: &What) -> bool {
     matches!(what, What::Git { url, want, .. } if Key::repository(url, want).is_ok_and(|key| key.host().1))
 }
 
+/// The host of a registry.
+fn registry(what: &What) -> Option<String> {
+    let What::Oci { url, name, want } = what else { return None };
+    Key::chart(url, name, want).ok().map(|key| key.host().0.to_owned())
+}
+
 /// A running fetcher.
 struct Fetcher<'r> {
     repository: &'r Repository,
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
+    /// The hosts of registries among what is fetched.
+    registries: BTreeSet<String>,
     /// The name and password of each host that it was given.
     given: BTreeMap<String, (String, String)>,
     _scratch: Scratch,
@@ -125,6 +134,7 @@ impl<'r> Fetcher<'r> {
             child,
             input: Some(input),
             output: BufReader::new(output),
+            registries: BTreeSet::new(),
             given: BTreeMap::new(),
             _scratch: scratch,
         };
@@ -143,6 +153,7 @@ impl<'r> Fetcher<'r> {
     /// Fetches inputs; the results in their order. `done` hears how many there are.
     fn fetch(&mut self, wanted: &[What], done: &dyn Fn(usize)) -> anyhow::Result<Vec<Result<Fetched, Failed>>> {
         for (id, what) in (0..).zip(wanted) {
+            self.registries.extend(registry(what));
             self.tell(&ToFetcher::Fetch { id, what: what.clone() })?;
         }
         let mut results: BTreeMap<u32, Result<Fetched, Failed>> = BTreeMap::new();
@@ -158,8 +169,11 @@ impl<'r> Fetcher<'r> {
                     results.insert(id, Err(Failed { reason: shown(&reason), refused }));
                 }
                 FromFetcher::Ask { ask, host } => {
-                    let found = self.credential("fill", &host, None);
-                    self.given.extend(found.clone().map(|found| (host, found)));
+                    let of_git = self.credential("fill", &host, None);
+                    // What others keep is not git's to remember.
+                    let of_others = || login::of_registry(&host).filter(|_| self.registries.contains(&host));
+                    let found = of_git.clone().or_else(of_others);
+                    self.given.extend(of_git.map(|found| (host, found)));
                     self.tell(&ToFetcher::Credential { ask, found })?;
                 }
                 // Whatever it says, nothing is kept or forgotten but what it was given.

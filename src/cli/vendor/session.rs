@@ -11,7 +11,7 @@ use crate::git::{Mode, ObjectBuffer, ObjectId, Repository, TreeChange, TreeEdit}
 use crate::helm;
 use crate::hydrate::{self, Inputs, Outputs, RefNames, Rendering, Tree};
 use crate::inputs::wire::What;
-use crate::inputs::{self, Entry, InputFile, Kept, Key, Kind, LOCK, Lock, Need, TOP};
+use crate::inputs::{self, Entry, InputFile, InputsDir, Kept, Key, Kind, LOCK, Lock, Need, TOP};
 use crate::kustomize;
 use crate::path::RepoPath;
 use crate::render::Renderers;
@@ -32,12 +32,16 @@ pub(super) struct Session<'r> {
     renderers: &'r Renderers,
     commit: String,
     before: ObjectId,
+    /// What everything that needs no input is rendered from, to see that it renders as before.
+    without: ObjectId,
     tree: ObjectId,
     /// The files of that tree.
     files: TreeFiles<'r>,
     lock: Lock,
     /// What the lock file said before an update.
     old: Lock,
+    /// Where inputs belong that no tool looks for at a place of its own.
+    dir: InputsDir,
     pub buffer: ObjectBuffer<'r>,
     pub warnings: BTreeSet<String>,
 }
@@ -57,14 +61,15 @@ pub(super) enum Deed {
 }
 
 impl<'r> Session<'r> {
-    /// The working tree as it is.
+    /// The files of a commit, such as that of the working tree as it is; where it `resolves`, with one lock file in place of
+    /// both sides of a merge conflict.
     pub fn new(
-        repository: &'r Repository,
-        refs: &'r RefNames,
+        (repository, refs): (&'r Repository, &'r RefNames),
         branch: Option<BranchName>,
         renderers: &'r Renderers,
+        commit: ObjectId,
+        resolves: bool,
     ) -> anyhow::Result<Self> {
-        let commit = repository.snapshot()?;
         let tree = repository.commit(commit)?.tree;
         let mut session = Self {
             repository,
@@ -73,17 +78,61 @@ impl<'r> Session<'r> {
             renderers,
             commit: commit.to_string(),
             before: tree,
+            without: tree,
             tree,
             files: TreeFiles::new(repository, tree),
             lock: Lock::default(),
             old: Lock::default(),
+            dir: hydrate::settings_of_makers(repository)?.rules.inputs().clone(),
             buffer: ObjectBuffer::new(repository),
             warnings: BTreeSet::new(),
         };
         let lock = session.with_view(|view| Kept::read(view).map(|kept| kept.lock().cloned()))?;
+        let is_merged = matches!(&lock, Err(inputs::Unusable::Lock(error)) if resolves && error.is_conflict());
+        let lock = if is_merged { session.with_view(|view| merged(view).map(Some))? } else { lock };
         session.lock = lock.map_err(|error| anyhow::anyhow!("{error}\nhint: {}", error.hint()))?.unwrap_or_default();
         session.old = session.lock.clone();
+        if is_merged {
+            session.write_lock()?;
+        }
         Ok(session)
+    }
+
+    /// Moves what is in another directory than the settings name.
+    pub fn relocate(&mut self) -> anyhow::Result<()> {
+        let keys: Vec<Key> = self.lock.entries().map(|entry| entry.key.clone()).collect();
+        if self.lock.dir() != &self.dir && self.lock.uses_dir() {
+            keys.iter().try_for_each(|key| self.check(key))?;
+        }
+        let mut edits = BTreeMap::new();
+        for (from, to) in self.lock.move_to(self.dir.clone()) {
+            if from != to {
+                self.move_files(&from, &to, &mut edits)?;
+            }
+        }
+        if edits.is_empty() {
+            return Ok(());
+        }
+        let (new, gone): (BTreeMap<_, _>, _) =
+            edits.into_iter().partition(|(_, edit)| matches!(edit, TreeEdit::Put(..)));
+        self.edit(&gone)?;
+        // What reads all files reads what is in the old place too, since the settings name the new one: that is to end.
+        self.without = self.tree;
+        self.edit(&new)?;
+        self.write_lock()
+    }
+
+    fn move_files(&self, from: &RepoPath, to: &RepoPath, edits: &mut BTreeMap<String, TreeEdit>) -> anyhow::Result<()> {
+        let (kind, files) = self.with_view(|view| (view.kind(from).ok().flatten(), inputs::files(view, from)))?;
+        // What is not here comes to its new place.
+        let Ok(files) = files else { return Ok(()) };
+        self.clear(from, edits)?;
+        for file in files {
+            let path = if kind == Some(crate::view::Kind::File) { to.clone() } else { to.join(&file.path) };
+            let blob = self.buffer.write_blob(&file.data)?;
+            edits.insert(path.to_string(), TreeEdit::Put(Mode::File, blob));
+        }
+        Ok(())
     }
 
     pub fn lock(&self) -> &Lock {
@@ -117,7 +166,8 @@ impl<'r> Session<'r> {
         let mut edits = BTreeMap::new();
         for key in keys {
             self.check(&key)?;
-            for place in self.lock.remove(&key).iter().flat_map(Entry::places) {
+            let places = self.lock.remove(&key).map(|entry| self.lock.places(&entry)).unwrap_or_default();
+            for place in places {
                 // What no lock file lists would be taken for somebody's own.
                 self.clear(&place, &mut edits)?;
             }
@@ -129,7 +179,7 @@ impl<'r> Session<'r> {
     /// An error unless the files of an input are as the lock file says: an edit is never lost.
     fn check(&self, key: &Key) -> anyhow::Result<()> {
         let Some(entry) = self.lock.get(key) else { return Ok(()) };
-        for place in entry.places() {
+        for place in self.lock.places(entry) {
             if let Err(error @ inputs::Unusable::Changed { .. }) = self.judged(entry, &place)?
                 && self.with_view(|view| matches!(view.kind(&place), Ok(Some(_))))?
             {
@@ -188,7 +238,7 @@ impl<'r> Session<'r> {
         if !is_listed {
             return Ok(false);
         }
-        let place = at.cloned().unwrap_or_else(|| key.place());
+        let place = at.cloned().unwrap_or_else(|| self.dir.place(key));
         match self.judged(entry, &place)? {
             Ok(()) => Ok(true),
             Err(error @ inputs::Unusable::Changed { .. }) => {
@@ -255,7 +305,7 @@ impl<'r> Session<'r> {
     /// An input that is kept at one place and needed at another.
     fn copied(&self, key: &Key, wanted: &Missing) -> anyhow::Result<Option<Fetched>> {
         let Some(entry) = self.lock.get(key).filter(|_| wanted.directories.is_empty()) else { return Ok(None) };
-        for place in entry.places() {
+        for place in self.lock.places(entry) {
             if self.judged(entry, &place)?.is_ok() {
                 let files = self.with_view(|view| inputs::files(view, &place))??;
                 let (version, origin) = (entry.version.clone(), entry.origin.clone());
@@ -282,7 +332,7 @@ impl<'r> Session<'r> {
         let mut at: BTreeSet<RepoPath> = known.iter().flat_map(|known| known.at.iter().cloned()).collect();
         at.extend(wanted.at.iter().cloned());
         let places: Vec<RepoPath> =
-            if wanted.at.is_empty() { vec![key.place()] } else { wanted.at.iter().cloned().collect() };
+            if wanted.at.is_empty() { vec![self.dir.place(key)] } else { wanted.at.iter().cloned().collect() };
         let mut edits = BTreeMap::new();
         for place in &places {
             self.make_room(key, place, &mut edits)?;
@@ -384,12 +434,13 @@ impl<'r> Session<'r> {
         for need in inputs.found.needs.keys() {
             match need {
                 Need::Chart(_, at) => drop(used.insert(at.clone())),
-                Need::Directory(key, _) | Need::File(key) => drop(used.insert(key.place())),
-                Need::Either(file, base, _) => used.extend([file.place(), base.place()]),
+                Need::Directory(key, _) | Need::File(key) => drop(used.insert(self.dir.place(key))),
+                Need::Either(file, base, _) => used.extend([self.dir.place(file), self.dir.place(base)]),
             }
         }
         let unused = |entry: &Entry| {
-            let places: Vec<RepoPath> = entry.places().into_iter().filter(|place| !used.contains(place)).collect();
+            let places: Vec<RepoPath> =
+                self.lock.places(entry).into_iter().filter(|place| !used.contains(place)).collect();
             (!places.is_empty()).then(|| (entry.key.clone(), places))
         };
         self.lock.entries().filter_map(unused).collect()
@@ -414,8 +465,8 @@ impl<'r> Session<'r> {
         put(format!("{TOP}/.gitattributes"), (!is_empty).then_some(own))?;
         let mut parents: BTreeMap<RepoPath, BTreeSet<String>> = BTreeMap::new();
         for (lock, is_new) in [(&self.old, false), (&self.lock, true)] {
-            let is_ours = |place: &&RepoPath| place.components().next().is_none_or(|first| first != TOP);
-            for place in lock.entries().flat_map(|entry| entry.at.iter()).filter(is_ours) {
+            let places = lock.entries().flat_map(|entry| lock.places(entry));
+            for place in places.filter_map(|place| marked(lock.dir(), place)) {
                 let names = parents.entry(place.parent().unwrap_or_default()).or_default();
                 if let Some(name) = place.file_name().filter(|_| is_new) {
                     names.insert(name.to_owned());
@@ -453,7 +504,9 @@ impl<'r> Session<'r> {
         for entry in self.lock.entries() {
             match self.old.get(&entry.key) {
                 None => deeds.push((Deed::Added, entry.clone())),
-                Some(old) if old != entry => deeds.push((Deed::Changed, entry.clone())),
+                Some(old) if old != entry || self.old.places(old) != self.lock.places(entry) => {
+                    deeds.push((Deed::Changed, entry.clone()))
+                }
                 Some(_) => {}
             }
         }
@@ -488,7 +541,7 @@ impl<'r> Session<'r> {
             progress.clear();
             Ok(outputs?)
         };
-        let before = outputs(self.before, &|place| !meant.contains(place.0.as_str()))?;
+        let before = outputs(self.without, &|place| !meant.contains(place.0.as_str()))?;
         // What did not render can only get better.
         let rendered = |place: &(String, Span)| before.get(place).is_some_and(|before| before.digest.is_some());
         let after = outputs(self.tree, &rendered)?;
@@ -529,9 +582,13 @@ impl<'r> Session<'r> {
 
     /// What is wrong with what is kept, without any connection.
     pub fn faults(&self, inputs: &Inputs) -> anyhow::Result<Vec<(String, String)>> {
+        let misplaced = self.with_view(|view| Kept::read(view).and_then(|kept| kept.misplaced(&self.dir)))?;
+        if let Err(error) = misplaced {
+            return Ok(vec![(error.to_string(), error.hint())]);
+        }
         let mut faults = Vec::new();
         for entry in self.lock.entries() {
-            for place in entry.places() {
+            for place in self.lock.places(entry) {
                 if let Err(error) = self.judged(entry, &place)? {
                     faults.push((error.to_string(), error.hint()));
                 }
@@ -561,6 +618,16 @@ impl<'r> Session<'r> {
     }
 }
 
+/// The directory of which attributes mark an input as generated; none below [`TOP`], which has its own.
+fn marked(dir: &InputsDir, place: RepoPath) -> Option<RepoPath> {
+    if place.components().next() == Some(TOP) {
+        return None;
+    }
+    let kind = place.strip_prefix(dir.path()).filter(|_| dir.has(&place));
+    let kind = kind.and_then(|below| dir.path().child(below.components().next()?).ok());
+    Some(kind.unwrap_or(place))
+}
+
 /// What of an input is missing.
 #[derive(Debug, Clone, Default)]
 struct Missing {
@@ -574,6 +641,14 @@ struct Missing {
 fn dirs(wanted: &Missing) -> Vec<RepoPath> {
     let is_outer = |dir: &&RepoPath| !wanted.directories.iter().any(|other| other != *dir && dir.starts_with(other));
     wanted.directories.iter().filter(is_outer).cloned().collect()
+}
+
+/// Both sides of a lock file with merge conflicts.
+fn merged(view: &View<'_>) -> Result<Lock, inputs::Unusable> {
+    let blob = view.read(&RepoPath::clean(LOCK).unwrap_or_default())?;
+    let fits =
+        |entry: &Entry, places: &[RepoPath]| places.iter().all(|place| inputs::check(view, entry, place).is_ok());
+    Lock::merged(&blob.data, fits).map_err(inputs::Unusable::Lock)
 }
 
 fn what(key: &Key, pinned: Option<&Entry>, directories: &BTreeSet<RepoPath>) -> What {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Pruning, hosts, items, text};
+use super::{Pruning, items, text};
 use crate::manifest::Manifest;
 use crate::yaml::{Mapping, Value};
 
@@ -13,6 +13,8 @@ pub(in crate::diff) struct Around<'a> {
     pub pruning: Pruning,
     /// Whether its Application had no objects before.
     pub is_new: bool,
+    /// Whether another Application had it before.
+    pub is_handed_over: bool,
     index: &'a Index<'a>,
 }
 
@@ -47,7 +49,7 @@ impl<'a> Side<'a> {
                 ("policy", "PodDisruptionBudget") => side.budgets.push(manifest),
                 _ => {}
             }
-            side.hosts.extend(hosts::of(manifest));
+            side.hosts.extend(hosts(manifest));
         }
         side
     }
@@ -62,7 +64,7 @@ impl<'a> Side<'a> {
 
 impl<'a> Around<'a> {
     pub fn new(pruning: Pruning, is_new: bool, index: &'a Index<'a>) -> Self {
-        Self { pruning, is_new, index }
+        Self { pruning, is_new, is_handed_over: false, index }
     }
 
     /// Whether some object serves the host after the change.
@@ -75,9 +77,14 @@ impl<'a> Around<'a> {
         self.index.after.selected(namespace, selector)
     }
 
+    /// The workloads before the change whose Pods a selector chooses.
+    pub fn selected_before(&self, namespace: &str, selector: Option<&Value>) -> impl Iterator<Item = &'a Manifest> {
+        self.index.before.selected(namespace, selector)
+    }
+
     /// Whether the Pods that a selector chooses are gone too.
     pub fn are_pods_gone(&self, namespace: &str, selector: Option<&Value>) -> bool {
-        let mut before = self.index.before.selected(namespace, selector);
+        let mut before = self.selected_before(namespace, selector);
         before.next().is_some() && self.selected(namespace, selector).next().is_none()
     }
 
@@ -99,7 +106,7 @@ fn others<'a>(manifests: &[&'a Manifest], of: &Manifest) -> impl Iterator<Item =
 }
 
 /// Whether a label selector chooses the Pods of a workload. One with an operator that is not known chooses none.
-fn selects(selector: &Value, workload: &Manifest) -> bool {
+pub(super) fn selects(selector: &Value, workload: &Manifest) -> bool {
     let none = Mapping::new();
     let labels = workload.object().at(&["spec", "template", "metadata", "labels"]).and_then(Value::as_mapping);
     let labels = labels.unwrap_or(&none);
@@ -140,5 +147,21 @@ pub(super) fn service_type(service: &Manifest) -> &str {
     match text(service, &["spec", "type"]) {
         "" => "ClusterIP",
         sort => sort,
+    }
+}
+
+/// The hosts that an object serves: those of an Ingress, a route of the Gateway API, a Route of OpenShift.
+pub(super) fn hosts(manifest: &Manifest) -> Vec<&str> {
+    let object = manifest.object();
+    match (manifest.group(), manifest.kind()) {
+        ("networking.k8s.io" | "extensions", "Ingress") => {
+            let rules = items(object, &["spec", "rules"]).iter();
+            rules.filter_map(|rule| rule.get("host").and_then(Value::as_str)).collect()
+        }
+        ("gateway.networking.k8s.io", "HTTPRoute" | "GRPCRoute" | "TLSRoute") => {
+            items(object, &["spec", "hostnames"]).iter().filter_map(Value::as_str).collect()
+        }
+        ("route.openshift.io", "Route") => Some(text(manifest, &["spec", "host"])).into_iter().collect(),
+        _ => Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! How many Pods run, and how many must.
 
-use super::around::covers;
+use super::around::{covers, selects};
 use super::{Around, Danger, Severity, What, items, text};
 use crate::manifest::Manifest;
 use crate::yaml::Value;
@@ -32,6 +32,20 @@ fn deletes_claims(set: &Manifest) -> bool {
         && !items(set.object(), &["spec", "volumeClaimTemplates"]).is_empty()
 }
 
+/// A selector that does not match the labels of the Pods that the workload makes, where it did before.
+///
+/// Reference: kubernetes docs/concepts/workloads/controllers/deployment, "Selector".
+pub(super) fn unmatched(old: Option<&Manifest>, new: &Manifest) -> Option<Danger> {
+    let is_unmatched = |workload: &Manifest| {
+        let selector = workload.object().at(&["spec", "selector"]);
+        let has_template = workload.object().at(&["spec", "template"]).is_some();
+        let is_selecting = matches!(workload.group(), "apps") && has_template;
+        is_selecting && selector.is_some_and(|selector| !selects(selector, workload))
+    };
+    let is_new = is_unmatched(new) && !old.is_some_and(is_unmatched);
+    is_new.then(|| Danger::new(Severity::Other, What::Unmatched))
+}
+
 /// A PodDisruptionBudget that goes, or that allows no disruption any more.
 ///
 /// Reference: kubernetes docs/tasks/run-application/configure-pdb.
@@ -46,13 +60,15 @@ pub(super) fn disruptions(old: Option<&Manifest>, new: Option<&Manifest>, around
         let loss = "removed: all its Pods may go down at once when nodes are drained";
         return is_lost.then(|| Danger::new(Severity::Outage, What::Unprotected { loss }).pruned(pruning));
     };
-    let (reason, was) = (block(new, around), old.and_then(|old| block(old, around)));
+    let selector = |budget: &'_ Manifest| budget.object().at(&["spec", "selector"]).cloned();
+    let reason = block(new, around.selected(new.namespace(), selector(new).as_ref()));
+    let was = old.and_then(|old| block(old, around.selected_before(old.namespace(), selector(old).as_ref())));
     let blocked = format!("{}: nodes that run its Pods cannot be drained", reason.filter(|_| was.is_none())?);
     Some(Danger::new(Severity::Other, What::Blocking { blocked }))
 }
 
-/// Why a budget allows no disruption; none when it does.
-fn block(budget: &Manifest, around: &Around<'_>) -> Option<String> {
+/// Why a budget for these workloads allows no disruption; none when it does.
+fn block<'a>(budget: &Manifest, workloads: impl Iterator<Item = &'a Manifest>) -> Option<String> {
     let field = |key| match budget.object().at(&["spec", key]) {
         Some(Value::Int(count)) => Some((Some(*count), count.to_string())),
         Some(Value::String(share)) => Some((share.trim_end_matches('%').parse().ok(), share.clone())),
@@ -66,8 +82,8 @@ fn block(budget: &Manifest, around: &Around<'_>) -> Option<String> {
     let is_all = match written.ends_with('%') {
         true => count >= 100,
         false => {
-            let mut pods = around.selected(budget.namespace(), budget.object().at(&["spec", "selector"])).peekable();
-            pods.peek().is_some() && pods.filter_map(replicas).sum::<i64>() <= count
+            let mut workloads = workloads.peekable();
+            workloads.peek().is_some() && workloads.filter_map(replicas).sum::<i64>() <= count
         }
     };
     is_all.then(|| format!("`minAvailable: {written}` are all Pods that there are"))

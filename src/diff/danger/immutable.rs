@@ -199,12 +199,15 @@ fn cluster_ip(old: &Manifest, new: &Manifest) -> Option<String> {
     differ.then(|| "spec.clusterIP".to_owned())
 }
 
+/// How much a claim asks for.
+pub(super) const STORAGE: &str = "spec.resources.requests.storage";
+
 /// A claim may grow only.
 fn storage_shrinks(old: &Manifest, new: &Manifest) -> Option<String> {
     let storage =
         |manifest: &Manifest| manifest.object().at(&["spec", "resources", "requests", "storage"]).and_then(quantity);
     let shrinks = new.kind() == "PersistentVolumeClaim" && storage(new)? < storage(old)?;
-    shrinks.then(|| "spec.resources.requests.storage".to_owned())
+    shrinks.then(|| STORAGE.to_owned())
 }
 
 /// ConfigMaps and Secrets may be sealed by `immutable: true`.

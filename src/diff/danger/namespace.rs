@@ -23,12 +23,13 @@ fn loss(old: &Manifest) -> (Severity, &'static str) {
         ("", "PersistentVolumeClaim") => (Severity::DataLoss, "the new claim is empty, the old one goes with its data"),
         ("apps", "StatefulSet") if keeps_data => (Severity::DataLoss, "it starts with empty volumes"),
         ("apps", _) | ("argoproj.io", "Rollout") | ("batch", _) => {
-            (Severity::Outage, "it is deleted there and made here, with other Pods")
+            (Severity::Outage, "new Pods start there, the old ones go")
         }
         ("", "Service") => (Severity::Outage, "its address and its name in DNS change"),
+        ("networking.k8s.io", "NetworkPolicy") => (Severity::Outage, "the Pods of the old namespace are without it"),
         ("networking.k8s.io" | "gateway.networking.k8s.io", _) => {
-            (Severity::Outage, "it is deleted there and made here")
+            (Severity::Outage, "a new one is created, the old one goes")
         }
-        _ => (Severity::Other, "it is deleted there and made here"),
+        _ => (Severity::Other, "a new one is created, the old one goes"),
     }
 }

@@ -66,14 +66,23 @@ impl Pruning {
 /// What Argo CD does, as a sentence.
 impl std::fmt::Display for Pruning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Pruning::Automatic => "Argo CD prunes it with the next sync",
-            Pruning::Manual => "it stays until somebody syncs with pruning: the Application does not prune by itself",
-            Pruning::Confirmed => "Argo CD removes it once somebody confirms",
-            Pruning::Cascade => "Argo CD deletes it together with its Application",
-            Pruning::Off => "Argo CD does not prune it",
-            Pruning::Orphaned => "it stays: its Application goes without the resources finalizer",
-            Pruning::Unknown => "Argo CD removes it if the Application prunes",
-        })
+        f.write_str(&self.sentence("it"))
+    }
+}
+
+impl Pruning {
+    /// What Argo CD does with an object, as a sentence.
+    pub(super) fn sentence(self, object: &str) -> String {
+        match self {
+            Pruning::Automatic => format!("Argo CD prunes {object} with the next sync"),
+            Pruning::Manual => {
+                format!("{object} stays until somebody syncs with pruning: the Application does not prune by itself")
+            }
+            Pruning::Confirmed => format!("Argo CD removes {object} once somebody confirms"),
+            Pruning::Cascade => format!("Argo CD deletes {object} together with its Application"),
+            Pruning::Off => format!("Argo CD does not prune {object}"),
+            Pruning::Orphaned => format!("{object} stays: its Application goes without the resources finalizer"),
+            Pruning::Unknown => format!("Argo CD removes {object} if the Application prunes"),
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Classes of characters.
 
+use std::sync::LazyLock;
+
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
 /// The class of some ranges.
@@ -12,12 +14,26 @@ pub(super) fn any(with_line_breaks: bool) -> ClassUnicode {
     if with_line_breaks { of(&[('\0', char::MAX)]) } else { of(&[('\0', '\x09'), ('\x0b', char::MAX)]) }
 }
 
-/// With all characters that differ from its own only by case.
-pub(super) fn folded(mut class: ClassUnicode) -> ClassUnicode {
+/// With all characters that differ from its own only by case; and how many were looked at for it.
+pub(super) fn folded(mut class: ClassUnicode) -> (ClassUnicode, usize) {
+    // Most characters have no case, and folding looks at each.
+    let mut cased = class.clone();
+    cased.intersect(&CASED);
+    let count = cased.ranges().iter().map(ClassUnicodeRange::len).sum();
     // Fails only without Unicode tables, which are built in.
-    let _ = class.try_case_fold_simple();
-    class
+    let _ = cased.try_case_fold_simple();
+    class.union(&cased);
+    (class, count)
 }
+
+/// At least the characters that differ from another only by case.
+static CASED: LazyLock<ClassUnicode> = LazyLock::new(|| {
+    let parts = ["Changes_When_Casemapped", "Changes_When_Casefolded", "Cased"].into_iter().filter_map(property);
+    parts.fold(ClassUnicode::empty(), |mut all, part| {
+        all.union(&part);
+        all
+    })
+});
 
 /// `\d`, `\s` and `\w`, of ASCII only, by their letter.
 pub(super) fn perl(letter: u8) -> Option<ClassUnicode> {
@@ -64,8 +80,8 @@ pub(super) fn unicode(name: &str) -> Option<ClassUnicode> {
         "Ascii" => return Some(of(&[('\0', '\x7f')])),
         // No text has surrogates.
         "Cs" => return Some(ClassUnicode::empty()),
-        "Assigned" => return assigned(),
-        "Cn" => return assigned().map(negated),
+        "Assigned" => return ASSIGNED.clone(),
+        "Cn" => return ASSIGNED.clone().map(negated),
         _ => {}
     }
     let property_of = |key: &str| property(&format!("{key}={name}"));
@@ -84,17 +100,17 @@ pub(super) fn unicode(name: &str) -> Option<ClassUnicode> {
         _ => return None,
     };
     if name != "C" {
-        class.intersect(&assigned()?);
+        class.intersect(ASSIGNED.as_ref()?);
     }
     Some(class)
 }
 
 /// What Unicode 15 has assigned. Noncharacters have an age, too.
-fn assigned() -> Option<ClassUnicode> {
+static ASSIGNED: LazyLock<Option<ClassUnicode>> = LazyLock::new(|| {
     let mut class = property("age=15.0")?;
     class.difference(&property("gc=Unassigned")?);
     Some(class)
-}
+});
 
 fn negated(mut class: ClassUnicode) -> ClassUnicode {
     class.negate();
@@ -294,3 +310,28 @@ const SCRIPTS: &[&str] = &[
     "Yezidi",
     "Yi",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_character_with_a_case_is_among_those_that_are_folded() {
+        for c in ('\0'..=char::MAX).filter(|c| CASED.ranges().binary_search_by(|range| side(*range, *c)).is_err()) {
+            let mut class = of(&[(c, c)]);
+            class.try_case_fold_simple().expect("tables");
+            assert_eq!(class, of(&[(c, c)]), "{c:?}");
+        }
+    }
+
+    /// On which side of a character a range is.
+    fn side(range: ClassUnicodeRange, c: char) -> std::cmp::Ordering {
+        if range.end() < c {
+            std::cmp::Ordering::Less
+        } else if range.start() > c {
+            std::cmp::Ordering::Greater
+        } else {
+            std::cmp::Ordering::Equal
+        }
+    }
+}

@@ -1,14 +1,4 @@
-//! What a search may cost, found out before it is done, or while it goes on.
-//!
-//! Most searches go over a text once, byte by byte, in an automaton that is made on the way. An evil expression makes that
-//! automaton grow with each byte, and then the engine looks at all of its program for every byte. Nothing can interrupt it, so
-//! [`Regex::survey`] goes the same way before it, and can be.
-
-use regex_automata::Input;
-use regex_automata::hybrid::dfa::DFA;
-use regex_automata::nfa::thompson::{self, WhichCaptures};
-
-use super::{Regex, SIZE_MAX};
+//! What a search costs, in steps of templates.
 
 /// How long an expression may be: parsed, it takes some hundred times as much memory.
 pub const PATTERN_BYTES_MAX: usize = 128 << 10;
@@ -16,72 +6,50 @@ pub const PATTERN_BYTES_MAX: usize = 128 << 10;
 /// How much memory parsing takes for a byte of an expression.
 pub const PATTERN_GROWTH: usize = 200;
 
-/// The most that a search may cost at worst when its engine also has to find where a match begins, and its groups.
-pub const COST_MAX: u64 = 1_000_000_000;
+/// How much finding the groups of one match may cost: nothing interrupts it.
+pub const GROUPS_COST_MAX: u64 = 100_000_000;
 
-/// From which cost on a search is worth a survey.
-const SURVEY_MIN: u64 = 20_000_000;
+/// How many bytes are searched in the time of a step while an automaton knows the way.
+pub(super) const BYTES_PER_STEP: usize = 64;
 
-/// How many bytes the engine searches in the time of a step while its automaton knows the way.
-const BYTES_PER_STEP: usize = 64;
+/// How many states of the program are looked at in the time of a step.
+pub(super) const STATES_PER_STEP: usize = 16;
 
-/// How many states of the program it looks at in the time of a step.
-const STATES_PER_STEP: u64 = 16;
+/// After how many bytes a search takes the steps for them.
+pub(super) const STRETCH: usize = 1024;
 
-/// After how many bytes a survey tells what it did.
-const STRETCH: usize = 128;
+/// How much an automaton may take, unless it needs more for its largest states.
+pub(super) const CACHE_BYTES: usize = 512 << 10;
 
-/// About how much a state of the program takes.
-const STATE_BYTES: usize = 64;
+/// What a search does next, for which it asks whoever pays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// So many steps.
+    Steps(usize),
+    /// One more match is kept.
+    Match,
+    /// So many bytes of a result were made until now.
+    Made(usize),
+    /// The groups of a match are to be found, which looks at so many states of the program and takes so many bytes. It cannot
+    /// be interrupted.
+    Groups {
+        /// At most.
+        states: u64,
+        /// While it goes on.
+        bytes: usize,
+    },
+}
 
-/// How much the automaton of a survey may take.
-const CACHE_BYTES: usize = 1 << 20;
-
-impl Regex {
-    /// How many states of the program a search of so many bytes looks at, at worst.
-    pub fn cost(&self, bytes: usize) -> u64 {
-        (self.size() / STATE_BYTES) as u64 * bytes as u64
-    }
-
-    /// Takes the steps that a search of a text costs. Where that may be far more than its length, `take` is called for each
-    /// stretch on the way, so that it can stop.
-    pub fn survey<E>(&self, text: &[u8], mut take: impl FnMut(usize) -> Result<(), E>) -> Result<(), E> {
-        if self.cost(text.len()) < SURVEY_MIN {
-            return take(1 + text.len() / BYTES_PER_STEP);
-        }
-        take(self.size() / STATE_BYTES)?;
-        let all = |bytes: usize| usize::try_from(self.cost(bytes) / STATES_PER_STEP).unwrap_or(usize::MAX);
-        let Some(dfa) = self.automaton() else { return take(all(text.len())) };
-        let mut cache = dfa.create_cache();
-        let Ok(start) = dfa.start_state_forward(&mut cache, &Input::new(text)) else { return take(all(text.len())) };
-        let mut state = start;
-        let mut known = (cache.clear_count(), cache.memory_usage());
-        for stretch in text.chunks(STRETCH) {
-            for byte in stretch {
-                let Ok(next) = dfa.next_state(&mut cache, state, *byte) else { return take(all(text.len())) };
-                state = next;
-                if state.is_quit() {
-                    return take(all(text.len()));
-                }
-                if state.is_dead() {
-                    // Behind a match the next search begins.
-                    let Ok(again) = dfa.start_state_forward(&mut cache, &Input::new(text)) else {
-                        return take(all(text.len()));
-                    };
-                    state = again;
-                }
+impl Work {
+    /// How many steps it takes.
+    pub fn steps(self) -> usize {
+        match self {
+            Work::Steps(steps) => steps,
+            Work::Match => 1,
+            Work::Made(_) => 0,
+            Work::Groups { states, .. } => {
+                usize::try_from(states / STATES_PER_STEP as u64).unwrap_or(usize::MAX).saturating_add(1)
             }
-            let now = (cache.clear_count(), cache.memory_usage());
-            take(if now == known { 1 + stretch.len() / BYTES_PER_STEP } else { all(stretch.len()) })?;
-            known = now;
         }
-        Ok(())
-    }
-
-    fn automaton(&self) -> Option<DFA> {
-        let config = thompson::Config::new().nfa_size_limit(Some(SIZE_MAX)).which_captures(WhichCaptures::None);
-        let nfa = thompson::Compiler::new().configure(config).build_from_hir(&self.hir).ok()?;
-        let config = DFA::config().cache_capacity(CACHE_BYTES).skip_cache_capacity_check(true);
-        DFA::builder().configure(config).build_from_nfa(nfa).ok()
     }
 }

@@ -33,6 +33,13 @@ impl fmt::Display for SyntaxError {
     }
 }
 
+impl SyntaxError {
+    /// Whether Go might take the text.
+    pub fn is_of_size(&self) -> bool {
+        self.what == TOO_LARGE
+    }
+}
+
 type Result<T> = std::result::Result<T, SyntaxError>;
 
 fn error<T>(what: &'static str, part: &[u8]) -> Result<T> {
@@ -42,10 +49,15 @@ fn error<T>(what: &'static str, part: &[u8]) -> Result<T> {
 const BAD_RANGE: &str = "invalid character class range";
 const BAD_ESCAPE: &str = "invalid escape sequence";
 const BAD_PERL: &str = "invalid or unsupported Perl syntax";
+const TOO_LARGE: &str = "expression too large";
 const BAD_NAME: &str = "invalid named capture";
 
 /// How many nodes may be inside each other.
 const HEIGHT_MAX: u32 = 1000;
+
+/// How many ranges of characters all classes may have, and how many characters may be folded for them: more than fit into a
+/// program.
+const CHARACTERS_MAX: usize = 2_000_000;
 
 /// What `(?…)` switches.
 #[derive(Debug, Clone, Copy, Default)]
@@ -130,6 +142,8 @@ struct Parser<'p> {
     flags: Flags,
     open: Vec<Group>,
     names: Vec<Option<Box<str>>>,
+    /// How much of [`CHARACTERS_MAX`] is used.
+    characters: usize,
 }
 
 /// Parses an expression.
@@ -140,6 +154,7 @@ pub(super) fn parse(pattern: &[u8]) -> Result<Parsed> {
         flags: Flags::default(),
         open: vec![Group::default()],
         names: vec![None],
+        characters: 0,
     };
     parser.expression()?;
     match (parser.open.pop(), parser.open.is_empty()) {
@@ -212,14 +227,14 @@ impl<'p> Parser<'p> {
                         repeat = Some(before);
                     }
                     None => {
-                        self.literal('{');
+                        self.literal('{')?;
                         self.advance(1);
                     }
                 },
                 b'\\' => self.backslash()?,
                 _ => {
                     let (c, after) = next_char(self.rest)?;
-                    self.literal(c);
+                    self.literal(c)?;
                     self.rest = after;
                 }
             }
@@ -258,12 +273,20 @@ impl<'p> Parser<'p> {
         self.push(Hir::class(Class::Unicode(class)));
     }
 
-    fn literal(&mut self, c: char) {
+    fn literal(&mut self, c: char) -> Result<()> {
         let hir = if self.flags.folds_case {
-            Hir::class(Class::Unicode(class::folded(class::of(&[(c, c)]))))
+            Hir::class(Class::Unicode(self.folded(class::of(&[(c, c)]))?))
         } else {
             Hir::literal(c.encode_utf8(&mut [0; 4]).as_bytes().to_vec())
         };
         self.top().pieces.push(Piece { hir, count: 1, height: 1, sort: Sort::Literal });
+        Ok(())
+    }
+
+    /// A class as the flags want it.
+    fn folded(&mut self, class: ClassUnicode) -> Result<ClassUnicode> {
+        let (class, characters) = if self.flags.folds_case { class::folded(class) } else { (class, 0) };
+        self.characters += class.ranges().len() + characters;
+        if self.characters > CHARACTERS_MAX { error(TOO_LARGE, self.whole) } else { Ok(class) }
     }
 }

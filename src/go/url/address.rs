@@ -2,7 +2,7 @@
 
 use super::quoted;
 
-/// An address, as far as Go tells them apart.
+/// An address, as far as Go distinguishes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Address {
     V4,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::quoted;
 
-/// The part of a URL that text stands in, which decides what must be escaped.
+/// The part of a URL that text is in, which decides what must be escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// A name or a password.

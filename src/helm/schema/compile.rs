@@ -1,14 +1,17 @@
 //! A schema document made ready to be applied.
+#![expect(clippy::indexing_slicing, reason = "ids are made with what they name")]
 
 mod object;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::document::Document;
 use super::draft::{Draft, metaschema};
 use super::report::fragment;
 use super::{CompileError, SCHEMAS_MAX, lookup, url};
 use crate::go::regexp::Regex;
+use crate::view::Stop;
 use crate::yaml::Value;
 use object::Object;
 
@@ -21,7 +24,7 @@ pub struct SchemaId(usize);
 pub struct Compiled {
     schemas: Vec<Keywords>,
     pub root: SchemaId,
-    /// URNs that stand for anything, because nobody says what they mean.
+    /// URNs that accept anything, because nothing defines them.
     pub unresolved: Vec<String>,
 }
 
@@ -36,6 +39,8 @@ impl Compiled {
 pub struct Keywords {
     pub draft: Option<Draft>,
     pub location: String,
+    /// How many names of properties it looks for in each object.
+    pub names: usize,
     /// The schema whose URL this one is part of.
     pub resource: Option<SchemaId>,
     /// For the root of a resource: what `$dynamicRef` may find there.
@@ -112,8 +117,28 @@ pub enum Dependency {
     Schema(SchemaId),
 }
 
+impl Keywords {
+    fn count_names(&self) -> usize {
+        let all_of = |names: &BTreeMap<String, Vec<String>>| names.values().map(|names| 1 + names.len()).sum::<usize>();
+        let of_dependency = |dependency: &Dependency| match dependency {
+            Dependency::Properties(names) => 1 + names.len(),
+            Dependency::Schema(_) => 1,
+        };
+        self.required.len()
+            + self.dependencies.values().map(of_dependency).sum::<usize>()
+            + all_of(&self.dependent_required)
+            + self.dependent_schemas.len()
+    }
+}
+
+/// Why a document is always there.
+const LOADED: &str = "whoever names a document has loaded it";
+
+/// After how many schemas the time is looked at.
+const SCHEMAS_PER_LOOK: usize = 64;
+
 /// Compiles the schema `value`, which has the URL `url`, and all that it refers to.
-pub fn compile(url: &str, value: Value, checks_formats: bool) -> Result<Compiled, CompileError> {
+pub fn compile(url: &str, value: Value, checks_formats: bool, stop: &Stop) -> Result<Compiled, CompileError> {
     let mut compiler = Compiler {
         documents: BTreeMap::new(),
         ids: BTreeMap::new(),
@@ -121,12 +146,19 @@ pub fn compile(url: &str, value: Value, checks_formats: bool) -> Result<Compiled
         queue: Vec::new(),
         checks_formats,
         unresolved: Vec::new(),
+        pattern_bytes: 0,
+        stop: stop.clone(),
     };
     compiler.add_document(url, value)?;
     let root = compiler.enqueue(url, "")?;
+    let mut count = 0_usize;
     while let Some((id, url, pointer)) = compiler.queue.pop() {
+        count += 1;
+        if count.is_multiple_of(SCHEMAS_PER_LOOK) {
+            compiler.go_on()?;
+        }
         let keywords = compiler.compile(&url, &pointer)?;
-        compiler.schemas[id.0] = keywords;
+        compiler.schemas[id.0] = Keywords { names: keywords.count_names(), ..keywords };
     }
     Ok(Compiled { schemas: compiler.schemas, root, unresolved: compiler.unresolved })
 }
@@ -138,13 +170,22 @@ struct Compiler {
     queue: Vec<(SchemaId, String, String)>,
     checks_formats: bool,
     unresolved: Vec<String>,
+    /// How much the expressions take that were compiled.
+    pattern_bytes: usize,
+    stop: Stop,
 }
 
 impl Compiler {
+    /// Errors: there is no time left.
+    fn go_on(&self) -> Result<(), CompileError> {
+        if self.stop.is_set() { Err(CompileError::Stopped) } else { Ok(()) }
+    }
+
     fn add_document(&mut self, url: &str, value: Value) -> Result<(), CompileError> {
         let document = Document::new(url, value)?;
         if metaschema(url).is_none() {
-            super::check_against_metaschema(document.resource("").draft, &document.value, &format!("{url}#"))?;
+            let url = format!("{url}#");
+            super::check_against_metaschema(document.resource("").draft, &document.value, &url, &self.stop)?;
         }
         self.documents.insert(url.to_owned(), document);
         Ok(())
@@ -182,22 +223,23 @@ impl Compiler {
     }
 
     fn document(&self, url: &str) -> &Document {
-        self.documents.get(url).expect("whoever names a document has loaded it")
+        self.documents.get(url).expect(LOADED)
     }
 
     fn compile(&mut self, url: &str, pointer: &str) -> Result<Keywords, CompileError> {
         if !self.document(url).has_seen(pointer) {
-            let mut document = self.document(url).clone();
+            self.go_on()?;
+            let stop = self.stop.clone();
+            let document = self.documents.get_mut(url).expect(LOADED);
             document.see(pointer)?;
             let draft = document.resource(pointer).draft;
             if let Some(value) = lookup(&document.value, pointer) {
-                super::check_against_metaschema(draft, value, &format!("{url}#{}", fragment(pointer)))?;
+                super::check_against_metaschema(draft, value, &format!("{url}#{}", fragment(pointer)), &stop)?;
             }
-            self.documents.insert(url.to_owned(), document);
         }
         let document = self.document(url);
-        let source = std::sync::Arc::clone(&document.value);
-        let resource = document.resource(pointer).clone();
+        let source = Arc::clone(&document.value);
+        let resource = Arc::clone(document.resource(pointer));
         let value =
             lookup(&source, pointer).ok_or_else(|| CompileError::NoPointer(format!("{url}#{}", fragment(pointer))))?;
         let mut keywords = Keywords {
@@ -225,7 +267,7 @@ impl Compiler {
         Ok(keywords)
     }
 
-    /// The schema that a reference means which stands in the document `url` under the base `base`.
+    /// The schema that a reference means, in the document `url` under the base `base`.
     fn resolve(&mut self, url: &str, base: &str, reference: &str) -> Result<SchemaId, CompileError> {
         let fragment = url::fragment(reference)?;
         let target = url::join(base, reference.split('#').next().unwrap_or_default())?;

@@ -14,7 +14,9 @@ pub struct Document {
     pub url: String,
     pub value: Arc<Value>,
     /// By their pointers; that of the root is there always.
-    resources: BTreeMap<String, Resource>,
+    resources: BTreeMap<String, Arc<Resource>>,
+    /// Their pointers, by their URLs.
+    by_url: BTreeMap<String, String>,
     /// Pointers of the schemas that were looked through.
     seen: BTreeSet<String>,
 }
@@ -42,8 +44,13 @@ impl Document {
     /// Looks through a document.
     pub fn new(url: &str, value: Value) -> Result<Self, CompileError> {
         let value = Arc::new(value);
-        let mut document =
-            Self { url: url.to_owned(), value: Arc::clone(&value), resources: BTreeMap::new(), seen: BTreeSet::new() };
+        let mut document = Self {
+            url: url.to_owned(),
+            value: Arc::clone(&value),
+            resources: BTreeMap::new(),
+            by_url: BTreeMap::new(),
+            seen: BTreeSet::new(),
+        };
         document.collect(&value, url, "", Draft::LATEST)?;
         if !document.resources.contains_key("") {
             document.add(Resource::new("", url, Draft::LATEST))?;
@@ -52,7 +59,7 @@ impl Document {
     }
 
     /// The resource that a part of the document belongs to.
-    pub fn resource(&self, pointer: &str) -> &Resource {
+    pub fn resource(&self, pointer: &str) -> &Arc<Resource> {
         let mut pointer = pointer;
         loop {
             if let Some(resource) = self.resources.get(pointer) {
@@ -64,10 +71,8 @@ impl Document {
 
     /// The resource with a URL.
     pub fn resource_at(&self, url: &str) -> Option<&Resource> {
-        if url == self.url {
-            return self.resources.get("");
-        }
-        self.resources.values().find(|resource| resource.url == url)
+        let pointer = if url == self.url { "" } else { self.by_url.get(url)? };
+        self.resources.get(pointer).map(|resource| &**resource)
     }
 
     /// The pointer that a fragment means in a resource.
@@ -91,23 +96,25 @@ impl Document {
         let document = Arc::clone(&self.value);
         let value = lookup(&document, pointer)
             .ok_or_else(|| CompileError::NoPointer(format!("{}#{}", self.url, fragment(pointer))))?;
-        let Resource { url, draft, .. } = self.resource(pointer).clone();
+        let Resource { url, draft, .. } = &**self.resource(pointer);
+        let (url, draft) = (url.clone(), *draft);
         self.collect(value, &url, pointer, draft)
     }
 
     fn add(&mut self, resource: Resource) -> Result<(), CompileError> {
-        if let Some(other) = self.resources.values().find(|other| other.url == resource.url) {
-            if other.pointer != resource.pointer {
+        if let Some(other) = self.by_url.get(&resource.url) {
+            if *other != resource.pointer {
                 return Err(CompileError::DuplicateId {
                     id: resource.url,
                     url: self.url.clone(),
                     first: resource.pointer,
-                    second: other.pointer.clone(),
+                    second: other.clone(),
                 });
             }
             return Ok(());
         }
-        self.resources.insert(resource.pointer.clone(), resource);
+        self.by_url.insert(resource.url.clone(), resource.pointer.clone());
+        self.resources.insert(resource.pointer.clone(), Arc::new(resource));
         Ok(())
     }
 
@@ -193,7 +200,8 @@ impl Document {
     /// Notes the names that this schema gives itself within the resource at `url`.
     fn collect_anchors(&mut self, schema: &Value, url: &str, pointer: &str) -> Result<(), CompileError> {
         let document_url = self.url.clone();
-        let Some(resource) = self.resources.values_mut().find(|resource| resource.url == url) else { return Ok(()) };
+        let known = self.by_url.get(url).and_then(|pointer| self.resources.get_mut(pointer));
+        let Some(resource) = known.map(Arc::make_mut) else { return Ok(()) };
         let mut names: Vec<&str> = Vec::new();
         if resource.draft < Draft::V2019 {
             let id = schema.get(resource.draft.id_keyword()).and_then(Value::as_str);

@@ -10,7 +10,7 @@ use crate::go::url::Url;
 /// Reference: santhosh-tekuri/jsonschema 6.0.2 format.go.
 pub fn check(format: &str, text: &str) -> Result<(), String> {
     match format {
-        "regex" => Regex::new(text.as_bytes()).map(drop).map_err(|error| error.to_string()),
+        "regex" => Regex::check(text.as_bytes()).map_err(|error| error.to_string()),
         "json-pointer" => json_pointer(text),
         "relative-json-pointer" => relative_json_pointer(text),
         "uuid" => uuid(text),

@@ -19,7 +19,7 @@ pub struct Problem {
     pub role: Role,
 }
 
-/// What a [`Problem`] stands for, as far as it shows.
+/// The kind of a [`Problem`], as far as it shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Role {
     /// A keyword that is not met.

@@ -9,8 +9,8 @@ mod logic;
 mod object;
 mod scalar;
 
-use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
 
 use super::compile::{Compiled, Keywords, SchemaId};
 use super::draft::Draft;
@@ -22,7 +22,14 @@ use crate::yaml::Value;
 
 /// The problems of `value`; `Ok` when there are none. Once `stop` is set, what it answers counts for nothing.
 pub fn validate(compiled: &Compiled, value: &Value, stop: &Stop) -> Result<(), Vec<Problem>> {
-    let run = Run { compiled, stop, steps: Cell::new(0), problems: Cell::new(0) };
+    let run = Run {
+        compiled,
+        stop,
+        steps: Cell::new(0),
+        problems: Cell::new(0),
+        patterns: RefCell::default(),
+        learned: Cell::new(0),
+    };
     let scope = Scope { schema: compiled.root, keyword: "", value_number: 0, depth: 0, parent: None };
     let unseen = Unseen::new(value, compiled.get(compiled.root), false);
     let target = Target { value, at: "", quiet: false };
@@ -36,8 +43,14 @@ pub fn validate(compiled: &Compiled, value: &Value, stop: &Stop) -> Result<(), V
 /// How many bytes of a text, or entries of an object, are looked at in the time of a step.
 const BYTES_PER_STEP: usize = 16;
 
+/// How many names of a schema are looked for in the time of a step.
+const NAMES_PER_STEP: usize = 4;
+
 /// How many steps of templates, by which regular expressions count, take as long as one of ours.
 const TEMPLATE_STEPS_PER_STEP: usize = 4;
+
+/// How many bytes expressions may keep of what they learned while they searched.
+const LEARNED_BYTES_MAX: usize = 32 << 20;
 
 /// After how many steps the time is looked at.
 const STEPS_PER_LOOK: u64 = 4096;
@@ -61,6 +74,10 @@ struct Run<'a> {
     steps: Cell<u64>,
     /// How many problems were made, those that lead nowhere with them.
     problems: Cell<u64>,
+    /// Its own copies of the expressions, since others may check by the same schema at once.
+    patterns: RefCell<HashMap<*const Regex, Regex>>,
+    /// How many bytes they keep of what they learned.
+    learned: Cell<usize>,
 }
 
 /// The value being looked at.
@@ -151,19 +168,35 @@ impl<'a> Run<'a> {
         self.steps.set(if is_over { u64::MAX } else { now });
     }
 
+    /// Takes what a value costs to look at, what is inside of it not included.
+    fn look_at(&self, value: &Value) {
+        self.take(1 + width(value) / BYTES_PER_STEP);
+    }
+
     /// Whether a text matches; none when finding out takes longer than the limits.
     fn matches(&self, regex: &Regex, text: &str) -> Option<bool> {
-        let survey = regex.survey(text.as_bytes(), |steps| {
+        self.take(1);
+        let take = |steps| {
             self.take(steps / TEMPLATE_STEPS_PER_STEP);
             if self.is_exhausted() { Err(()) } else { Ok(()) }
-        });
-        survey.ok().map(|()| regex.is_match(text.as_bytes()))
+        };
+        let mut patterns = self.patterns.borrow_mut();
+        if self.learned.get() > LEARNED_BYTES_MAX {
+            patterns.clear();
+            self.learned.set(0);
+        }
+        let own = patterns.entry(std::ptr::from_ref(regex)).or_insert_with(|| regex.fresh());
+        let before = own.learned_bytes();
+        let is_match = own.is_match(text.as_bytes(), take);
+        self.learned.set(self.learned.get() + own.learned_bytes().saturating_sub(before));
+        is_match.ok()
     }
 
     fn check(&self, target: Target<'_>, scope: &Scope<'_>, unseen: Unseen) -> Checked {
         let keywords = self.compiled.get(scope.schema);
         let mut checking = Checking { run: self, target, scope, keywords, unseen, problems: Vec::new() };
-        self.take(1 + width(target.value) / BYTES_PER_STEP);
+        self.look_at(target.value);
+        self.take(keywords.names / NAMES_PER_STEP);
         if self.is_exhausted() || scope.depth > DEPTH_MAX {
             return Err(checking.problem(EXHAUSTED.to_owned()));
         }

@@ -1,7 +1,7 @@
 //! Which branches a host knows, and as what.
 //!
-//! The file `hydrate/told` of the git directory has a line `<id> <ref>` for each branch that the host was told of. Where it is
-//! lost, the host is told of all branches as if they were new, which it takes for what it knows already.
+//! The file `hydrate/told` of the git directory has a line `<id> <ref>` for each branch that the host was notified of. Where it is
+//! lost, the host is notified of all branches as if they were new, which it takes for what it knows already.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -15,7 +15,7 @@ use crate::hydrate::{BranchRecords, RECORDS_REF};
 /// How large the file may be: a line of 200 bytes for each of 80,000 branches.
 const BYTES_MAX: u64 = 16 << 20;
 
-/// A branch that the host has to be told of.
+/// A branch that the host has to be notified of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     /// Its full name.
@@ -66,7 +66,7 @@ impl Known {
         Ok(Self(text.lines().filter_map(of_line).collect()))
     }
 
-    /// Takes over what the host was told.
+    /// Notes what the host was notified of.
     pub fn now_knows(&mut self, lines: Vec<Line>) {
         self.0.extend(lines.into_iter().map(|line| (line.name, line.new)));
     }

@@ -17,7 +17,7 @@ use crate::wall;
 /// Reference: Gitea 1.25 cmd/hook.go `hookBatchSize`.
 const GITEA_LINES_MAX: usize = 30;
 
-/// How many commits of a branch are told at once: as many as Gitea's webhooks list. Argo CD takes what such a list does not show
+/// How many commits of a branch are sent at once: as many as Gitea's webhooks list. Argo CD takes what such a list does not show
 /// for unchanged.
 ///
 /// Reference: Gitea 1.25 modules/setting/ui.go `FeedMaxCommitNum`.
@@ -33,7 +33,7 @@ const GITEA_CALLER: &str = "SSH_ORIGINAL_COMMAND";
 /// What would have Gitea take our lines for a merge of a pull request, or for a push of its own.
 const GITEA_LEFT_OUT: [&str; 4] = ["GITEA_PUSH_TRIGGER", "GITEA_PR_ID", "GITEA_PR_INDEX", "GITEA_INTERNAL_PUSH"];
 
-/// Who is told.
+/// The host that is notified.
 #[derive(Debug)]
 pub(super) enum Host {
     /// Gitea or Forgejo, by its script, in the name of a user.
@@ -48,7 +48,7 @@ pub(super) enum Host {
 }
 
 impl Host {
-    /// Who is to be told of what hydration moves; none where nobody is, or where nobody is there in whose name it could be.
+    /// Whom to notify of what hydration moves; none where no host is known, or no user in whose name it could be done.
     pub fn of(repository: &Repository) -> Option<Self> {
         match Self::named(repository)? {
             Host::Gitea { script, .. } => Some(Host::Gitea { script, environment: gitea_environment(repository)? }),
@@ -85,7 +85,7 @@ impl Host {
         }
     }
 
-    /// Tells it.
+    /// Notifies it.
     ///
     /// Errors: in words for a warning.
     pub fn tell(&self, repository: &Repository, lines: &[Line], limit: (Duration, &str)) -> Result<(), String> {
@@ -124,7 +124,7 @@ impl fmt::Display for Host {
     }
 }
 
-/// What Gitea's program needs beside what the environment has already; none where nobody pushed, and no user is named.
+/// What Gitea's program needs beside what the environment has already; none where no user pushed, and none is named.
 fn gitea_environment(repository: &Repository) -> Option<Vec<(&'static str, String)>> {
     let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let caller = (!is_set(&GITEA_CALLER)).then(|| (GITEA_CALLER, "git-hydrate".to_owned()));

@@ -13,7 +13,7 @@ use crate::git::{ObjectBuffer, ObjectId, Repository};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::rules::Rules;
 use crate::manifest::{self, Manifest};
-use crate::plan::Discovery;
+use crate::plan::{Discovery, Makers};
 use crate::render::Renderers;
 use crate::view::{TreeFiles, View};
 
@@ -202,10 +202,9 @@ pub fn application_sets(repository: &Repository, commit: ObjectId) -> Result<Vec
     Ok(discovered.sets.into_iter().map(|found| found.set).collect())
 }
 
-/// The URLs of a repository, by its setting `repoURL`.
+/// What the settings of a repository tell the makers of its Applications.
 ///
 /// Errors: the world failed, or settings that cannot be read.
-pub fn repo_urls(repository: &Repository) -> Result<Vec<String>, HydrateError> {
-    let rules = Rules::read(&repository.refs()?, &ObjectBuffer::new(repository))?;
-    Ok(rules.settings.repo_urls)
+pub fn settings_of_makers(repository: &Repository) -> Result<Makers, HydrateError> {
+    Ok(Rules::read(&repository.refs()?, &ObjectBuffer::new(repository))?.makers(None, None))
 }

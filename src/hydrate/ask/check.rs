@@ -10,7 +10,7 @@ use crate::git::{ObjectBuffer, Repository};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::rules::{Rules, render_context};
 use crate::hydrate::setup::{Observer, RefNames};
-use crate::manifest::Key;
+use crate::manifest::{self, Exposed, Key, Manifest};
 use crate::plan::{Discovered, Discovery};
 use crate::render::{self, Failure, Rendered, Renderers};
 use crate::settings::SettingsFiles;
@@ -44,11 +44,13 @@ pub enum Rule {
     EnvironmentBranch,
     /// A rule of the settings is for nothing.
     Unused,
+    /// Everybody who can read the branch would read a Secret, or what looks like a key.
+    PlainSecret,
 }
 
 impl Rule {
     /// All of them.
-    pub const ALL: [Rule; 12] = [
+    pub const ALL: [Rule; 13] = [
         Rule::UnreadableFile,
         Rule::Application,
         Rule::Destination,
@@ -61,6 +63,7 @@ impl Rule {
         Rule::ApplicationSet,
         Rule::EnvironmentBranch,
         Rule::Unused,
+        Rule::PlainSecret,
     ];
 
     /// Its name, as in JSON.
@@ -78,6 +81,7 @@ impl Rule {
             Rule::ApplicationSet => "application-set",
             Rule::EnvironmentBranch => "environment-branch",
             Rule::Unused => "unused-rule",
+            Rule::PlainSecret => "plain-secret",
         }
     }
 
@@ -117,6 +121,10 @@ impl Rule {
             Rule::EnvironmentBranch => {
                 "An environment branch is one that hydration made, and one dry commit removes no more from it than the \
                  setting `removalLimit` allows, unless its message says so."
+            }
+            Rule::PlainSecret => {
+                "Everybody who can read a hydrated branch reads what is in it: have the cluster fetch or decrypt Secrets (External \
+                 Secrets, Sealed Secrets). An object with the annotation `git-hydrate/plain-secret: allowed` is left out."
             }
             Rule::Unused => "Each rule of the setting `rules` is for some Application.",
         }
@@ -246,6 +254,7 @@ pub(super) fn judged_by(rules: Rules, tree: &Tree<'_>, renderers: &Renderers) ->
         branches: &branches.chain([dry_branch.clone()]).collect(),
         repo_urls: &rules.settings.repo_urls,
         allowed: &rules.allowed,
+        copies: rules.settings.applications_to.as_ref(),
         is_directory: &|path| matches!(view.kind(path), Ok(Some(Kind::Directory))),
     };
     let verdict = application::validate(&discovered.applications, &context);
@@ -268,6 +277,7 @@ pub fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) ->
     let context = render_context(&rules.settings, tree.files, &tree.dry_commit);
     let rendered = render_all(&hydrated, renderers, &context, observer, &mut found)?;
     found.conflicts(&rendered);
+    found.exposed(&rendered);
     Ok(Checked {
         dry_branch: dry_branch.to_string(),
         applications: discovered.applications.len(),
@@ -329,6 +339,18 @@ pub(super) fn render_all<'a>(
     Ok(rendered)
 }
 
+fn exposed_text(manifest: &Manifest, exposed: &Exposed) -> Diagnostic {
+    let slash = if manifest.namespace().is_empty() { "" } else { "/" };
+    let object = format!("{} {}{slash}{}", manifest.kind(), manifest.namespace(), manifest.name());
+    let text = match exposed {
+        Exposed::Secret => format!("{object} is hydrated in plain text"),
+        Exposed::Key { field, looks_like } => format!("`{field}` of {object} looks like {looks_like}"),
+    };
+    let hint = "have the cluster fetch or decrypt it (External Secrets, Sealed Secrets), or annotate the object with \
+                `git-hydrate/plain-secret: allowed`";
+    Diagnostic::warning(text).hint(hint)
+}
+
 /// What was found so far.
 #[derive(Debug, Default)]
 pub(super) struct Findings(Vec<CheckFinding>);
@@ -374,12 +396,26 @@ impl Findings {
         let mut branches: BTreeMap<&BranchName, Vec<(&Application, Vec<Key>)>> = BTreeMap::new();
         for (application, result) in rendered {
             let objects = render::objects(application, &result.manifests);
+            if let Some(repeated) = render::repeated(application, &objects) {
+                self.add(Rule::ObjectConflict, repeated, Some(application.name.as_str()));
+            }
             branches.entry(application.environment_branch()).or_default().push((application, objects));
         }
         for applications in branches.values() {
             let objects: Vec<_> = applications.iter().map(|(application, keys)| (*application, &keys[..])).collect();
             for conflict in render::conflicts(&objects) {
                 self.add(Rule::ObjectConflict, conflict, None);
+            }
+        }
+    }
+
+    fn exposed(&mut self, rendered: &[(&Application, Rendered)]) {
+        for (application, result) in rendered {
+            for manifest in &result.manifests {
+                for exposed in manifest::exposed(manifest) {
+                    let warning = exposed_text(manifest, &exposed).at(application.places.name.clone());
+                    self.add(Rule::PlainSecret, warning, Some(application.name.as_str()));
+                }
             }
         }
     }

@@ -33,6 +33,9 @@ pub struct Entry {
     pub id: Option<String>,
     /// When it was committed, as RFC 3339.
     pub date: String,
+    /// The same in seconds since 1970.
+    #[serde(skip)]
+    pub seconds: i64,
     /// The first line of its own message.
     pub subject: String,
     /// The dry commit behind it; none when it was not made by hydration, or starts the branch.
@@ -73,6 +76,9 @@ pub struct PathChange {
     /// How many objects changed; none when the manifests cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub objects: Option<ObjectCounts>,
+    /// `manifest.yaml` before and after; none where there is no such file.
+    #[serde(skip)]
+    pub blobs: [Option<ObjectId>; 2],
 }
 
 /// How many objects changed.
@@ -124,18 +130,32 @@ pub(super) fn dry_of(
     Ok(recorded(buffer, commit.tree)?.filter(|dry| before != Some(*dry)))
 }
 
-/// Which commits are wanted; all of them while both lists are empty.
+/// Which commits are wanted; all of them unless something is said.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Selection {
     /// Those that change what is rendered from one of these Applications.
     pub applications: Vec<String>,
     /// Those that change manifests at or below one of these paths of the branch.
     pub paths: Vec<RepoPath>,
+    /// Those whose dry commit's author has this text in name or address, in whichever case.
+    pub author: Option<String>,
+    /// Those that were committed then or later, in seconds since 1970.
+    pub since: Option<i64>,
+    /// Those that were committed then or before.
+    pub until: Option<i64>,
 }
 
 impl Selection {
     fn is_everything(&self) -> bool {
         self.applications.is_empty() && self.paths.is_empty()
+    }
+
+    /// Whether time and author are as asked for.
+    fn admits(&self, entry: &Entry) -> bool {
+        let author = entry.dry.as_ref().map_or_else(String::new, |dry| dry.author.to_lowercase());
+        self.since.is_none_or(|since| entry.seconds >= since)
+            && self.until.is_none_or(|until| entry.seconds <= until)
+            && self.author.as_ref().is_none_or(|wanted| author.contains(&wanted.to_lowercase()))
     }
 
     fn wants(&self, path: &RepoPath, applications: &[String]) -> bool {
@@ -227,6 +247,7 @@ impl<'a> History<'a> {
             branch: branch.to_owned(),
             id: None,
             date: time.rfc3339(),
+            seconds: time.seconds(),
             subject: dry.subject.clone(),
             dry: Some(dry),
             changed: Vec::new(),
@@ -263,6 +284,7 @@ impl<'a> History<'a> {
             branch,
             id: Some(commit.id.to_string()),
             date: own.date.rfc3339(),
+            seconds: own.date.seconds(),
             subject: own.subject,
             dry: dry.map(|dry| self.dry(dry)),
             changed: self.changed(commit, parent)?,
@@ -295,7 +317,8 @@ impl<'a> History<'a> {
             }
             let (old, new) = (self.manifests(change.old)?, self.manifests(change.new)?);
             let objects = old.zip(new).map(|(old, new)| ObjectCounts::between(&old, &new));
-            changed.push(PathChange { path: path.to_string(), applications, objects });
+            let blobs = [change.old, change.new].map(|file| file.map(|(_, blob)| blob));
+            changed.push(PathChange { path: path.to_string(), applications, objects, blobs });
         }
         Ok(changed)
     }
@@ -348,10 +371,12 @@ impl Iterator for History<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             match self.advance() {
-                Ok(Some(entry)) if self.selection.is_everything() || !entry.changed.is_empty() => {
-                    return Some(Ok(entry));
+                Ok(Some(entry)) => {
+                    let is_selected = self.selection.is_everything() || !entry.changed.is_empty();
+                    if is_selected && self.selection.admits(&entry) {
+                        return Some(Ok(entry));
+                    }
                 }
-                Ok(Some(_)) => {}
                 Ok(None) => return None,
                 Err(error) => {
                     self.cursors.clear();

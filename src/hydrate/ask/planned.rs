@@ -165,7 +165,10 @@ pub fn plan(setup: &Setup<'_>) -> Result<Planned, HydrateError> {
                 Some(Outcome::Moved | Outcome::Unchanged) | None => {}
             }
         }
-        let commits = plans.iter().map(commit).collect();
+        let commits: Vec<PlannedCommit> = plans.iter().map(commit).collect();
+        let branches = || commits.iter().flat_map(|commit| &commit.branches);
+        let is_of_branch = |problem: &Diagnostic| branches().any(|branch| branch.mistakes.contains(problem));
+        problems.retain(|problem| !is_of_branch(problem));
         let copies = run.found.rules.settings.applications_to.as_ref().map(ToString::to_string);
         Ok(Planned { commits, frozen, copies, problems, warnings: run.report.warnings })
     })

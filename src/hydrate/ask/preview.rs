@@ -1,11 +1,19 @@
 //! What a hydration would change, found by making it in memory.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod input_changes;
 
-use super::input_changes::{InputChange, input_changes};
-use crate::application::{AppName, Application, BranchName, Keeps, Removal};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+mod like;
+
+use like::Made;
+
+pub use like::is_production;
+
+use crate::application::{AppName, Application, BranchName, By, Keeps, Removal};
 use crate::diag::Diagnostic;
-use crate::diff::Pruning;
+use crate::diff::{Pruning, Words};
 use crate::git::{Mode, ObjectBuffer, ObjectId, Repository};
 use crate::hydrate::dry_tree::{DryTree, DryTrees};
 use crate::hydrate::error::HydrateError;
@@ -15,6 +23,9 @@ use crate::hydrate::run::{Attempt, Branch, Run, Stopped};
 use crate::hydrate::setup::{RefNames, Setup, Wake};
 use crate::hydrate::standing::nearest;
 use crate::path::RepoPath;
+
+pub use input_changes::InputChange;
+use input_changes::input_changes;
 
 /// What the would-be branches are compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +87,8 @@ pub struct Preview {
     pub problems: Vec<Diagnostic>,
     /// What is odd in it.
     pub warnings: Vec<Diagnostic>,
+    /// Of these, the Applications that leave a branch for one that does not take them.
+    pub departures: Vec<Diagnostic>,
     /// What becomes of the inputs that the dry tree keeps.
     pub inputs: Vec<InputChange>,
     /// The commit that was compared with, when the dry commit is behind its dry branch.
@@ -101,6 +114,8 @@ pub struct PreviewedBranch {
     pub applications: usize,
     /// The destination paths whose manifests would change, by path. Empty when it does not hydrate.
     pub paths: Vec<PreviewedPath>,
+    /// The branch that is most like it, of one that is new.
+    pub like: Option<LikeBranch>,
     /// Why it stays as it is for a time; none when it does not.
     pub frozen: Option<Frozen>,
     /// Why it does not hydrate; empty when it does.
@@ -111,8 +126,21 @@ pub struct PreviewedBranch {
     pub failures: Vec<Diagnostic>,
 }
 
-/// The manifests of one destination path before and after.
+/// An environment branch that a new one is much like.
 #[derive(Debug)]
+pub struct LikeBranch {
+    /// The branch.
+    pub branch: BranchName,
+    /// The word of its name, and that of the new one's in its place.
+    pub words: Option<Words>,
+    /// `manifest.yaml` of the Application that is the counterpart, by the path of the new one.
+    pub manifests: BTreeMap<RepoPath, Vec<u8>>,
+    /// Its Applications without a counterpart.
+    pub others: Vec<AppName>,
+}
+
+/// The manifests of one destination path before and after.
+#[derive(Debug, Clone)]
 pub struct PreviewedPath {
     /// The path.
     pub path: RepoPath,
@@ -124,12 +152,44 @@ pub struct PreviewedPath {
     pub rule: Option<usize>,
     /// What becomes of objects in the cluster that are no longer there.
     pub pruning: Pruning,
+    /// The Application that wrote to it before, when none or another one does now.
+    pub former: Option<FormerApplication>,
     /// The namespace of objects that name none, if the Application says it.
     pub namespace: Option<String>,
     /// `manifest.yaml` as it is; none when the path is new.
     pub old: Option<Vec<u8>>,
     /// `manifest.yaml` as it would be; none when the path would go.
     pub new: Option<Vec<u8>>,
+}
+
+/// An Application that no longer writes to a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FormerApplication {
+    /// Its name.
+    pub name: AppName,
+    /// What becomes of it in the cluster.
+    pub end: End,
+}
+
+/// What becomes of an Application in the cluster that no longer writes to a path.
+///
+/// Reference: argo-cd 3.4 docs/user-guide/app_deletion.md, docs/operator-manual/applicationset/Controlling-Resource-Modification.md.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// It is no longer in a file; who applied that, or somebody, deletes it.
+    Deleted,
+    /// The set that made it deletes it.
+    DeletedBySet,
+    /// The set that made it keeps it, by this policy.
+    KeptBySet(&'static str),
+    /// The Application that rendered it prunes it.
+    PrunedBy(String),
+    /// The Application that rendered it prunes when somebody asks for it.
+    PrunedByHand(String),
+    /// It stays and is hydrated to another place.
+    Moves(BranchName, RepoPath),
+    /// It stays, but is no longer hydrated.
+    Stays,
 }
 
 /// No ref is below it, so every environment branch that is read there is new.
@@ -203,16 +263,29 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
 
 fn rehearse<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Run<'a>, HydrateError> {
     let mut run = Run::over(setup, buffer)?.recalling(&Attempt::default());
+    run.is_preview = !setup.refs.is_of_server();
     // Nothing is moved, so no one can be in the way.
     run.hydrate_tips().map_err(Stopped::into_error)?;
+    if run.is_preview {
+        std::mem::take(&mut run.memory).write_results();
+    }
     Ok(run)
 }
 
 /// Compares what was made with the commit that `base` answers for each branch; a branch for which it answers none at
 /// all is left out.
-fn compare(made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) -> Result<Preview, HydrateError> {
-    let Run { found, branches, report, trees, .. } = made;
+fn compare(mut made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) -> Result<Preview, HydrateError> {
+    read_trees_before(&mut made)?;
+    let Run { found, branches, report, departures, trees, .. } = made;
     let buffer = found.buffer;
+    let is_new = |branch: &Branch| base(branch) == Some(None);
+    let all = branches.iter().filter_map(|(name, branch)| Made::of((name, is_new(branch)), branch, &trees));
+    let all: Vec<Made<'_>> = all.collect();
+    let mut likes = BTreeMap::new();
+    for new in all.iter().filter(|made| made.is_new) {
+        likes.extend(like::like(new, &all, &buffer)?.map(|like| (new.name.clone(), like)));
+    }
+    drop(all);
     let mut environments = Vec::new();
     for (name, branch) in branches {
         let Some(against) = base(&branch) else { continue };
@@ -232,6 +305,7 @@ fn compare(made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) ->
         let owners = Owners::new(&name, (before, dry), &trees);
         let paths = if mistakes.is_empty() { paths(&buffer, (old, new), &owners)? } else { Vec::new() };
         environments.push(PreviewedBranch {
+            like: likes.remove(&name).filter(|_| mistakes.is_empty()),
             branch: name,
             sync_branch,
             dry_branch: report.dry_branch,
@@ -250,9 +324,52 @@ fn compare(made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) ->
         environments,
         problems: report.problems,
         warnings: report.warnings,
+        departures,
         inputs: Vec::new(),
         merge_base: None,
     })
+}
+
+/// Reads the dry commits that branches were hydrated from, where they may have other Applications, so that it is known whose
+/// their paths were.
+fn read_trees_before(made: &mut Run<'_>) -> Result<(), HydrateError> {
+    let heads = made.found.heads();
+    let is_here = |dry: &ObjectId| made.found.setup.repository.has(*dry);
+    let of_branch = |branch: &Branch| {
+        let dry = branch.dry_before().filter(is_here)?;
+        Some((dry, branch.dry_tip, branch.dry_branch.clone()))
+    };
+    let wanted: BTreeSet<_> = made.branches.values().filter_map(of_branch).collect();
+    for (before, after, branch) in wanted {
+        if made.trees.known(before).is_none()
+            && let Some(head) = heads.iter().find(|head| head.branch == branch)
+            && may_have_other_applications(made, before, after)?
+        {
+            made.tree(before, head, &heads)?;
+        }
+    }
+    Ok(())
+}
+
+/// How an Application's file has its kind.
+const KIND: &[u8] = b"Application";
+
+/// Whether a dry commit may have Applications that another one has not: files that hold one went or changed, or something
+/// makes them.
+fn may_have_other_applications(made: &Run<'_>, before: ObjectId, after: ObjectId) -> Result<bool, HydrateError> {
+    if made.trees.known(after).is_none_or(|tree| tree.has_makers()) {
+        return Ok(true);
+    }
+    let buffer = &made.found.buffer;
+    let [old, new] = [buffer.commit(before)?.tree, buffer.commit(after)?.tree];
+    for change in buffer.diff_trees(old, new)? {
+        if let Some((Mode::File | Mode::Executable, blob)) = change.old
+            && buffer.blob(blob)?.windows(KIND.len()).any(|window| window == KIND)
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The Applications behind the paths of a branch, before and after.
@@ -260,7 +377,16 @@ struct Owners<'t> {
     before: BTreeMap<&'t RepoPath, &'t Application>,
     after: BTreeMap<&'t RepoPath, &'t Application>,
     /// Those that are there after, on whichever branch.
-    names: BTreeSet<(Option<&'t AppName>, &'t AppName)>,
+    stay: BTreeMap<Identity<'t>, &'t Application>,
+    /// The dry commit after, and with what is not hydrated.
+    tree: Option<&'t DryTree>,
+}
+
+/// Namespace and name of an Application.
+type Identity<'t> = (Option<&'t AppName>, &'t AppName);
+
+fn identity(application: &Application) -> Identity<'_> {
+    (application.namespace.as_ref(), &application.name)
 }
 
 impl<'t> Owners<'t> {
@@ -279,7 +405,46 @@ impl<'t> Owners<'t> {
         Self {
             before,
             after: tree.into_iter().flat_map(of).collect(),
-            names: hydrated.map(|application| (application.namespace.as_ref(), &application.name)).collect(),
+            stay: hydrated.map(|application| (identity(application), &**application)).collect(),
+            tree,
+        }
+    }
+
+    /// The paths that an Application writes to which another one wrote to before.
+    fn taken_over(&self) -> impl Iterator<Item = &'t RepoPath> {
+        self.after.keys().copied().filter(|path| self.before.contains_key(path) && self.former(path).is_some())
+    }
+
+    /// The Application that wrote to a path before and no longer does.
+    fn former(&self, path: &RepoPath) -> Option<&'t Application> {
+        let before = self.before.get(path).copied()?;
+        let stays = self.after.get(path).is_some_and(|after| identity(after) == identity(before));
+        (!stays).then_some(before)
+    }
+
+    /// What becomes of an Application that no longer writes to a path.
+    fn end(&self, application: &Application) -> End {
+        if let Some(after) = self.stay.get(&identity(application)) {
+            return End::Moves(after.environment_branch().clone(), after.sync_path.clone());
+        }
+        if self.tree.is_some_and(|tree| tree.not_hydrated().any(|other| identity(other) == identity(application))) {
+            return End::Stays;
+        }
+        let Some(maker) = &application.maker else { return End::Deleted };
+        match &maker.by {
+            By::ApplicationSet { .. } => maker.keeps.policy().map_or(End::DeletedBySet, End::KeptBySet),
+            By::Root { .. } => End::Deleted,
+            By::Application { namespace, name } => {
+                let is_parent = |other: &&Arc<Application>| {
+                    other.name.as_str() == name && other.namespace.as_ref().map(AppName::as_str) == namespace.as_deref()
+                };
+                let mut all = self.tree.into_iter().flat_map(DryTree::all);
+                match all.find(is_parent) {
+                    Some(parent) if parent.sync_policy.prunes => End::PrunedBy(name.clone()),
+                    Some(_) => End::PrunedByHand(name.clone()),
+                    None => End::Deleted,
+                }
+            }
         }
     }
 
@@ -289,19 +454,18 @@ impl<'t> Owners<'t> {
 
     /// What becomes of the objects of a path that are no longer there.
     fn pruning(&self, path: &RepoPath) -> Pruning {
-        let Some(application) = self.of(path) else { return Pruning::Unknown };
+        let Some(application) = self.former(path).or_else(|| self.of(path)) else { return Pruning::Unknown };
         let policy = application.sync_policy;
-        let stays = self.names.contains(&(application.namespace.as_ref(), &application.name));
+        let stays = self.stay.contains_key(&identity(application));
         let maker = application.maker.as_ref();
+        let gets_finalizer = maker.is_some_and(|maker| maker.adds_finalizer) && !policy.has_finalizer;
         match if stays { policy.prune } else { policy.delete } {
             Removal::Forbidden => Pruning::Off,
             Removal::Confirmed => Pruning::Confirmed,
             Removal::Allowed if stays && policy.prunes => Pruning::Automatic,
             Removal::Allowed if stays => Pruning::Manual,
             Removal::Allowed if maker.is_some_and(|maker| maker.keeps != Keeps::Nothing) => Pruning::Unknown,
-            Removal::Allowed if policy.cascades => Pruning::Cascade,
-            // The controller of sets adds the finalizer, unless the set says otherwise.
-            Removal::Allowed if maker.is_some() => Pruning::Unknown,
+            Removal::Allowed if policy.cascades || gets_finalizer => Pruning::Cascade,
             Removal::Allowed => Pruning::Orphaned,
         }
     }
@@ -313,23 +477,34 @@ fn paths(
     (old, new): (ObjectId, ObjectId),
     owners: &Owners<'_>,
 ) -> Result<Vec<PreviewedPath>, HydrateError> {
-    let mut paths = Vec::new();
+    let mut changed = BTreeMap::new();
     for change in buffer.diff_trees(old, new)? {
         let Some(path) = change.path.strip_suffix(MANIFEST).and_then(|path| path.strip_suffix('/')) else { continue };
-        let Ok(path) = RepoPath::new(path) else { continue };
-        let content = |entry: Option<(Mode, ObjectId)>| match entry {
-            Some((Mode::File | Mode::Executable, blob)) => buffer.blob(blob).map(Some),
-            _ => Ok(None),
-        };
+        if let Ok(path) = RepoPath::new(path) {
+            changed.insert(path, [change.old, change.new]);
+        }
+    }
+    for path in owners.taken_over().filter(|path| !changed.contains_key(*path)).collect::<Vec<_>>() {
+        let file = format!("{path}/{MANIFEST}");
+        changed.insert(path.clone(), [buffer.entry(old, &file)?, buffer.entry(new, &file)?]);
+    }
+    let content = |entry: Option<(Mode, ObjectId)>| match entry {
+        Some((Mode::File | Mode::Executable, blob)) => buffer.blob(blob).map(Some),
+        _ => Ok(None),
+    };
+    let mut paths = Vec::new();
+    for (path, [old, new]) in changed {
         let found = owners.of(&path);
+        let former = owners.former(&path);
         paths.push(PreviewedPath {
             application: found.map(|application| application.name.clone()),
             made_by: found.and_then(|application| application.maker.as_ref()).map(ToString::to_string),
             rule: found.and_then(|application| application.rule),
             pruning: owners.pruning(&path),
+            former: former.map(|former| FormerApplication { name: former.name.clone(), end: owners.end(former) }),
             namespace: found.and_then(|application| application.destination_namespace.clone()),
-            old: content(change.old)?,
-            new: content(change.new)?,
+            old: content(old)?,
+            new: content(new)?,
             path,
         });
     }

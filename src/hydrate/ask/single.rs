@@ -1,3 +1,5 @@
+//! Renders one Application of a dry commit by its name.
+
 use crate::application::Application;
 use crate::diag::Diagnostic;
 use crate::git::{ObjectBuffer, ObjectId, Repository};

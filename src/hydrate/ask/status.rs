@@ -1,8 +1,10 @@
+//! Where each environment branch is: up to date, behind, failed, changed by others.
+
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Serialize;
 
-use super::ours::our_changes;
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
 use crate::git::{self, ObjectBuffer, ObjectId};
@@ -10,13 +12,15 @@ use crate::hydrate::error::HydrateError;
 use crate::hydrate::failures::Failure;
 use crate::hydrate::files::METADATA;
 use crate::hydrate::ledger::Ledger;
+use crate::hydrate::ours::our_changes;
+use crate::hydrate::promoted::not_promoted;
 use crate::hydrate::report::{BehindPath, Frozen, Outcome};
 use crate::hydrate::run::{Branch, Run, Stopped};
 use crate::hydrate::setup::Setup;
 use crate::hydrate::snapshot::Snapshot;
-use crate::hydrate::standing::{Origin, Standing, line, provenance};
+use crate::hydrate::standing::{Origin, Standing, provenance};
 use crate::hydrate::survey::{Named, named};
-use crate::metadata::{Behind, Time, Trailers};
+use crate::metadata::{Behind, Time};
 
 /// What a branch that Applications name is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -74,6 +78,15 @@ pub struct BranchStatus {
     /// commit is there.
     #[serde(skip)]
     pub restorable: Option<Restorable>,
+    /// Whether an Application of a dry branch that is there names it.
+    #[serde(skip)]
+    pub is_named: bool,
+    /// Whether its dry branch is no dry branch any more: nothing is hydrated onto it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_left: bool,
+    /// Whether nothing is on it.
+    #[serde(skip)]
+    pub is_empty: bool,
     /// The staging branches of which it is the sync branch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub promoted_from: Vec<Promotion>,
@@ -155,6 +168,7 @@ pub fn problems(setup: &Setup<'_>) -> Result<Vec<Diagnostic>, HydrateError> {
         run => run?,
     };
     let mut problems = run.report.problems;
+    problems.extend(run.departures);
     for outcome in run.branches.values().filter_map(Branch::failure) {
         if let Outcome::Failed { diagnostics, .. } = outcome {
             problems.extend(diagnostics.iter().cloned());
@@ -169,6 +183,7 @@ pub fn problems(setup: &Setup<'_>) -> Result<Vec<Diagnostic>, HydrateError> {
 pub fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateError> {
     let (found, mut ledger) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
     let mut names = named(&found)?;
+    let applications: BTreeSet<BranchName> = names.keys().cloned().collect();
     for (branch, dry_branch) in &found.environments {
         // Another dry branch that names it too gets nothing there.
         let named = names.entry(branch.clone()).or_insert_with(|| Named::environment(dry_branch));
@@ -176,12 +191,14 @@ pub fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateError> {
             named.dry_branch.clone_from(dry_branch);
         }
     }
-    for (branch, record) in found.records.iter().filter(|(_, record)| !record.initial) {
-        // One that was deleted and that no Application names is not missed.
-        if found.tip(branch).is_none() {
+    for (branch, record) in found.records.iter() {
+        // One that was deleted and that no Application names is not missed; nor is the branch that something was promoted to,
+        // unless its dry branch is gone, which named it.
+        if found.tip(branch).is_none() || (record.initial && found.tip(&record.dry_branch).is_some()) {
             continue;
         }
-        names.entry(branch.clone()).or_insert_with(|| Named::environment(&record.dry_branch));
+        let unnamed = || Named { is_environment: !record.initial, ..Named::environment(&record.dry_branch) };
+        names.entry(branch.clone()).or_insert_with(unnamed);
     }
     for (branch, failures) in ledger.failures.branches() {
         let (Ok(branch), Some(failure)) = (BranchName::new(branch), failures.last()) else { continue };
@@ -189,7 +206,11 @@ pub fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateError> {
         names.entry(branch).or_insert_with(|| Named::environment(&dry_branch));
     }
     let sync = |branch| names.iter().find(|(_, named)| named.staging.contains(branch)).map_or(branch, |(sync, _)| sync);
-    names.iter().map(|(branch, named)| one(&found, &mut ledger, (branch, sync(branch)), named)).collect()
+    let all = names.iter().map(|(branch, named)| {
+        let is_named = applications.contains(branch);
+        Ok(BranchStatus { is_named, ..one(&found, &mut ledger, (branch, sync(branch)), named)? })
+    });
+    all.collect()
 }
 
 fn one(
@@ -213,12 +234,15 @@ fn one(
         Some(_) => BranchState::NotHydrated,
     };
     let restorable = restorable(found, branch, (tip, state));
-    let promoted = promoted(found, named, (tip, state))?;
+    let promoted = promoted(found, (tip, state))?;
     let standing = standing.filter(|_| state == BranchState::Hydrated);
     let paths_behind = paths_behind(found, standing.as_ref(), named)?;
     let changed_by_others = match (tip, state) {
         (Some(tip), BranchState::Hydrated) => changed_by_others(found, branch, tip)?,
-        (Some(tip), BranchState::Promoted) => not_promoted(found, named, branch, tip)?,
+        (Some(tip), BranchState::Promoted) => match named.staging.first().filter(|_| named.staging.len() == 1) {
+            Some(staging) => not_promoted(found, staging, branch, tip)?,
+            None => Vec::new(),
+        },
         _ => Vec::new(),
     };
     let dry = standing.and_then(|standing| standing.dry).or(promoted);
@@ -244,9 +268,15 @@ fn one(
         tip.is_some_and(|tip| tip != *recorded && !repository.is_ancestor(*recorded, tip) && repository.has(*recorded))
     };
     let recorded_tip = recorded.map(|record| record.tip).filter(is_back);
+    let is_left =
+        dry_tip.is_some() && !found.dry_branches.is_empty() && !found.dry_branches.contains(&named.dry_branch);
+    let is_empty = tip.map(|tip| found.buffer.commit(tip)).transpose()?;
     Ok(BranchStatus {
+        is_left: is_left && state == BranchState::Hydrated,
+        is_empty: is_empty.is_none_or(|tip| tip.tree == found.buffer.empty_tree_id()),
         recorded_tip: recorded_tip.map(|tip| tip.to_string()),
         restorable,
+        is_named: false,
         promoted_from,
         branch: branch.to_string(),
         state,
@@ -282,12 +312,9 @@ fn restorable(
 /// The dry commit that was promoted to a sync branch last, if it is here.
 fn promoted(
     found: &Snapshot<'_>,
-    named: &Named,
     (tip, state): (Option<ObjectId>, BranchState),
 ) -> Result<Option<ObjectId>, git::Error> {
-    let Some(tip) = tip.filter(|_| state == BranchState::Promoted && !named.staging.is_empty()) else {
-        return Ok(None);
-    };
+    let Some(tip) = tip.filter(|_| state == BranchState::Promoted) else { return Ok(None) };
     let told = provenance(&found.buffer, found.buffer.commit(tip)?.tree, METADATA)?;
     Ok(told.and_then(|told| told.dry_commit).filter(|dry| found.setup.repository.has(*dry)))
 }
@@ -324,40 +351,4 @@ fn changed_by_others(found: &Snapshot<'_>, branch: &BranchName, tip: ObjectId) -
     let Some(record) = record else { return Ok(Vec::new()) };
     let made = buffer.commit(record.tip)?.tree;
     our_changes(made, buffer.commit(tip)?.tree, &[made], buffer)
-}
-
-/// The files in which the tip of a sync branch differs from what was last made for it, when that is no hydrated commit of
-/// its staging branch. Of one that several staging branches are promoted to, `git hydrate verify` tells.
-fn not_promoted(
-    found: &Snapshot<'_>,
-    named: &Named,
-    active: &BranchName,
-    tip: ObjectId,
-) -> Result<Vec<String>, git::Error> {
-    let buffer = &found.buffer;
-    let is_only = named.staging.len() == 1 && found.rules.settings.active_paths(active).is_empty();
-    let staging = named.staging.first().filter(|_| is_only);
-    let Some(record) = staging.and_then(|staging| found.records.get(staging)).filter(|record| !record.initial) else {
-        return Ok(Vec::new());
-    };
-    let is_as_found = found.records.get(active).is_some_and(|record| record.tip == tip);
-    let shown = buffer.commit(tip)?.tree;
-    if is_as_found || shown == buffer.empty_tree_id() {
-        return Ok(Vec::new());
-    }
-    let (mut newest, mut ends) = (None, false);
-    for commit in line(&buffer.commit(record.tip)?, buffer) {
-        let commit = commit?;
-        ends = commit.parents.is_empty();
-        if commit.tree == buffer.empty_tree_id() || Trailers::read(&commit.message).is_none() {
-            continue;
-        }
-        let changes = our_changes(commit.tree, shown, &[commit.tree], buffer)?;
-        if changes.is_empty() {
-            return Ok(changes);
-        }
-        newest.get_or_insert(changes);
-    }
-    // What was promoted may be older than the commits that were looked at.
-    Ok(newest.filter(|_| ends).unwrap_or_default())
 }

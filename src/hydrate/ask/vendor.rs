@@ -11,7 +11,7 @@ use crate::application::{self, Application, Environment, Profile, Referenced, St
 use crate::diag::{Diagnostic, Span};
 use crate::hydrate::rules::render_context;
 use crate::hydrate::{HydrateError, Observer};
-use crate::inputs::{self, Entry, Found, Kept, Kind, Lock, Scan, Source};
+use crate::inputs::{self, Found, Kept, Kind, Scan, Source};
 use crate::manifest;
 use crate::render::{Renderers, directory_of};
 use crate::view::View;
@@ -55,7 +55,8 @@ pub(super) fn inputs_of(judged: &Judged, tree: &Tree<'_>) -> Result<Inputs, Hydr
     let kept = Kept::read(&view)?;
     let names = discovered.applications.iter().map(|application| application.name.as_str());
     let known = Known {
-        places: kept.lock().into_iter().flat_map(Lock::entries).flat_map(Entry::places).collect(),
+        places: kept.lock().into_iter().flat_map(|lock| lock.entries().flat_map(|entry| lock.places(entry))).collect(),
+        inputs: rules.plain.inputs(),
         repo_urls: &rules.settings.repo_urls,
         hydrated: names.collect(),
     };
@@ -98,9 +99,10 @@ fn needed(application: &Application, tool: Option<&Tool>) -> Option<Source> {
         _ => None,
     };
     if let Some(key) = &application.dry.input {
-        return Some(match path.strip_prefix(&key.place()).filter(|_| key.kind == Kind::Git) {
-            Some(directory) => Source::From(key.clone(), directory, components),
-            None => Source::ChartFrom(key.clone()),
+        let root = application.dry.root.clone();
+        return Some(match path.strip_prefix(&root).filter(|_| key.kind == Kind::Git) {
+            Some(directory) => Source::From((key.clone(), root), directory, components),
+            None => Source::ChartFrom(key.clone(), root),
         });
     }
     match (tool?, components) {
@@ -120,7 +122,7 @@ fn referenced(application: &Application, environment: &Environment) -> Vec<(Sour
             let referenced = application.referenced(&environment.file(text), &source.dry_path);
             let Some(Ok(Referenced { root, path, input: Some(key) })) = referenced else { continue };
             if let Some(directory) = directory_of(&path).strip_prefix(&root) {
-                found.push((Source::From(key, directory, None), source.dry_path.clone()));
+                found.push((Source::From((key, root), directory, None), source.dry_path.clone()));
             }
         }
     }

@@ -12,14 +12,14 @@ mod promoted;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
-use super::ours::our_changes;
 use crate::application::BranchName;
 use crate::git::{Commit, Error, NewCommit, Notes, ObjectBuffer, ObjectId, Repository};
 use crate::hydrate::branch_records::Engines;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead, hydrated_branches};
+use crate::hydrate::ours::our_changes;
 use crate::hydrate::report::Outcome;
-use crate::hydrate::run::{Branch, Run, Stopped, initial};
+use crate::hydrate::run::{Branch, Moved, Run, Stopped, initial};
 use crate::hydrate::setup::{RefNames, Setup};
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing;
@@ -164,6 +164,14 @@ struct Verifier<'a> {
 struct Hydrated {
     commit: Commit,
     trailers: Trailers,
+}
+
+impl Hydrated {
+    /// Whether the same settings and engine made both.
+    fn is_made_as(&self, other: &Self) -> bool {
+        let by = |one: &Self| (one.trailers.settings_commit, one.trailers.engine);
+        by(self) == by(other)
+    }
 }
 
 /// What hydration makes of a dry commit.
@@ -423,14 +431,14 @@ impl<'a> Verifier<'a> {
         }
         // On top of what is missing, since that is what the commit was made from.
         let before = branch.tip.as_ref().map(|tip| tip.id);
-        let mut branch = self.run.replay(branch, trailers.dry_commit)?;
+        let mut branch = self.replay_made(branch, trailers.dry_commit)?;
         if branch.tip.as_ref().is_none_or(|tip| tip.id != commit.id)
             && skipped.is_none()
             && let Some(made) = self.made_below(parent, trailers)?
         {
             // What others changed of our files is written again.
             let (again, _) = self.replay_all(begin(), parent, &between)?;
-            branch = self.run.replay(again.above(made), trailers.dry_commit)?;
+            branch = self.replay_made(again.above(made), trailers.dry_commit)?;
         }
         let tip = branch.tip.clone().filter(|tip| Some(tip.id) != before);
         let made = match (tip, branch.into_report().outcome) {
@@ -455,6 +463,12 @@ impl<'a> Verifier<'a> {
         Ok(made.map(|(made, _)| made).filter(|made| made.id != tip.id).map(|made| made.tree))
     }
 
+    /// Hydrates a dry commit of which a hydrated commit was made.
+    fn replay_made(&mut self, branch: Branch, dry: ObjectId) -> Result<Branch, Stopped> {
+        self.run.moved = Moved::Made;
+        self.run.replay(branch, dry)
+    }
+
     /// Hydrates dry commits onto a branch at `parent`, and answers the first that makes a commit.
     fn replay_all(
         &mut self,
@@ -463,6 +477,7 @@ impl<'a> Verifier<'a> {
         line: &[ObjectId],
     ) -> Result<(Branch, Option<Fault>), Stopped> {
         let mut skipped = None;
+        self.run.moved = Moved::NotMade;
         for dry in line {
             branch = self.run.replay(branch, *dry)?;
             if skipped.is_none() && branch.tip.as_ref().is_some_and(|tip| tip.id != parent.id) {
@@ -585,21 +600,54 @@ impl<'a> Verifier<'a> {
             if commit.parents.is_empty() {
                 continue;
             }
-            let same = |other: &&Hydrated| {
-                other.trailers.branch == trailers.branch && other.trailers.dry_branch == trailers.dry_branch
-            };
-            let next = hydrated.iter().skip(index + 1).find(same);
             let Some(notes) = &mut self.notes else { return Ok(()) };
             let fault = match notes.get(commit.id, &self.run.found.buffer)? {
                 None => Some(Fault::NoNote),
                 Some(text) => match read_note(&text) {
-                    Some(dry) if text == note(dry) => self.misnamed(this, dry, next)?,
+                    Some(dry) if text == note(dry) => self.misnamed_for_all(hydrated, index, dry)?,
                     _ => Some(Fault::Note),
                 },
             };
             verified.find(commit.id, Some(trailers.dry_commit), fault);
         }
         Ok(())
+    }
+
+    /// The same of one commit. On a branch that dry branches share, the note may be of a dry commit of another one, which
+    /// changed nothing.
+    fn misnamed_for_all(
+        &mut self,
+        hydrated: &[Hydrated],
+        index: usize,
+        dry: ObjectId,
+    ) -> Result<Option<Fault>, Stopped> {
+        let (before, after) = hydrated.split_at(index);
+        let Some((this, after)) = after.split_first() else { return Ok(None) };
+        let same_branch = |other: &&Hydrated| other.trailers.branch == this.trailers.branch;
+        let next = |trailers: &Trailers| {
+            after.iter().filter(same_branch).find(|other| other.trailers.dry_branch == trailers.dry_branch)
+        };
+        let fault = self.misnamed(this, dry, next(&this.trailers))?;
+        if fault.is_none() || self.gone(&this.trailers).is_some() {
+            return Ok(fault);
+        }
+        self.use_settings(this.trailers.settings_commit)?;
+        if self.run.found.rules.settings.active_paths(&this.trailers.branch).is_empty() {
+            return Ok(fault);
+        }
+        let mut tried = BTreeSet::from([&this.trailers.dry_branch]);
+        for other in before.iter().rev().filter(same_branch) {
+            if !tried.insert(&other.trailers.dry_branch) {
+                continue;
+            }
+            // What fails as a commit of one dry branch says nothing of another.
+            self.run.forget_failures();
+            let shown = Hydrated { commit: this.commit.clone(), trailers: other.trailers.clone() };
+            if self.misnamed(&shown, dry, next(&other.trailers))?.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(fault)
     }
 
     fn misnamed(&mut self, this: &Hydrated, dry: ObjectId, next: Option<&Hydrated>) -> Result<Option<Fault>, Stopped> {
@@ -623,16 +671,20 @@ impl<'a> Verifier<'a> {
             None => vec![dry],
             Some(line) => {
                 // Between two hydrated commits the dry commits were looked at already.
-                if let Some(next) = next {
+                if let Some(next) = next.filter(|next| self.repository().has(next.trailers.dry_commit)) {
                     let rest = self.repository().first_parents(dry, next.trailers.dry_commit, limit)?;
-                    match rest.is_some_and(|rest| rest.is_empty()) {
-                        false => return Ok(None),
-                        true if next.commit.parents.contains(&commit.id) => return Ok(wrong),
-                        // It was there already when others put the commit between them on top.
-                        true => {}
+                    let is_next = rest.is_some_and(|rest| rest.is_empty());
+                    if !is_next {
+                        return Ok(None);
+                    }
+                    // Else it was there already when others put the commit between them on top, or before other settings or
+                    // another engine made something else of the same dry commit.
+                    if next.commit.parents.contains(&commit.id) && next.is_made_as(this) {
+                        return Ok(wrong);
                     }
                 } else {
-                    let tip = self.run.found.tip(&trailers.dry_branch);
+                    // A dry commit that is gone tells nothing of those before it.
+                    let tip = self.run.found.tip(&trailers.dry_branch).filter(|_| next.is_none());
                     if !tip.is_none_or(|tip| self.repository().is_ancestor(dry, tip)) {
                         return Ok(wrong);
                     }
@@ -646,8 +698,11 @@ impl<'a> Verifier<'a> {
         }
         let head = DryHead { branch: trailers.dry_branch.clone(), tip: dry };
         // The note may have moved under newer settings than those of the commit.
-        for settings in [trailers.settings_commit, self.settings_now] {
-            self.use_settings(settings)?;
+        let until = next.map_or(self.settings_now, |next| next.trailers.settings_commit);
+        for settings in self.settings_between(trailers.settings_commit, until)? {
+            if self.use_settings(settings).is_err() {
+                continue;
+            }
             let dry_commit = Some(trailers.dry_commit);
             // After a rewind of the dry branch its new tip alone was hydrated.
             for line in [&line[..], &[dry]] {
@@ -660,6 +715,29 @@ impl<'a> Verifier<'a> {
             }
         }
         Ok(wrong)
+    }
+}
+
+/// How many settings are tried for a note.
+const SETTINGS_MAX: usize = 32;
+
+impl Verifier<'_> {
+    /// Settings that a note may have been written with: the first and the last ones, then those between, oldest first.
+    fn settings_between(
+        &self,
+        first: Option<ObjectId>,
+        last: Option<ObjectId>,
+    ) -> Result<Vec<Option<ObjectId>>, Error> {
+        let repository = self.repository();
+        let mut found = vec![first];
+        let is_here = |id: &ObjectId| repository.has(*id);
+        if let Some(last) = last.filter(|last| first != Some(*last) && is_here(last)) {
+            found.push(Some(last));
+            let line = first.filter(is_here).map(|first| repository.first_parents(first, last, SETTINGS_MAX));
+            let line = line.transpose()?.flatten().unwrap_or_default();
+            found.extend(line.into_iter().filter(|id| *id != last).map(Some));
+        }
+        Ok(found)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::DryTree;
 use crate::application::{self, AppName, Application, BranchName};
 use crate::diag::Diagnostic;
-use crate::hydrate::former::Former;
+use crate::hydrate::dry_tree::Former;
 use crate::path::RepoPath;
 
 /// The Applications that something is wrong with before anything is rendered.

@@ -70,7 +70,8 @@ pub(super) fn hand_over(
 /// Moves the refs as it was foreseen, if they are as it was foreseen. The caller holds the repository's lock.
 ///
 /// None, and nothing has moved, when there is no such hydration or it is of another state.
-pub fn fulfil(repository: &Repository) -> Result<Option<Report>, HydrateError> {
+/// `refs` are those that it has read since.
+pub fn fulfil(repository: &Repository, refs: &Refs) -> Result<Option<Report>, HydrateError> {
     let path = file(repository);
     let Ok(text) = regular::read(&path, BYTES_MAX) else { return Ok(None) };
     drop(std::fs::remove_file(&path));
@@ -84,7 +85,7 @@ pub fn fulfil(repository: &Repository) -> Result<Option<Report>, HydrateError> {
         Some(None) => return Ok(None),
     };
     repository.let_go_of_packs();
-    if foreseen.maker != MAKER || foreseen.refs != repository.refs()?.fingerprint() {
+    if foreseen.maker != MAKER || foreseen.refs != refs.fingerprint() {
         return Ok(None);
     }
     let Some(edits) = foreseen.edits.iter().map(edit).collect::<Option<Vec<_>>>() else { return Ok(None) };

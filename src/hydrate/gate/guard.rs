@@ -67,17 +67,17 @@ impl Access {
 
 /// Why a push must not go in; empty when it may.
 ///
-/// [`Setup::repository`] of `before` has the refs from before the push, that of `after` those that the push would leave;
-/// both have the objects of both. `after` is needed where a push moves several branches. Errors: a repository cannot be
-/// read.
+/// `refs` are those from before the push. [`Setup::repository`] of `before` has them too, that of `after` those that the push
+/// would leave; both have the objects of both. `after` is needed where a push moves several branches. Errors: a repository
+/// cannot be read.
 pub fn guard(
     before: &Setup<'_>,
     after: Option<&Setup<'_>>,
+    refs: &Refs,
     updates: &[RefUpdate],
     access: &Access,
 ) -> Result<Vec<Diagnostic>, HydrateError> {
-    let refs = before.repository.refs()?;
-    let guard = Guard::new(before, after, &refs, access)?;
+    let guard = Guard::new(before, after, refs, access)?;
     let mut refusals = Vec::new();
     for update in updates {
         // git moves it from there to there, or not at all.
@@ -251,10 +251,10 @@ impl<'a> Guard<'a> {
             if self.access.is_one_of(&self.access.settings_pushers) {
                 return None;
             }
-            let name = self.access.pusher.as_deref().map_or("NAME".to_owned(), shell_word);
+            let pusher = self.access.pusher.as_deref().map_or("NAME".to_owned(), shell_word);
             let hint = format!(
                 "change them on the server with `git hydrate config`, or have its admin name you: \
-                 `git config --add hydrate.settingsPusher {name}`"
+                 `git config --add hydrate.settingsPusher {pusher}`"
             );
             return Some(Diagnostic::error(format!("only an admin may change the settings in {name}")).hint(hint));
         }
@@ -361,7 +361,9 @@ impl<'a> Guard<'a> {
         }
         let touched = self.touched(&all, old, new);
         let shown = if touched.is_empty() { &all } else { &touched };
-        let paths: BTreeSet<&str> = shown.iter().map(|application| application.dry.path_text.as_str()).collect();
+        // A chart has no path here.
+        let paths = shown.iter().map(|application| application.dry.path_text.as_str());
+        let paths: BTreeSet<&str> = paths.filter(|path| !path.is_empty()).collect();
         let more = if paths.len() > SHOWN_MAX { ", …" } else { "" };
         let paths = paths.into_iter().take(SHOWN_MAX).collect::<Vec<_>>().join(", ");
         let paths = if paths.is_empty() { "its sources".to_owned() } else { paths + more };

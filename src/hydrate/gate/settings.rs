@@ -2,15 +2,19 @@
 
 use super::guard::RefUpdate;
 use crate::diag::Diagnostic;
-use crate::git::{ObjectBuffer, Repository};
+use crate::git::{ObjectBuffer, Refs, Repository};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::rules::{check_settings, files_of};
 use crate::settings::SETTINGS_REF;
 
 /// Why a push of the settings must not go in: hydration could not work with them, and every later push would fail.
-/// `repository` has the objects of the push.
-pub fn unusable_settings(repository: &Repository, update: &RefUpdate) -> Result<Option<Diagnostic>, HydrateError> {
-    let is_settings = repository.refs()?.resolve(&update.name) == SETTINGS_REF;
+/// `repository` has the objects of the push, `refs` are those from before it.
+pub fn unusable_settings(
+    repository: &Repository,
+    refs: &Refs,
+    update: &RefUpdate,
+) -> Result<Option<Diagnostic>, HydrateError> {
+    let is_settings = refs.resolve(&update.name) == SETTINGS_REF;
     let Some(new) = update.new.filter(|_| is_settings) else { return Ok(None) };
     let hint = "fix them and push again; `git hydrate config` checks them before it commits";
     let buffer = ObjectBuffer::new(repository);

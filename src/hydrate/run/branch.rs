@@ -4,22 +4,23 @@ mod judge;
 mod make;
 mod records;
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use super::failed_render::FailedBranch;
 use super::left::LeftBehind;
 use crate::application::BranchName;
 use crate::diag::{Diagnostic, chain};
-use crate::git::{self, Commit, Notes, ObjectBuffer, ObjectId, object_id};
+use crate::git::{self, Commit, Mode, Notes, ObjectBuffer, ObjectId, object_id};
 use crate::hydrate::active::Active;
 use crate::hydrate::branch_records::BranchRecord;
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::files::METADATA;
+use crate::hydrate::files::{MANIFEST, METADATA};
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
 use crate::hydrate::report::{BehindPath, BranchReport, HydratedCommit, Outcome, Skipped};
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{self, Standing};
-use crate::metadata::{Behind, Trailers};
+use crate::metadata::{Behind, Provenance, Trailers};
 use crate::path::RepoPath;
 use crate::settings::{Freeze, History, Settings};
 
@@ -234,6 +235,53 @@ impl Branch {
         };
         let told = found.map(|found| Told { dry_commit: found.dry_commit, behind: found.behind });
         Ok(self.told.get_or_init(|| told.unwrap_or_default()))
+    }
+
+    /// The other dry branch, as `is_other` tells it, from which hydration made manifests in a directory or below; none where it
+    /// made none, or from none of those.
+    ///
+    /// Errors: the branch cannot be read.
+    pub fn made_from(
+        &self,
+        dir: &RepoPath,
+        is_other: &dyn Fn(&BranchName) -> bool,
+        buffer: &ObjectBuffer<'_>,
+    ) -> Result<Option<BranchName>, git::Error> {
+        let Some(tip) = &self.tip else { return Ok(None) };
+        let tree = self.made_below.unwrap_or(tip.tree);
+        let Some((Mode::Directory, below)) = buffer.entry(tree, dir.as_str())? else { return Ok(None) };
+        // What occurs many times is looked into once.
+        let (mut seen, mut left) = (BTreeSet::from([below]), vec![below]);
+        while let Some(tree) = left.pop() {
+            let entries = buffer.tree(tree)?;
+            if entries.iter().any(|entry| entry.name == MANIFEST.as_bytes())
+                && let Some(other) = self.made_of(tree, tip, is_other, buffer)?
+            {
+                return Ok(Some(other));
+            }
+            let dirs = entries.iter().filter(|entry| entry.mode == Mode::Directory).map(|entry| entry.id);
+            left.extend(dirs.filter(|dir| seen.insert(*dir)));
+        }
+        Ok(None)
+    }
+
+    /// The same of one destination path with the files of `tree`.
+    fn made_of(
+        &self,
+        tree: ObjectId,
+        tip: &Commit,
+        is_other: &dyn Fn(&BranchName) -> bool,
+        buffer: &ObjectBuffer<'_>,
+    ) -> Result<Option<BranchName>, git::Error> {
+        match standing::provenance(buffer, tree, METADATA)? {
+            Some(Provenance { dry_branch: Some(dry_branch), .. }) => Ok(Some(dry_branch).filter(is_other)),
+            // What names no dry branch names the dry commit, and the hydrated commit of that names both.
+            Some(Provenance { dry_commit: Some(dry), .. }) => {
+                let is_its = |of: &Trailers| of.branch == self.name && of.dry_commit == dry && is_other(&of.dry_branch);
+                Ok(standing::nearest(tip, buffer, is_its)?.map(|trailers| trailers.dry_branch))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Whether others put a commit on top of ours: nobody knows yet for which dry commit it holds.

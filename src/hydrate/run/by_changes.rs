@@ -38,6 +38,7 @@ use crate::diag::Diagnostic;
 use crate::git::{ObjectId, object_id};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
+use crate::hydrate::making::Making;
 use crate::hydrate::snapshot::Snapshot;
 use crate::metadata::{DryCommit, allowed_removals};
 use crate::path::RepoPath;
@@ -64,6 +65,8 @@ pub struct ByChanges {
     has_joined: bool,
     /// Whether that commit was not rendered, so that nothing is known of those that came.
     is_presumed: bool,
+    /// Whether Applications went from one branch to another in the dry commit that was planned last.
+    has_moved: bool,
 }
 
 impl ByChanges {
@@ -89,7 +92,17 @@ impl ByChanges {
         }
         let tree = run.found.setup.repository.commit(known)?.tree;
         let (reached, failures) = (None, Vec::new());
-        Ok(Ok(Self { state, commits, lacking, tree, reached, failures, has_joined: false, is_presumed: false }))
+        Ok(Ok(Self {
+            state,
+            commits,
+            lacking,
+            tree,
+            reached,
+            failures,
+            has_joined: false,
+            is_presumed: false,
+            has_moved: false,
+        }))
     }
 
     /// Plans one dry commit, after the one that was planned before.
@@ -108,7 +121,7 @@ impl ByChanges {
         let changes = Changes::between(&*old, &*new, &run.found.rules.plain)
             .map_err(HydrateError::tree(dry))?
             .ok_or(Stopped::Unknown)?;
-        let touched = self.touched(&changes, (&*old, &*new), &run.found, (head, dry))?;
+        let touched = self.touched(&changes, (&*old, &*new), run, (head, dry))?;
         // What one limit for all of them did not let through may go through now.
         let is_nothing = touched.work.is_empty() && touched.gone.is_empty();
         if self.state.head.stuck.iter().any(|stuck| stuck.of_commit) && !is_nothing {
@@ -116,6 +129,7 @@ impl ByChanges {
         }
         let mut joined = self.join(&touched, run, (head, heads), allowed_removals(&commit.message))?;
         self.has_joined = !joined.is_empty();
+        self.has_moved = touched.has_moved();
         self.tree = commit.tree;
         let view = View::new(&*new);
         let mut by_branch: BTreeMap<BranchName, Vec<Work>> = BTreeMap::new();
@@ -146,12 +160,16 @@ impl ByChanges {
                 branches.insert(name, Step::Fail(Failing::Renders(failed)));
             }
         }
-        Ok(Stage { head: head.clone(), dry: DryCommit::new(&commit), tree: commit.tree, branches })
+        Ok(Stage { head: head.clone(), dry: DryCommit::new(&commit), tree: commit.tree, branches, beside: Vec::new() })
     }
 
     /// Whether what was rendered is plain too. Errors: it is not.
     pub fn check(&mut self, rendered: &Rendered, run: &Run<'_>) -> Result<(), Stopped> {
         self.failures = failures(rendered)?;
+        // The branch that it left may have to keep it.
+        if self.has_moved && rendered.work().any(|done| done.result.is_err()) {
+            return Err(Stopped::Unknown);
+        }
         if rendered.hydrations().any(|(name, hydration)| may_leave(name, run) && hydration.failed().next().is_some()) {
             return Err(Stopped::Unknown);
         }
@@ -245,9 +263,10 @@ impl ByChanges {
         &mut self,
         changes: &Changes,
         (old, new): (&TreeFiles<'_>, &TreeFiles<'_>),
-        found: &Snapshot<'_>,
+        run: &Run<'_>,
         (head, dry): (&DryHead, ObjectId),
     ) -> Result<Touched, Stopped> {
+        let found = &run.found;
         let view = View::new(new);
         let only = Only::new(&changes.paths);
         let state = &mut self.state;
@@ -292,7 +311,8 @@ impl ByChanges {
             touched.render(clusters.known(&*documents.application(&record)?), why);
         }
         let id = dry.to_string();
-        let making = found.rules.making(found.setup.renderers, &id);
+        let limits = Some(run.trees.limits.by(&found.rules, found.setup.renderers, found.setup.repository));
+        let making = Making { limits, ..found.rules.making(found.setup.renderers, &id) };
         let makers = found.rules.makers(Some(&head.branch), found.default_branch());
         let (files, only, clusters) = (new, &only, &clusters);
         let touched_now = &mut touched;

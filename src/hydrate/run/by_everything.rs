@@ -6,13 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::astray::astray;
 use super::branch::{Branch, written_from};
 use super::failed_render::FailedBranch;
 use super::known;
 use super::leaving::leaving;
 use super::left::{Left, LeftBehind};
 use super::memory::{Identity, Known, recalled_limit};
-use super::plan::{Failing, Hydration, Plan, Rendered, Stage, Step, Work};
+use super::moved::{self, Departures, moved_from};
+use super::plan::{Failing, Hydration, Plan, Rendered, Stage, Step, Task, Work};
+use super::shared::{path_of_another, taken_path};
 use super::state::Run;
 use super::stopped::Stopped;
 use super::unproven::unproven;
@@ -21,11 +24,10 @@ use crate::cache::{Encoded, State};
 use crate::diag::{Diagnostic, shell_word};
 use crate::git::ObjectId;
 use crate::hydrate::dry_tree::{DryTree, Mistaken};
-use crate::hydrate::former::{Former, destination};
+use crate::hydrate::dry_tree::{Former, destination};
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::setup::Wake;
 use crate::hydrate::snapshot::Snapshot;
-use crate::hydrate::standing::metadata_dir;
 use crate::metadata::{Behind, DryCommit};
 use crate::path::RepoPath;
 use crate::plan::{self, Removal};
@@ -46,6 +48,8 @@ pub struct ByEverything {
     rendered: BTreeMap<Identity, Encoded>,
     /// What is odd.
     warnings: Vec<Diagnostic>,
+    /// The Applications that leave branches.
+    departures: Departures,
 }
 
 impl ByEverything {
@@ -61,12 +65,17 @@ impl ByEverything {
         let names: Vec<BranchName> = names.cloned().collect();
         let (mut backlog, mut passed_over) = (BTreeMap::new(), BTreeMap::new());
         for name in names {
+            // So is the branch of copies.
+            if run.found.is_for_copies(&name)? {
+                continue;
+            }
             if let Some(mistake) = of_another_dry_branch(&name, run, head, heads, &tree) {
                 run.report.problems.push(mistake);
                 continue;
             }
             let mut branch = open(&name, run, (head, heads), &tree)?;
             let first = tree.applications(&name).next();
+            run.report.warnings.extend(first.and_then(|first| promoted_no_more(&name, first, &run.found)));
             branch.give_way(run.branches.values(), first.map(|first| &**first), &run.found);
             if let Some(mistake) = taken_path(&name, &tree, run, head, heads)? {
                 branch.close(mistake);
@@ -92,10 +101,11 @@ impl ByEverything {
         run.report.warnings.extend(held.iter().cloned());
         warnings.extend(held);
         let unused = unused_active_paths(run, heads)?;
-        let unused: Vec<Diagnostic> = unused.into_iter().chain(unused_freezes(run, heads)?).collect();
+        let unused: Vec<Diagnostic> = unused.into_iter().chain(unused_globs(run, heads)?).collect();
         run.report.warnings.extend(unused.iter().cloned());
         warnings.extend(unused);
-        Ok(Self { tree, backlog, passed_over, earlier, rendered: BTreeMap::new(), warnings })
+        let departures = Departures::find(backlog.keys(), &tree, run, (head, heads))?;
+        Ok(Self { tree, backlog, passed_over, earlier, rendered: BTreeMap::new(), warnings, departures })
     }
 
     /// The dry commits to plan, oldest first.
@@ -141,8 +151,42 @@ impl ByEverything {
         }
     }
 
+    /// Takes in what is known of the Applications of branches that were at the tip already: together with what was rendered,
+    /// it may be all that the next run has to know.
+    fn recall_others(&mut self, run: &mut Run<'_>, head: &DryHead) {
+        let Some(earlier) = &self.earlier else { return };
+        let is_news = !self.rendered.is_empty() || earlier.head.branches.is_none();
+        let is_there = |branch: &Branch| !branch.is_frozen() && branch.has_reached(head.tip);
+        let others = self.tree.hydrated().filter(|application| {
+            let identity = (application.file.clone(), application.index);
+            let branch = run.branches.get(application.environment_branch());
+            is_news && branch.is_some_and(is_there) && !self.rendered.contains_key(&identity)
+        });
+        let others: Vec<Arc<Application>> = others.cloned().collect();
+        if others.is_empty() {
+            return;
+        }
+        let files = run.files(self.tree.tree);
+        for Work { application, task } in
+            known::work(others, &files, self.earlier.as_ref(), &run.memory, &run.found, &run.branches)
+        {
+            if let Task::Known(output) = task {
+                self.rendered.insert((application.file.clone(), application.index), output.record);
+            }
+        }
+    }
+
+    /// Warns of Applications that leave a branch for one that does not take them.
+    pub fn warn_of_departures(&self, run: &mut Run<'_>) {
+        let warnings = self.departures.warnings(run);
+        run.report.warnings.extend(warnings.iter().cloned());
+        run.departures.extend(warnings);
+    }
+
     /// Leaves for the next run what is known now.
-    pub fn finish(self, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) {
+    pub fn finish(mut self, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) {
+        self.recall_others(run, head);
+        self.warn_of_departures(run);
         let Self { tree, backlog, earlier, rendered, warnings, .. } = self;
         run.ledger.failures.keep_only(&head.branch, |branch| backlog.keys().any(|name| name.as_str() == branch));
         let names = backlog.keys().collect();
@@ -171,7 +215,8 @@ pub fn plan(
     if untried.is_empty() {
         let commit = run.found.setup.repository.commit(dry)?;
         let branches = failing.into_iter().map(|(name, why)| (name, Step::Fail(why))).collect();
-        return Ok(Stage { head: head.clone(), dry: DryCommit::new(&commit), tree: commit.tree, branches });
+        let (head, dry, beside) = (head.clone(), DryCommit::new(&commit), Vec::new());
+        return Ok(Stage { head, dry, tree: commit.tree, branches, beside });
     }
     let tree = run.tree(dry, head, heads)?;
     let mut hydrations: BTreeMap<BranchName, Hydration<Work>> = BTreeMap::new();
@@ -186,10 +231,15 @@ pub fn plan(
             Err(why) => drop(failing.insert(name, why)),
         }
     }
+    let wanted: BTreeSet<Identity> = applications.iter().map(|application| moved::identity(application)).collect();
+    let moved = hydrations.values().flat_map(|hydration| &hydration.moved);
+    applications.extend(moved.filter(|application| !wanted.contains(&moved::identity(application))).cloned());
     let files = run.files(tree.tree);
+    let mut beside = Vec::new();
     for work in known::work(applications, &files, earlier, &run.memory, &run.found, &run.branches) {
-        if let Some(hydration) = hydrations.get_mut(work.application.environment_branch()) {
-            hydration.work.push(work);
+        match hydrations.get_mut(work.application.environment_branch()) {
+            Some(hydration) if wanted.contains(&moved::identity(&work.application)) => hydration.work.push(work),
+            Some(_) | None => beside.push(work),
         }
     }
     for hydration in hydrations.values_mut() {
@@ -198,7 +248,7 @@ pub fn plan(
     let hydrations = hydrations.into_iter().map(|(name, hydration)| (name, Step::Hydrate(hydration)));
     let failing = failing.into_iter().map(|(name, why)| (name, Step::Fail(why)));
     let branches = hydrations.chain(failing).collect();
-    Ok(Stage { head: head.clone(), dry: tree.commit.clone(), tree: tree.tree, branches })
+    Ok(Stage { head: head.clone(), dry: tree.commit.clone(), tree: tree.tree, branches, beside })
 }
 
 /// What an earlier run found out of a dry commit that it tried to hydrate onto a branch.
@@ -221,6 +271,9 @@ fn asked(
 ) -> Result<Result<Hydration<Work>, Failing>, Stopped> {
     let dry = run.branches.get(name).and_then(|branch| branch.dry);
     let former = run.former(name, dry, head, heads)?;
+    if let Some(mistake) = path_of_another(name, tree, &former, run, head)? {
+        return Ok(Err(Failing::Taken(mistake)));
+    }
     let leaves_failed = run.found.rules.settings.on_failure.of(name) == Held::Application;
     let mistakes = tree.mistakes(name, &former);
     let mistaken = if leaves_failed { tree.mistaken(name, &former) } else { None };
@@ -244,7 +297,10 @@ fn asked(
         }
     }
     let is_nothing = removals.as_ref().is_ok_and(Vec::is_empty);
-    let unread = if is_nothing { Vec::new() } else { tree.unread(name, &former, &mistaken.files) };
+    let mut unread = if is_nothing { Vec::new() } else { tree.unread(name, &former, &mistaken.files) };
+    if !is_nothing {
+        unread.extend(astray(name, tree, &former, run, heads)?);
+    }
     let removals = match removals {
         // What is wrong there may be the very Application that seems to have left.
         _ if !unread.is_empty() => return Ok(Err(Failing::Mistakes(unread))),
@@ -258,6 +314,11 @@ fn asked(
         None => false,
     };
     let before = former.tree.clone().filter(|_| is_as_made);
+    let moved = moved_from(name, tree, &former);
+    let paused = moved::paused(name, &moved);
+    if !paused.is_empty() {
+        return Ok(Err(Failing::Mistakes(paused)));
+    }
     let leaving = match leaving(name, tree, (former, mistaken), leaves_failed, run, (head, heads))? {
         Ok(leaving) => leaving,
         Err(mistakes) => return Ok(Err(Failing::Mistakes(mistakes))),
@@ -267,6 +328,7 @@ fn asked(
         limits_losses: !tree.allows_removal(name),
         before,
         leaving: Some(Rc::new(leaving)),
+        moved,
         ..Hydration::of(repo_url, Vec::new(), 0)
     }))
 }
@@ -295,6 +357,15 @@ fn removals(
     })
 }
 
+/// That what a promoter wrote is hydrated without one from now on.
+fn promoted_no_more(name: &BranchName, first: &Application, found: &Snapshot<'_>) -> Option<Diagnostic> {
+    let is_promoted = found.records.get(name).is_some_and(|record| record.initial) && found.tip(name).is_some();
+    let text = format!("`{name}` is not promoted any more: what a dry commit changes is deployed at once");
+    let hint = format!("to go on promoting it, keep `hydrateTo` in the Applications of `{name}`");
+    let warning = || first.tells(Diagnostic::warning(text).at(first.places.sync_branch.clone()).hint(hint));
+    is_promoted.then(warning)
+}
+
 /// A branch that another dry branch writes is its alone: what this one asks of it is a mistake here, not there.
 fn of_another_dry_branch(
     name: &BranchName,
@@ -312,50 +383,6 @@ fn of_another_dry_branch(
     }
     let place = tree.applications(name).next()?.places.environment_branch().clone();
     Some(written_from(name, owner, &head.branch, &run.found).at(place))
-}
-
-/// An Application in a directory of a shared branch that another dry branch writes: the one that was there first has it.
-fn taken_path(
-    name: &BranchName,
-    tree: &DryTree,
-    run: &mut Run<'_>,
-    head: &DryHead,
-    heads: &[DryHead],
-) -> Result<Option<Diagnostic>, Stopped> {
-    if run.found.rules.settings.active_paths(name).is_empty() {
-        return Ok(None);
-    }
-    for other in heads.iter().filter(|other| other.branch != head.branch) {
-        let theirs = run.tree(other.tip, other, heads)?;
-        let theirs = directories(name, &theirs, run);
-        let mut here = tree.applications(name);
-        let is_theirs = |app: &&Arc<Application>| theirs.contains(&directory(name, app, run));
-        let Some(application) = here.find(is_theirs) else { continue };
-        let dir = directory(name, application, run);
-        let mut had = |head: &DryHead| -> Result<bool, Stopped> {
-            let record = run.found.records.get(name).and_then(|record| record.dry_commit_of(&head.branch));
-            let Some(dry) = record.filter(|dry| run.found.setup.repository.has(*dry)) else { return Ok(false) };
-            let before = run.tree(dry, head, heads)?;
-            Ok(directories(name, &before, run).contains(&dir))
-        };
-        let (ours, theirs) = (had(head)?, had(other)?);
-        if (theirs && !ours) || (theirs == ours && other.branch < head.branch) {
-            let (here, other) = (&head.branch, &other.branch);
-            let text = format!("`{dir}` on `{name}` is hydrated from `{other}`, not from `{here}`");
-            let hint = "give each dry branch paths of its own in the setting `activePaths`";
-            return Ok(Some(Diagnostic::error(text).at(application.places.sync_path.clone()).hint(hint)));
-        }
-    }
-    Ok(None)
-}
-
-fn directories(name: &BranchName, tree: &DryTree, run: &Run<'_>) -> BTreeSet<RepoPath> {
-    tree.applications(name).map(|application| directory(name, application, run)).collect()
-}
-
-/// The directory of a shared branch that the path of an Application is promoted with.
-fn directory(name: &BranchName, application: &Application, run: &Run<'_>) -> RepoPath {
-    metadata_dir(&run.found.rules.settings, name, &application.sync_path)
 }
 
 /// What the repository knows of an environment branch, and whether we may write it.
@@ -481,10 +508,11 @@ fn unused_active_paths(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagn
     Ok(unused.iter().map(unused_active_path).collect())
 }
 
-/// Warnings of globs of the setting `frozen` that match no branch, or branches that promoters write and not the ones that
-/// are promoted to them: such a branch is not frozen.
-fn unused_freezes(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
-    if run.found.rules.settings.frozen.is_empty() {
+/// Warnings of globs of the settings `frozen` and `onFailure` that match no branch; and of those of `frozen` that match
+/// branches which promoters write, and not the ones that are promoted to them: such a branch is not frozen.
+fn unused_globs(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
+    let settings = &run.found.rules.settings;
+    if settings.frozen.is_empty() && settings.on_failure.unused(std::iter::empty()).is_empty() {
         return Ok(Vec::new());
     }
     let recorded = run.found.records.iter().map(|(branch, _)| branch);
@@ -502,8 +530,9 @@ fn unused_freezes(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic
     }
     let frozen = &run.found.rules.settings.frozen;
     let unused = frozen.unused(branches.iter()).map(unused_freeze);
+    let failing = run.found.rules.settings.on_failure.unused(branches.iter()).into_iter().map(unused_on_failure);
     let useless = promoted.iter().filter(|(sync, staging)| frozen.names(sync) && !frozen.names(staging));
-    Ok(unused.chain(useless.map(|(sync, staging)| freeze_of_promoted(sync, staging))).collect())
+    Ok(unused.chain(failing).chain(useless.map(|(sync, staging)| freeze_of_promoted(sync, staging))).collect())
 }
 
 fn freeze_of_promoted(sync: &BranchName, staging: &BranchName) -> Diagnostic {
@@ -517,6 +546,12 @@ fn unused_freeze(glob: &str) -> Diagnostic {
     let text = format!("the setting `frozen` names `{glob}`, which matches no environment branch");
     let key = shell_word(&format!("frozen.{glob}"));
     Diagnostic::warning(text).hint(format!("on the server: git hydrate config unset {key}"))
+}
+
+fn unused_on_failure(glob: &str) -> Diagnostic {
+    let text = format!("the setting `onFailure` names `{glob}`, which matches no environment branch");
+    let hint = format!("on the server: git hydrate config unset onFailure.application {}", shell_word(glob));
+    Diagnostic::warning(text).hint(hint)
 }
 
 fn unused_active_path(branch: &BranchName) -> Diagnostic {

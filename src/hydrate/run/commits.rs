@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::branch::{Branch, Made};
-use super::left::left_behind;
+use super::left_behind::left_behind;
 use super::losses;
+use super::moved::held;
 use super::output::PathOutput;
 use super::plan::{Done, Failing, Hydration, Rendered, Step};
 use super::takeover;
@@ -56,6 +57,10 @@ impl Commits {
             let becomes = match (step, branches.get(name)) {
                 (Step::Fail(failing), _) => Becomes::Failed(failing.clone()),
                 (Step::Hydrate(hydration), Some(branch)) => {
+                    if let Some(failing) = held(name, hydration, rendered) {
+                        commits.branches.insert(name.clone(), Becomes::Failed(failing));
+                        continue;
+                    }
                     let sync = if branch.lacks_sync() { commits.started(&branch.sync, branches) } else { None };
                     commits.hydrate(branch, sync, hydration, found)?
                 }

@@ -30,6 +30,8 @@ use crate::plan::{self, Destination};
 use branch::Changes;
 use wanted::{Wanted, directory_of, directory_of_set, wanted};
 
+const CHOOSE: &str = "choose a branch of its own: git hydrate config set applicationsTo BRANCH";
+
 impl Run<'_> {
     /// Brings the branch of copies up to what the others have become.
     pub fn copy_applications(&mut self, heads: &[DryHead]) -> Result<(), Stopped> {
@@ -37,7 +39,7 @@ impl Run<'_> {
         let default = self.found.default_branch();
         let head = heads.iter().find(|head| default == Some(&head.branch)).or(heads.first());
         let Some(head) = head.cloned() else { return Ok(()) };
-        if let Some(mistake) = self.cannot_copy_to(&name) {
+        if let Some(mistake) = self.cannot_copy_to(&name)? {
             self.report.problems.push(mistake);
             return Ok(());
         }
@@ -72,27 +74,35 @@ impl Run<'_> {
     }
 
     /// Why no copies can be written to a branch; none when they can.
-    fn cannot_copy_to(&self, name: &BranchName) -> Option<Diagnostic> {
+    fn cannot_copy_to(&self, name: &BranchName) -> Result<Option<Diagnostic>, Stopped> {
         let is_written = |branch: &Branch| branch.name == *name || branch.sync == *name;
+        let refs = self.found.refs.below(&self.found.setup.refs.write);
+        let mut there = refs.filter_map(|(name, _)| BranchName::new(name).ok());
+        if let Some(other) = there.find(|other| other.conflicts_with(name)) {
+            let text =
+                format!("the setting `applicationsTo` is `{name}`, which git cannot have beside the branch `{other}`");
+            return Ok(Some(Diagnostic::error(text).hint(CHOOSE)));
+        }
         let why = if self.found.dry_branches.contains(name) {
             "which is a dry branch"
-        } else if self.branches.values().any(is_written) {
+        } else if self.branches.values().any(is_written) && !self.found.is_for_copies(name)? {
             "which Applications are hydrated to"
         } else if !self.found.rules.allowed.matches(name.as_str()) {
             "which the setting `branches` does not allow"
         } else {
-            return None;
+            return Ok(None);
         };
-        let hint = "choose a branch of its own: git hydrate config set applicationsTo BRANCH";
-        Some(Diagnostic::error(format!("the setting `applicationsTo` is `{name}`, {why}")).hint(hint))
+        Ok(Some(Diagnostic::error(format!("the setting `applicationsTo` is `{name}`, {why}")).hint(CHOOSE)))
     }
 
     /// The commits that copies follow now: those of hydrated branches that are not frozen, and those that these are promoted
-    /// to.
+    /// to. Of a branch that fails with new settings, none: its copies would be made with settings that may be wrong.
     fn followed(&self) -> Vec<Followed> {
         let frozen = self.frozen_branches();
         let mut followed = BTreeMap::new();
-        for branch in self.branches.values().filter(|branch| !frozen.contains(&branch.name)) {
+        let now = self.found.rules.id;
+        let is_held = |branch: &Branch| branch.failure().is_some() && branch.settings != now;
+        for branch in self.branches.values().filter(|branch| !frozen.contains(&branch.name) && !is_held(branch)) {
             let Some((tip, dry)) = branch.shown().filter(|_| !frozen.contains(&branch.sync)) else { continue };
             let dry = Some((branch.dry_branch.clone(), dry));
             followed.insert(branch.name.clone(), Followed { branch: branch.name.clone(), commit: tip, dry });

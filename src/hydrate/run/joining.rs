@@ -79,7 +79,9 @@ impl Joining<'_> {
     /// Whether those that come are right beside one another.
     fn is_sound(&self) -> bool {
         let coming: Vec<_> = self.touched.coming().cloned().collect();
-        let verdict = self.found.with_context(self.head, self.heads, &|_| false, |context| validate(&coming, context));
+        let verdict = self
+            .found
+            .with_context(&self.found.rules, self.head, self.heads, &|_| false, |context| validate(&coming, context));
         verdict.findings.is_empty() && verdict.standings.iter().all(|standing| *standing == Standing::Hydrated)
     }
 

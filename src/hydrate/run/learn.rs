@@ -100,7 +100,8 @@ fn set(run: &mut Run<'_>, url: Option<String>) -> Result<(), Stopped> {
             found.rules = Rules::at(Some(settings), &found.buffer)?;
             (found.has_dry_branches, run.learnt) = (true, Some(settings));
             let note = |(key, value): &(_, _)| {
-                format!("{key} is now set to {value}; to change it: git hydrate config set {key}")
+                let word = if *key == "dryBranches" { "BRANCH" } else { "URL" };
+                format!("{key} is now set to {value}; to change it: git hydrate config set {key} {word}")
             };
             // What a clone foresees is set where it is pushed to.
             if found.setup.refs.is_in_place() {

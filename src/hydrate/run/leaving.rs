@@ -9,7 +9,7 @@ use super::stopped::Stopped;
 use crate::application::{Application, BranchName, PAUSED};
 use crate::diag::Diagnostic;
 use crate::hydrate::dry_tree::{DryTree, Mistaken};
-use crate::hydrate::former::{Former, destination};
+use crate::hydrate::dry_tree::{Former, destination};
 use crate::hydrate::heads::DryHead;
 
 /// What of a branch is not rendered, because it is paused or something is wrong with it; or why the branch as a whole

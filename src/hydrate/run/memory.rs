@@ -14,6 +14,7 @@ use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository, object_id};
 use crate::hydrate::dry_tree::DryTree;
 use crate::hydrate::heads::DryHead;
+use crate::hydrate::maker_limits::MakerLimits;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::unsearched;
 use crate::path::RepoPath;
@@ -27,6 +28,8 @@ pub type Identity = (RepoPath, usize);
 pub struct Attempt {
     /// What did not render in an earlier try.
     pub failed: Rc<FailedRenders>,
+    /// Which makers reached a limit, in earlier tries too.
+    pub limits: Rc<MakerLimits>,
     /// Whether the branches are taken to be where the cache says.
     pub trusts_cache: bool,
     /// Whether what reached a limit of this machine in an earlier run is tried again.
@@ -86,9 +89,29 @@ impl Memory {
         }
     }
 
+    /// Leaves for the next preview what this one rendered. What it says of branches is true nowhere, and is left out.
+    pub fn write_results(self) {
+        let Some(cache) = self.cache else { return };
+        for (name, kept) in self.kept {
+            let Kept::New(head, records, patches) = kept else { continue };
+            let head = Head { branches: None, stuck: Vec::new(), frozen: Vec::new(), ..*head };
+            // Whoever finds nothing finds it out again.
+            drop(cache.save_all(&of_previews(&name), &head, records, &patches));
+        }
+    }
+
     /// What is known of a dry branch, as far as results go.
     pub fn recall(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
-        let state = self.cache.as_ref()?.load(&state_name(head, found))?;
+        self.recalled(&state_name(head, found), found)
+    }
+
+    /// The same from the last preview.
+    pub fn recall_results(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
+        self.recalled(&of_previews(&state_name(head, found)), found)
+    }
+
+    fn recalled(&self, name: &str, found: &Snapshot<'_>) -> Option<State> {
+        let state = self.cache.as_ref()?.load(name)?;
         (state.head.context == found.rules.context(found.setup.renderers)).then_some(state)
     }
 
@@ -239,6 +262,11 @@ fn state_name(head: &DryHead, found: &Snapshot<'_>) -> String {
     hex(&Sha256::digest(text)[..16])
 }
 
+/// The name of the state that previews leave beside it.
+fn of_previews(name: &str) -> String {
+    format!("{name}-preview")
+}
+
 fn state_facts(
     head: &DryHead,
     heads: &[DryHead],
@@ -246,7 +274,7 @@ fn state_facts(
     revisions: &BTreeSet<String>,
     destinations: &BTreeSet<String>,
 ) -> String {
-    let facts = found.with_context(head, heads, &|_| false, |context: &Context<'_>| {
+    let facts = found.with_context(&found.rules, head, heads, &|_| false, |context: &Context<'_>| {
         context.fingerprint(revisions, destinations).to_string()
     });
     // A freeze ends by itself, and none counts where a push is judged.

@@ -9,6 +9,7 @@ use crate::application::{Application, BranchName, near};
 use crate::diag::{Diagnostic, shell_word};
 use crate::hydrate::dry_tree::DryTrees;
 use crate::hydrate::heads::DryHead;
+use crate::hydrate::promoted::not_promoted;
 use crate::hydrate::setup::Wake;
 use crate::hydrate::snapshot::Snapshot;
 use crate::plan::{Changes, Discovery};
@@ -39,6 +40,10 @@ pub fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Result<()
     let found = &*found;
     let mut warnings = Vec::new();
     for branch in &others {
+        if let Some(warning) = left(branch, found).filter(|_| !heads.is_empty()) {
+            warnings.push(warning);
+            continue;
+        }
         let count = asking(branch, heads, found, trees)?;
         if count > 0 {
             let who = if count == 1 { "1 Application".to_owned() } else { format!("{count} Applications") };
@@ -56,6 +61,50 @@ pub fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Result<()
     }
     report.warnings.extend(warnings);
     Ok(())
+}
+
+/// Warns of pushed commits on a branch that is promoted to which change what hydration made: that is deployed, and none of
+/// what is staged.
+pub fn warn_of_odd_promotions(run: &mut Run<'_>) -> Result<(), Stopped> {
+    let Wake::Pushed(pushed) = &run.found.setup.wake else { return Ok(()) };
+    for active in pushed.iter().filter_map(|name| BranchName::new(name).ok()) {
+        let mut staging = run.branches.values().filter(|branch| branch.sync == active && branch.name != active);
+        let (Some(staging), None, Some(tip)) = (staging.next(), staging.next(), run.found.tip(&active)) else {
+            continue;
+        };
+        let changed = not_promoted(&run.found, &staging.name, &active, tip)?;
+        if let Some(first) = changed.first() {
+            let more = if changed.len() > 1 { format!(" and {} more", changed.len() - 1) } else { String::new() };
+            let text = format!(
+                "`{active}` is no promotion of `{}`: {first}{more} {} from what hydration made",
+                staging.name,
+                if changed.len() > 1 { "differ" } else { "differs" }
+            );
+            let hint = "change the dry branch instead; the next promotion brings back what hydration made";
+            run.report.warnings.push(Diagnostic::warning(text).hint(hint));
+        }
+    }
+    Ok(())
+}
+
+/// A warning of a branch that others were hydrated from, and that is no dry branch any more.
+fn left(branch: &BranchName, found: &Snapshot<'_>) -> Option<Diagnostic> {
+    let names: Vec<&BranchName> = found.hydrated_from(branch).collect();
+    let (verb, listed) = (if names.len() == 1 { "stays as it is" } else { "stay as they are" }, listed(&names));
+    let text = format!("`{branch}` is not a dry branch any more, so nothing is hydrated from it: {listed} {verb}");
+    let hint = format!("on the server: git hydrate config add dryBranches {}", shell_word(branch.as_str()));
+    (!names.is_empty()).then(|| Diagnostic::warning(text).hint(hint))
+}
+
+/// How many branches are named.
+const NAMES_MAX: usize = 5;
+
+fn listed(names: &[&BranchName]) -> String {
+    let mut listed: Vec<String> = names.iter().take(NAMES_MAX).map(|name| format!("`{name}`")).collect();
+    if names.len() > NAMES_MAX {
+        listed.push("…".to_owned());
+    }
+    listed.join(", ")
 }
 
 /// Warns of branches that the setting `dryBranches` names and that do not exist, where others do. A push to a branch has

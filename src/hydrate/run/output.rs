@@ -1,3 +1,5 @@
+//! The manifests of a rendered Application, encoded.
+
 use crate::application::{AppName, Application, Variable};
 use crate::cache::{Encoded, Record};
 use crate::git::{ObjectBuffer, ObjectId};

@@ -8,10 +8,12 @@ use super::by_everything::{self, ByEverything};
 use super::commits::{Becomes, Commits};
 use super::failed_render::{FailedBranch, FailedRender};
 use super::learn::learn;
+use super::moved::on_no_branch;
 use super::moves::{Moves, Start};
-use super::other_branches::{warn_of_missing_dry_branches, warn_of_other_branches};
+use super::other_branches::{warn_of_missing_dry_branches, warn_of_odd_promotions, warn_of_other_branches};
 use super::plan::{Failing, Hydration, Plan, Rendered, Step, Task, Work};
 use super::rendered::render;
+use super::shared::in_order;
 use super::state::Run;
 use super::stopped::Stopped;
 use crate::application::BranchName;
@@ -40,7 +42,9 @@ impl Planner {
             },
             None => None,
         };
-        Ok(Self::Everything(Box::new(ByEverything::open(earlier, run, head, heads)?)))
+        // Without branches to move, all that counts is what was rendered last.
+        let previewed = if run.is_preview { run.memory.recall_results(head, &run.found) } else { None };
+        Ok(Self::Everything(Box::new(ByEverything::open(previewed.or(earlier), run, head, heads)?)))
     }
 
     /// The dry commits to plan, oldest first.
@@ -105,9 +109,10 @@ impl Run<'_> {
     /// Hydrates all dry branches that the wake-up asks for, in memory.
     pub fn hydrate(&mut self) -> Result<(), Stopped> {
         let heads = self.prepare()?;
-        for head in &heads {
+        for head in &in_order(&heads, self)? {
             self.hydrate_head(head, &heads)?;
         }
+        warn_of_odd_promotions(self)?;
         self.copy_applications(&heads)
     }
 
@@ -124,7 +129,7 @@ impl Run<'_> {
     pub fn plans(&mut self) -> Result<Vec<Plan>, Stopped> {
         let heads = self.prepare()?;
         let mut plans = Vec::new();
-        for head in &heads {
+        for head in &in_order(&heads, self)? {
             let mut planner = Planner::open(self, head, &heads)?;
             let commits = planner.commits();
             for (index, dry) in commits.iter().enumerate() {
@@ -141,9 +146,13 @@ impl Run<'_> {
     /// Opens all environment branches, and finds out what is wrong before anything is rendered.
     pub fn survey(&mut self) -> Result<(), Stopped> {
         let heads = self.prepare()?;
-        for head in &heads {
-            ByEverything::open(None, self, head, &heads)?;
+        for head in &in_order(&heads, self)? {
+            ByEverything::open(None, self, head, &heads)?.warn_of_departures(self);
         }
+        let failures = self.ledger.failures.branches();
+        let failed = failures.filter_map(|(branch, _)| BranchName::new(branch).ok()).collect();
+        let strays = on_no_branch(&failed, self, &heads)?;
+        self.departures.extend(strays);
         Ok(())
     }
 
@@ -249,6 +258,16 @@ impl Run<'_> {
             let what = if older == 1 { "1 branch".to_owned() } else { format!("{older} branches") };
             let note = format!("{what} hydrated by an earlier version: now recorded in {RECORDS_REF}");
             self.report.notes.push(note);
+        }
+        let mut started: BTreeMap<(&str, ObjectId), Vec<&str>> = BTreeMap::new();
+        for (name, branch) in self.branches.iter().filter(|(name, branch)| branch.sync != **name) {
+            if let Some(id) = branch.started(&branch.sync) {
+                started.entry((branch.sync.as_str(), id)).or_default().push(name.as_str());
+            }
+        }
+        for ((sync, id), staging) in started {
+            let (id, staging) = (id.to_hex_with_len(7), staging.join(", "));
+            self.report.notes.push(format!("{sync} is new at {id} and empty, until {staging} is promoted to it"));
         }
         let mut upgraded: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
         for branch in self.branches.values() {

@@ -32,6 +32,8 @@ pub struct Stage<W> {
     pub tree: ObjectId,
     /// What becomes of the branches. Others stay at an earlier dry commit, or do not lack this one.
     pub branches: BTreeMap<BranchName, Step<W>>,
+    /// Applications of other branches that branches wait for: see [`Hydration::moved`].
+    pub beside: Vec<W>,
 }
 
 /// What is to be done.
@@ -67,6 +69,8 @@ pub struct Hydration<W> {
     pub before: Option<Rc<DryTree>>,
     /// What stays as it is; none where nothing does, and nothing did at the dry commit that the branch shows.
     pub leaving: Option<Rc<Leaving>>,
+    /// The Applications that wrote it and write other branches now: it lets go of them when they render.
+    pub moved: Vec<Arc<Application>>,
 }
 
 /// Why a branch is not hydrated from a dry commit.
@@ -74,6 +78,9 @@ pub struct Hydration<W> {
 pub enum Failing {
     /// Something is wrong with its Applications, found before they are rendered or after.
     Mistakes(Vec<Diagnostic>),
+    /// It would write where another dry branch does, as long as that one does: nothing that the dry commit alone tells, so it
+    /// is not recorded.
+    Taken(Diagnostic),
     /// An earlier run recorded what is wrong.
     Recorded(Vec<Diagnostic>),
     /// An earlier run reached a limit of this machine at this very commit.
@@ -143,28 +150,56 @@ impl<W> Stage<W> {
         })
     }
 
+    /// All that is to be done, or is done: in the order of [`Stage::map`].
+    pub fn work(&self) -> impl Iterator<Item = &W> {
+        self.hydrations().flat_map(|(_, hydration)| &hydration.work).chain(&self.beside)
+    }
+
     /// The same commit and branches with other work.
     pub fn map<V>(self, mut become_other: impl FnMut(W) -> V) -> Stage<V> {
-        let Self { head, dry, tree, branches } = self;
-        let branches = branches.into_iter().map(|(name, step)| {
-            let step = match step {
-                Step::Hydrate(hydration) => {
-                    let Hydration { repo_url, work, untouched, removals, limits_losses, before, leaving } = hydration;
-                    let work = work.into_iter().map(&mut become_other).collect();
-                    Step::Hydrate(Hydration { repo_url, work, untouched, removals, limits_losses, before, leaving })
-                }
-                Step::Fail(failing) => Step::Fail(failing),
-            };
-            (name, step)
-        });
-        Stage { head, dry, tree, branches: branches.collect() }
+        let Self { head, dry, tree, branches, beside } = self;
+        let branches: BTreeMap<_, _> = branches
+            .into_iter()
+            .map(|(name, step)| {
+                let step = match step {
+                    Step::Hydrate(hydration) => {
+                        let Hydration { repo_url, work, untouched, removals, limits_losses, before, leaving, moved } =
+                            hydration;
+                        let work = work.into_iter().map(&mut become_other).collect();
+                        Step::Hydrate(Hydration {
+                            repo_url,
+                            work,
+                            untouched,
+                            removals,
+                            limits_losses,
+                            before,
+                            leaving,
+                            moved,
+                        })
+                    }
+                    Step::Fail(failing) => Step::Fail(failing),
+                };
+                (name, step)
+            })
+            .collect();
+        let beside = beside.into_iter().map(become_other).collect();
+        Stage { head, dry, tree, branches, beside }
     }
 }
 
 impl<W> Hydration<W> {
     /// One with nothing but work.
     pub fn of(repo_url: String, work: Vec<W>, untouched: usize) -> Self {
-        Self { repo_url, work, untouched, removals: Vec::new(), limits_losses: false, before: None, leaving: None }
+        Self {
+            repo_url,
+            work,
+            untouched,
+            removals: Vec::new(),
+            limits_losses: false,
+            before: None,
+            leaving: None,
+            moved: Vec::new(),
+        }
     }
 }
 
@@ -198,6 +233,7 @@ impl Failing {
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         match self {
             Self::Mistakes(diagnostics) | Self::Recorded(diagnostics) => diagnostics.clone(),
+            Self::Taken(mistake) => vec![mistake.clone()],
             Self::Limited(failed) | Self::Renders(failed) => failed.diagnostics(),
         }
     }

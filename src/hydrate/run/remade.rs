@@ -19,7 +19,7 @@ use crate::view::{Reads, Seen, TreeFiles, View};
 pub struct Remaking<'r> {
     pub state: &'r mut State,
     pub touched: &'r mut Touched,
-    /// The dry tree that the state tells of.
+    /// The dry tree that the state describes.
     pub old: &'r TreeFiles<'r>,
     /// The dry tree.
     pub files: &'r TreeFiles<'r>,
@@ -31,7 +31,7 @@ pub struct Remaking<'r> {
     pub found: &'r Snapshot<'r>,
 }
 
-/// What stands in the files that a parent read.
+/// The content of the files that a parent read.
 #[derive(Default)]
 struct Written {
     applications: Vec<Application>,
@@ -109,7 +109,10 @@ impl Remaking<'_> {
             return Ok(false);
         }
         let part = |files: &TreeFiles<'_>| expand_again(found, files, Some(self.only), &self.makers, &self.making);
-        let (Some(before), Some(now)) = (part(self.old), part(self.files)) else { return Ok(false) };
+        let (Some(before), Some(now)) = (part(self.old), part(self.files)) else {
+            // One that a part of the tree is too much for is not asked for all of it here.
+            return if self.making.has_new_limits() { Err(Stopped::Unknown) } else { Ok(false) };
+        };
         if has_links(&before.expanded.reads) || has_links(&now.expanded.reads) {
             return Ok(false);
         }
@@ -158,7 +161,8 @@ impl Remaking<'_> {
 
     /// The Applications that may render others, one after the other, and those that they make.
     fn of_parents(&mut self, left: &mut BTreeMap<Identity, Record>, written: Vec<Application>) -> Result<(), Stopped> {
-        let mut reach = Reach::new(!self.found.rules.plain.is_empty());
+        let rules = &self.found.rules.plain;
+        let mut reach = Reach::new(!rules.is_empty(), rules.inputs());
         let mut seen = BTreeSet::new();
         let touched = self.touched.work.values().map(|(application, _)| application.clone());
         let mut queue: Vec<Arc<Application>> = touched.collect();
@@ -220,7 +224,7 @@ impl Remaking<'_> {
         }
         let rendered = Same::of(again.applications.iter().map(|application| &**application));
         let is_rendered_set = |one: &Arc<ApplicationSet>| again.sets.iter().any(|other| other.is_same(one));
-        // Otherwise what stands there is only what something else is made of.
+        // Otherwise what is there is only what something else is made of.
         let all_rendered =
             || written.applications.iter().all(|one| rendered.has(one)) && written.sets.iter().all(is_rendered_set);
         if again.is_built && !all_rendered() {
@@ -231,7 +235,7 @@ impl Remaking<'_> {
         self.keep(maker, &again.expanded)
     }
 
-    /// What counts of what stands in the files that were read.
+    /// What counts of the content of the files that were read.
     fn written(&self, again: &Again) -> Result<Written, Stopped> {
         let view = View::new(self.files);
         let mut written = Written::default();
@@ -265,7 +269,7 @@ impl Remaking<'_> {
     }
 
     /// Compares what a maker makes with the records of what it made. `is_alone` says that nothing else of its file makes any;
-    /// what `is_written` stands in a file.
+    /// what `is_written` is in a file.
     fn compare(
         &mut self,
         again: &Again,

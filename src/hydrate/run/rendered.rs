@@ -24,8 +24,7 @@ pub fn render(
     urgent_since: &[ObjectId],
 ) -> Result<Rendered, HydrateError> {
     let view = View::new(files);
-    let work = plan.hydrations().flat_map(|(_, hydration)| &hydration.work);
-    let wanted = work.filter(|work| matches!(work.task, Task::Render(_))).map(|work| &*work.application);
+    let wanted = plan.work().filter(|work| matches!(work.task, Task::Render(_))).map(|work| &*work.application);
     let wanted: Vec<&Application> = wanted.collect();
     let dry = plan.dry.id;
     found.setup.observer.rendering(&dry.to_hex_with_len(7).to_string(), wanted.len());

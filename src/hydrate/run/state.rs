@@ -11,11 +11,12 @@ use super::moves::Start;
 use super::plan::Failing;
 use super::stopped::Stopped;
 use crate::application::{Application, BranchName};
-use crate::git::{ObjectBuffer, ObjectId};
+use crate::diag::Diagnostic;
+use crate::git::{ObjectBuffer, ObjectId, Refs};
+use crate::hydrate::dry_tree::Former;
 use crate::hydrate::dry_tree::{DryTree, DryTrees};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::failures::Failures;
-use crate::hydrate::former::Former;
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::ledger::Ledger;
 use crate::hydrate::report::Report;
@@ -27,6 +28,18 @@ use crate::view::TreeFiles;
 
 /// How many dry trees a run without an end keeps: each is asked for again right after it was read.
 const TREES_MAX: usize = 8;
+
+/// Whether an Application that names another branch now has moved there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Moved {
+    /// Where the other branch is a dry one and its tip has the Application.
+    #[default]
+    Judged,
+    /// Yes, and so has one that is pinned: a hydrated commit was made without it.
+    Made,
+    /// No: no hydrated commit was made of it.
+    NotMade,
+}
 
 /// One try at hydrating.
 pub struct Run<'a> {
@@ -44,12 +57,18 @@ pub struct Run<'a> {
     pub branches: BTreeMap<BranchName, Branch>,
     /// What is told beside the branches.
     pub report: Report,
+    /// Of its warnings, those of Applications that leave a branch for one that does not take them.
+    pub departures: Vec<Diagnostic>,
     /// The settings with what was found out, where that is new.
     pub learnt: Option<ObjectId>,
     /// Dry trees: what differs from them is rendered first.
     pub urgent_since: Vec<ObjectId>,
     /// Whether refs shall move.
     pub start: Start<'a>,
+    /// Whether nothing of it is written but what it rendered, for the next preview.
+    pub is_preview: bool,
+    /// Whether Applications that name another branch have moved there.
+    pub moved: Moved,
 }
 
 impl<'a> Run<'a> {
@@ -60,8 +79,16 @@ impl<'a> Run<'a> {
 
     /// The same with a buffer that may hold objects of another run already.
     pub fn over(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Self, HydrateError> {
-        let (found, ledger) = Snapshot::read(setup, buffer)?;
-        Ok(Self {
+        Ok(Self::begin(Snapshot::read(setup, buffer)?))
+    }
+
+    /// The same of refs that were read already.
+    pub fn of(setup: &'a Setup<'a>, refs: Refs) -> Result<Self, HydrateError> {
+        Ok(Self::begin(Snapshot::of(setup, refs, ObjectBuffer::new(setup.repository))?))
+    }
+
+    fn begin((found, ledger): (Snapshot<'a>, Ledger)) -> Self {
+        Self {
             found,
             ledger,
             trees: DryTrees::default(),
@@ -69,14 +96,18 @@ impl<'a> Run<'a> {
             memory: Memory::default(),
             branches: BTreeMap::new(),
             report: Report::default(),
+            departures: Vec::new(),
             learnt: None,
             urgent_since: Vec::new(),
             start: Start::Never,
-        })
+            is_preview: false,
+            moved: Moved::default(),
+        }
     }
 
     /// The same with what earlier runs and tries found out.
-    pub fn recalling(self, attempt: &Attempt) -> Self {
+    pub fn recalling(mut self, attempt: &Attempt) -> Self {
+        self.trees.limits = attempt.limits.clone();
         let memory = Memory::new(self.found.setup.repository, attempt);
         if attempt.retry {
             self.trees.limits.retry();
@@ -165,8 +196,8 @@ impl<'a> Run<'a> {
             return None;
         }
         let read = || {
-            let former = Rules::at(settings, buffer).ok().filter(|former| !former.finds_as(rules))?;
-            Some(Rc::new(former.making_as(rules)))
+            let former = Rules::at(settings, buffer).ok()?.making_as(rules);
+            (!former.finds_as(rules)).then(|| Rc::new(former))
         };
         self.former.entry(settings).or_insert_with(read).clone()
     }
@@ -182,10 +213,15 @@ impl<'a> Run<'a> {
     /// Forgets what was made and found, so that a long history takes no more memory than a short one.
     pub fn forget(&mut self) {
         self.found.buffer.clear();
-        self.ledger.failures = Failures::default();
+        self.forget_failures();
         if self.trees.len() > TREES_MAX {
             self.trees.clear();
         }
+    }
+
+    /// Forgets which dry commits did not hydrate.
+    pub fn forget_failures(&mut self) {
+        self.ledger.failures = Failures::default();
     }
 
     /// Refs will move: git starts while the rest is found out.
@@ -229,6 +265,7 @@ impl<'a> Run<'a> {
                 self.ledger.record_failure(name, head, dry, settings, mistakes, Vec::new());
                 branch.fail(dry, diagnostics, false);
             }
+            Failing::Taken(_) => branch.fail(dry, diagnostics, false),
             Failing::Recorded(_) => branch.fail(dry, diagnostics, true),
             Failing::Limited(failed) => {
                 branch.fail(dry, diagnostics, true);

@@ -103,6 +103,16 @@ impl Touched {
         Ok(())
     }
 
+    /// Whether an Application went from one branch to another.
+    pub fn has_moved(&self) -> bool {
+        let gone = self.gone.values().map(|record| (&record.name, (&record.namespace, &record.branch)));
+        let gone: BTreeMap<_, _> = gone.collect();
+        self.coming().any(|application| {
+            let before = gone.get(&application.name);
+            before.is_some_and(|before| *before != (&application.namespace, application.environment_branch()))
+        })
+    }
+
     /// Whether one of those that are gone made Applications, as far as the state knows.
     pub fn lacks_maker(&self, state: &State) -> Result<bool, Stopped> {
         for (identity, record) in &self.gone {

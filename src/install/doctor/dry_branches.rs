@@ -32,7 +32,8 @@ impl Doctor<'_> {
             let successors = self.successors(&of_branch, branches)?;
             let Some(first) = successors.first() else { continue };
             let names: Vec<&str> = of_branch.iter().map(|status| status.branch.as_str()).collect();
-            let what = format!("{dry_branch}, which {} is hydrated from, does not exist", names.join(", "));
+            let verb = if names.len() == 1 { "is" } else { "are" };
+            let what = format!("{dry_branch}, which {} {verb} hydrated from, does not exist", names.join(", "));
             let others =
                 dry_branches.iter().map(BranchName::as_str).filter(|other| *other != dry_branch && other != first);
             let others: String = others.map(|other| format!(" {}", shell_word(other))).collect();

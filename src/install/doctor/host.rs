@@ -1,7 +1,7 @@
 //! Whether the platform that hosts a repository sees the branches that hydration moves.
 
 use super::Doctor;
-use crate::diag::{printable, shell_path};
+use crate::diag::{printable, shell_path, shell_word};
 use crate::install::forge::{FORGE_PUSHER, GITEA, forge_pusher};
 use crate::install::is_executable;
 
@@ -9,6 +9,17 @@ use crate::install::is_executable;
 const SHOWN_MAX: usize = 3;
 
 impl Doctor<'_> {
+    /// Remotes whose fetch writes over every ref, as `git clone --mirror` sets it.
+    pub(super) fn mirrors(&mut self) {
+        for remote in self.repository.remotes() {
+            let key = format!("remote.{remote}.fetch");
+            if self.repository.config_list(&key).iter().any(|refspec| refspec == "+refs/*:refs/*") {
+                let what = format!("a fetch from {} writes over what is pushed and hydrated here", printable(&remote));
+                self.bad(what, format!("{} config --unset-all {}", self.git_command(), shell_word(&key)));
+            }
+        }
+    }
+
     /// What Gitea and Forgejo are told, and what the host was not told yet.
     pub(super) fn host(&mut self) {
         let script = self.repository.common_dir().join(GITEA);

@@ -103,7 +103,9 @@ impl Doctor<'_> {
             false => format!("{set}{git} config --unset-all {name}"),
             true => format!("{set}{git} config --global --unset-all {name}"),
         };
-        self.bad(format!("{} is not a key of git-hydrate, so it does nothing", printable(name)), remedy);
+        let what =
+            format!("{} is not a key of git-hydrate, so it does nothing: did you mean {close}?", printable(name));
+        self.bad(what, remedy);
     }
 
     fn value(&mut self, key: &str, kind: Kind) {
@@ -158,9 +160,9 @@ mod tests {
 
     #[test]
     fn every_key_of_the_readme_is_known() {
-        let readme = include_str!("../../../README.md");
-        let (_, table) = readme.split_once("### git config").expect("a chapter");
-        let (table, _) = table.split_once("\n### ").expect("another chapter");
+        let readme = include_str!("../../../.github/REFERENCE.md");
+        let (_, table) = readme.split_once("## git config").expect("a chapter");
+        let (table, _) = table.split_once("\n## ").expect("another chapter");
         let named: Vec<&str> = table.split('`').skip(1).step_by(2).filter(|key| key.starts_with("hydrate.")).collect();
         assert!(named.len() > 20, "{named:?}");
         for key in named {

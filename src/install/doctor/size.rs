@@ -78,7 +78,7 @@ impl Doctor<'_> {
 }
 
 /// A number of bytes as people read it.
-fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     let units = ["KiB", "MiB", "GiB", "TiB"];
     let mut tenths = bytes * 10 / 1024;
     let mut unit = 0;

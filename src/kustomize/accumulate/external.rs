@@ -1,3 +1,5 @@
+//! Generators and transformers that documents configure, and what is refused because it would start a program.
+
 use std::collections::BTreeMap;
 
 use super::generators::Generator;
@@ -324,7 +326,7 @@ impl Target {
             }
             "ValueAddTransformer" => Transformer::ValueAdd(self.value_add(session, read_config(value)?)?),
             other => {
-                return Err(Error::new(format!("unable to load builtin {other}.builtin.[noGrp]")));
+                return Err(Error::no_builtin(format!("unable to load builtin {other}.builtin.[noGrp]")));
             }
         };
         Ok(vec![transformer])
@@ -387,14 +389,14 @@ fn in_json(error: Error) -> Error {
 }
 
 fn in_plugin(error: Error, session: &Session<'_>, root: NodeId) -> Error {
-    if error.is_final() || error.message().starts_with("unable to load builtin") {
+    if error.is_final() || error.is_no_builtin() {
         return error;
     }
     let id = resource::original_id(&session.tree, &session.schema, root);
     error.prefix(format!("plugin {id} fails configuration"))
 }
 
-/// A service account that stands for one of Google Cloud.
+/// A service account that represents one of Google Cloud.
 fn policy(session: &mut Session<'_>, config: &PolicyConfig) -> Result<Generator> {
     if config.cloud != "gke" {
         return Err(Error::new(format!("cloud provider {} not supported yet", config.cloud)));

@@ -1,3 +1,5 @@
+//! `generators`: those that are built in, configured by documents.
+
 use super::{Accumulator, Target, add_origins};
 use crate::kustomize::error::Result;
 use crate::kustomize::generate::helm::Chart;
@@ -19,7 +21,7 @@ pub(super) enum Generator {
     Object(NodeId),
 }
 
-/// A generator with what is told of it.
+/// A generator with the place that configures it.
 struct Configured {
     generator: Generator,
     /// The origin of what it makes.

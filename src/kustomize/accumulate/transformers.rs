@@ -1,3 +1,5 @@
+//! `transformers` and `validators`: those that are built in, configured by documents.
+
 use super::{Accumulator, Target};
 use crate::kustomize::config::{self, Config};
 use crate::kustomize::error::{Error, Result};
@@ -16,7 +18,7 @@ use crate::kustomize::transform::{
 use crate::kustomize::tree::{Node, NodeId, Tree};
 use crate::yaml::{self, Mapping, Value};
 
-/// A transformer with what is told of it.
+/// A transformer with the place that configures it.
 pub(super) struct Configured {
     transformer: Transformer,
     /// The origin of what it changes.

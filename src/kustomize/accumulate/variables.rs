@@ -1,3 +1,5 @@
+//! `vars`: the values of the variables, and where they are replaced.
+
 use std::collections::{BTreeMap, HashMap};
 
 use super::{Accumulator, Target};

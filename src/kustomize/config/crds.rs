@@ -1,3 +1,5 @@
+//! `crds`: what definitions of custom resources say of names and references.
+
 use std::collections::BTreeMap;
 
 use crate::kustomize::decode::{self, Mode, record};

@@ -1,5 +1,7 @@
 //! `helmCharts`: which chart, with which values. Rendering it is the Helm engine's work.
 
+pub(crate) mod request;
+
 use super::super::error::{Error, Result};
 use super::super::kustomization::{HelmChart, HelmGlobals};
 use super::super::loader::Loader;
@@ -7,56 +9,13 @@ use super::super::merge::{self, NewItems};
 use super::super::remote;
 use super::super::session::Session;
 use super::super::text;
-use crate::diag::Diagnostic;
 use crate::diag::shell_word;
 use crate::inputs::{Kept, Key};
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
 use crate::yaml::{self, Value};
 
-/// One values file of a chart.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ValuesFile {
-    /// A file of the view.
-    Path(RepoPath),
-    /// Text that the kustomization has or makes.
-    Text(String),
-}
-
-/// What `helm template` is asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChartRequest {
-    /// The directory of the chart.
-    pub chart: RepoPath,
-    /// The name of the release; none when [`ChartRequest::name_template`] makes it.
-    pub release_name: Option<String>,
-    /// `--name-template`, empty for none.
-    pub name_template: String,
-    /// `--namespace`, empty for none.
-    pub namespace: String,
-    /// The values files, weakest first.
-    pub values: Vec<ValuesFile>,
-    /// `--api-versions`
-    pub api_versions: Vec<String>,
-    /// `--kube-version`, empty for none.
-    pub kube_version: String,
-    /// `--include-crds`
-    pub include_crds: bool,
-    /// `--skip-tests`
-    pub skip_tests: bool,
-    /// `--no-hooks`
-    pub skip_hooks: bool,
-}
-
-/// The Helm engine, as far as a kustomization needs it.
-pub trait RenderChart {
-    /// What `helm template` writes to standard output.
-    ///
-    /// # Errors
-    ///
-    /// The chart is wrong, or it would render differently each time.
-    fn render(&self, view: &View<'_>, request: &ChartRequest) -> std::result::Result<String, Diagnostic>;
-}
+pub use request::{ChartRequest, RenderChart, ValuesFile};
 
 /// A chart that is ready to be rendered.
 #[derive(Debug)]

@@ -1,3 +1,5 @@
+//! Where the data of generated ConfigMaps and Secrets comes from: files, env files, literals.
+
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::kustomization::GeneratorArgs;
 use crate::kustomize::loader::Loader;

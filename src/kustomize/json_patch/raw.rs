@@ -1,3 +1,5 @@
+//! JSON whose scalars keep their spelling.
+
 use std::collections::BTreeMap;
 
 use crate::kustomize::error::{Error, Result};

@@ -1,3 +1,5 @@
+//! Strategic merge of lists whose items have keys.
+
 use std::collections::{HashMap, HashSet};
 
 use super::index;

@@ -1,3 +1,5 @@
+//! A schema from an OpenAPI document.
+
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 

@@ -1,3 +1,5 @@
+//! The schema that is built in.
+
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 

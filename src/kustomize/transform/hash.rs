@@ -1,3 +1,5 @@
+//! The suffix of names of generated objects.
+
 use sha2::{Digest, Sha256};
 
 use crate::kustomize::error::{Error, Result};

@@ -1,12 +1,17 @@
+//! `images`.
+
+pub(crate) mod places;
+
 use super::set_text;
 use crate::kustomize::error::Result;
-use crate::kustomize::field_spec::{self, FieldSpec};
+use crate::kustomize::field_spec::FieldSpec;
 use crate::kustomize::kustomization::Image;
 use crate::kustomize::pattern::Pattern;
-use crate::kustomize::resource;
 use crate::kustomize::resources::Resources;
 use crate::kustomize::session::Session;
-use crate::kustomize::tree::{Kind, NodeId, Tree, check_depth};
+use crate::kustomize::tree::{Kind, NodeId, Tree};
+
+use places::Places;
 
 /// Changes the name, tag or digest of an image wherever it is used.
 #[derive(Debug)]
@@ -21,7 +26,8 @@ pub(crate) struct Images {
 #[derive(Debug)]
 enum Name {
     Plain,
-    Pattern(Pattern),
+    /// Compiled only while it is needed: that takes much more than the text.
+    Pattern(String),
 }
 
 impl Images {
@@ -31,7 +37,8 @@ impl Images {
             Name::Plain
         } else {
             let pattern = format!("^{}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$", image.name);
-            Name::Pattern(Pattern::search(&pattern)?)
+            Pattern::check(&pattern)?;
+            Name::Pattern(pattern)
         };
         Ok(Self { image, specs, name })
     }
@@ -42,17 +49,22 @@ impl Images {
             _ => Places::find(&mut session.tree, resources, &self.specs)?,
         };
         let tree = &mut session.tree;
+        let pattern = match &self.name {
+            Name::Pattern(pattern) if !places.nodes.is_empty() => Some(Pattern::search(pattern)?),
+            Name::Plain | Name::Pattern(_) => None,
+        };
+        tree.work(pattern.as_ref().map_or(0, Pattern::cost))?;
         for node in &places.nodes {
             tree.spend(1);
-            self.set(tree, *node)?;
+            self.set(tree, *node, pattern.as_ref())?;
         }
         session.images = Some(places);
         session.tree.check()
     }
 
-    fn set(&self, tree: &mut Tree, node: NodeId) -> Result<()> {
+    fn set(&self, tree: &mut Tree, node: NodeId, pattern: Option<&Pattern>) -> Result<()> {
         tree.expect(node, Kind::Scalar)?;
-        if !self.matches(tree, tree.text(node))? {
+        if !self.matches(tree, tree.text(node), pattern)? {
             return Ok(());
         }
         let (name, tag, digest) = split(tree.text(node));
@@ -72,13 +84,13 @@ impl Images {
         set_text(tree, node, &new)
     }
 
-    fn matches(&self, tree: &Tree, value: &str) -> Result<bool> {
-        Ok(match &self.name {
-            Name::Pattern(pattern) => {
-                tree.work(pattern.cost_of(value))?;
-                pattern.is_match(value)
+    fn matches(&self, tree: &Tree, value: &str, pattern: Option<&Pattern>) -> Result<bool> {
+        Ok(match pattern {
+            Some(pattern) => {
+                tree.work(1)?;
+                pattern.is_match(value, |work| tree.work(work))?
             }
-            Name::Plain => {
+            None => {
                 let mut rest = value.chars();
                 let same =
                     self.image.name.chars().all(|wanted| {
@@ -87,64 +99,6 @@ impl Images {
                 same && is_tag_and_digest(rest.as_str())
             }
         })
-    }
-}
-
-/// Where images stand in all resources, by some field specs. Changing images changes none of these places, so that those
-/// who change one after the other look for them once.
-#[derive(Debug)]
-pub(crate) struct Places {
-    specs: Vec<FieldSpec>,
-    nodes: Vec<NodeId>,
-}
-
-impl Places {
-    fn find(tree: &mut Tree, resources: &Resources, specs: &[FieldSpec]) -> Result<Self> {
-        let is_definition = |tree: &Tree, root| resource::kind(tree, root) == "CustomResourceDefinition";
-        let mut places = Self { specs: specs.to_vec(), nodes: Vec::new() };
-        for root in resources.roots() {
-            if !is_definition(tree, root) {
-                places.in_containers(tree, root, 0)?;
-            }
-        }
-        for root in resources.roots() {
-            if !is_definition(tree, root) {
-                field_spec::apply_all(tree, root, specs, None, &mut |tree, node| {
-                    tree.expect(node, Kind::Scalar)?;
-                    places.nodes.push(node);
-                    Ok(())
-                })?;
-            }
-        }
-        Ok(places)
-    }
-
-    /// Every `image` of every `containers` and `initContainers`, wherever they are.
-    fn in_containers(&mut self, tree: &Tree, id: NodeId, depth: usize) -> Result<()> {
-        check_depth(depth)?;
-        match tree.kind(id) {
-            Kind::Mapping => {
-                tree.work(1 + tree.content(id).len() / 2)?;
-                for (key, value) in tree.pairs(id) {
-                    self.in_containers(tree, value, depth + 1)?;
-                    if matches!(tree.text(key), "containers" | "initContainers") && tree.kind(value) == Kind::Sequence {
-                        for item in tree.items(value)? {
-                            if let Some(image) = tree.get(item, "image")? {
-                                tree.expect(image, Kind::Scalar)?;
-                                self.nodes.push(image);
-                            }
-                        }
-                    }
-                }
-            }
-            Kind::Sequence => {
-                for item in tree.items(id)? {
-                    self.in_containers(tree, item, depth + 1)?;
-                }
-            }
-            Kind::None | Kind::Scalar | Kind::Alias => {}
-        }
-        Ok(())
     }
 }
 

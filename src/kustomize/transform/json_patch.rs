@@ -1,3 +1,5 @@
+//! `patchesJson6902`.
+
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::json_patch::JsonPatch;
 use crate::kustomize::kustomization::Patch;

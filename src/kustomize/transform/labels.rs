@@ -1,3 +1,5 @@
+//! `labels`, `commonLabels` and `commonAnnotations`.
+
 use super::Setter;
 use crate::kustomize::error::Result;
 use crate::kustomize::field_spec::{self, Creation, FieldSpec};

@@ -1,3 +1,5 @@
+//! `namePrefix` and `nameSuffix`.
+
 use super::set_text;
 use crate::kustomize::error::Result;
 use crate::kustomize::field_spec::{self, Creation, FieldSpec};

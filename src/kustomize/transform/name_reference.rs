@@ -1,3 +1,5 @@
+//! References follow the names that were changed.
+
 use std::collections::{HashMap, HashSet};
 
 use super::set_text;

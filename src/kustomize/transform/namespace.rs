@@ -1,3 +1,5 @@
+//! `namespace`.
+
 use std::collections::HashMap;
 
 use super::Setter;
@@ -109,7 +111,7 @@ impl Namespace {
             }
             field_spec::apply(tree, root, spec, Some(&creation), &mut |tree, node| self.set(tree, node)).map_err(
                 |error| {
-                    if error.message().contains("wrong node kind: expected ScalarNode") {
+                    if error.is_not_scalar() {
                         error.prefix("namespace field specs must target scalar nodes")
                     } else {
                         error.prefix("namespace transformation failed")

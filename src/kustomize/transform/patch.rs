@@ -1,3 +1,5 @@
+//! `patches`.
+
 use super::strategic_merge::{apply_to, apply_to_all};
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::json_patch::JsonPatch;

@@ -1,3 +1,5 @@
+//! `replacements`.
+
 use crate::kustomize::decode;
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::id::{Gvk, ResId};
@@ -201,8 +203,10 @@ fn replace(tree: &mut Tree, roots: &[NodeId], value: NodeId, target: &TargetSele
             rejected |= selector.matches_metadata(tree, *root)?;
         }
         let ids = resource::all_ids(tree, *root);
-        rejected |= reject.iter().any(|r| r.has_id && ids.iter().any(|id| r.matches_id(id)));
-        if !rejected && ids.iter().any(|id| select.matches_id(id)) {
+        for selector in reject.iter().filter(|selector| selector.has_id) {
+            rejected = rejected || selector.matches_any(tree, &ids)?;
+        }
+        if !rejected && select.matches_any(tree, &ids)? {
             for (index, path) in paths.iter().enumerate() {
                 set(tree, *root, value, path, target.options.as_deref())
                     .map_err(|error| error.inside(index).inside("fieldPaths"))?;

@@ -1,3 +1,5 @@
+//! `replicas`.
+
 use super::Setter;
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::field_spec::{self, Creation, FieldSpec};

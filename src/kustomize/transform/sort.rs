@@ -1,3 +1,5 @@
+//! `sortOptions`.
+
 use std::cmp::Ordering;
 
 use crate::kustomize::config::{ORDER_FIRST, ORDER_LAST};

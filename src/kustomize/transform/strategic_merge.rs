@@ -1,3 +1,5 @@
+//! `patchesStrategicMerge`.
+
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::loader::Loader;
 use crate::kustomize::merge::{self, NewItems};

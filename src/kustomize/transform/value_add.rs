@@ -1,3 +1,5 @@
+//! `ValueAddTransformer`.
+
 use super::namespace::{Namespace, RoleBindingSubjects};
 use super::set_text;
 use crate::go::path;

@@ -1,3 +1,5 @@
+//! Replaces `$(VARIABLE)` in the fields that may have one.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use data_encoding::BASE64;
@@ -11,7 +13,7 @@ use crate::kustomize::session::Session;
 use crate::kustomize::tree::{Kind, Node, NodeId, Style, Tree};
 use crate::yaml::{self, Tag};
 
-/// What a variable stands for.
+/// The value of a variable.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Variable {
     String(String),

@@ -1,5 +1,8 @@
 //! The templates of the settings that are minijinja.
 
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
 use crate::diag::{Diagnostic, Span};
 use crate::jinja::{Bounds, Filter, Template, TemplateError, Value};
 use crate::path::RepoPath;
@@ -16,24 +19,33 @@ const FILTERS: [Filter; 3] = [("markdown", escape::markdown), ("code", escape::c
 /// Values are inserted as they are, since only the author of a template knows what it makes.
 #[derive(Debug)]
 pub(in crate::metadata) struct Jinja {
-    template: Template,
+    template: OnceLock<Result<Template, TemplateError>>,
     name: &'static str,
-    text: String,
+    text: Cow<'static, str>,
 }
 
 impl Jinja {
     /// Compiles the text of the settings file `name`.
     pub fn new(name: &'static str, text: &str) -> Result<Self, Diagnostic> {
+        let compiled = Self { template: OnceLock::new(), name, text: text.to_owned().into() };
+        compiled.template()?;
+        Ok(compiled)
+    }
+
+    /// The same of a text of ours, which is compiled when it is needed first: most pushes need none.
+    pub fn of_ours(name: &'static str, text: &'static str) -> Self {
+        Self { template: OnceLock::new(), name, text: text.into() }
+    }
+
+    fn template(&self) -> Result<&Template, Diagnostic> {
         let bounds = Bounds { steps: STEPS_MAX, bytes: OUTPUT_BYTES_MAX };
-        match Template::new(name, text, bounds, &FILTERS) {
-            Ok(template) => Ok(Self { template, name, text: text.to_owned() }),
-            Err(error) => Err(diagnostic(name, text, &error)),
-        }
+        let compiled = self.template.get_or_init(|| Template::new(self.name, &self.text, bounds, &FILTERS));
+        compiled.as_ref().map_err(|error| diagnostic(self.name, &self.text, error))
     }
 
     /// The text that the template makes of `values`, which is an object.
     pub fn render(&self, values: &Json) -> Result<String, Diagnostic> {
-        self.template.render(value(values)).map_err(|error| diagnostic(self.name, &self.text, &error))
+        self.template()?.render(value(values)).map_err(|error| diagnostic(self.name, &self.text, &error))
     }
 }
 

@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::dangers::plural;
-use super::overview::image_text;
-use super::{ApplicationDiff, Changes, EnvironmentDiff, Row, rows};
-use crate::diff::{Change, Leaf, ObjectDiff, Place, Step};
+use super::overview::{image_text, state};
+use super::{ApplicationDiff, Changes, EnvironmentDiff, Overview, Row, rows};
+use crate::diff::{Change, Leaf, ObjectDiff, Place, Step, Words};
 use crate::yaml::{Value, json};
 
-/// From how many objects on a change of a field is told once for all.
+/// From how many objects on a change of a field is shown once for all.
 const OBJECTS_MIN: usize = 3;
 
 /// How many objects that change alike are named; the rest is counted.
 const NAMED_MAX: usize = 30;
 
-/// How long a value may be to be told with others.
+/// How long a value may be to be shown with others.
 const VALUE_MAX: usize = 60;
 
 /// A field, or an image, that changes in the same way in several objects.
@@ -95,7 +95,7 @@ fn short(value: &Value) -> Option<String> {
 
 /// Objects of an Application that change in the same way.
 pub(super) struct Entry<'a> {
-    /// The objects: at least one, of one kind.
+    /// The objects: at least one.
     pub objects: Vec<&'a ObjectDiff>,
     /// What changes in each of them.
     pub rows: Vec<Row>,
@@ -105,8 +105,9 @@ impl<'a> Entry<'a> {
     /// The objects that are shown, in their order; those that change alike together.
     pub fn all(application: &'a ApplicationDiff, with_noise: bool) -> Vec<Self> {
         let mut entries: Vec<Self> = Vec::new();
-        let mut known: BTreeMap<(&str, bool, Vec<Row>), usize> = BTreeMap::new();
-        let shown = application.objects.iter().filter(|object| with_noise || object.restarts || !object.is_noise());
+        let mut known: BTreeMap<(bool, Vec<Row>), usize> = BTreeMap::new();
+        let is_shown = |object: &&ObjectDiff| with_noise || object.restarts || !object.is_noise();
+        let shown = application.objects.iter().filter(is_shown).filter(|object| !object.is_unchanged());
         for object in shown {
             let rows = rows(object, with_noise);
             let may_join = object.change == Change::Changed && object.old_name.is_none() && object.moved_from.is_none();
@@ -114,7 +115,7 @@ impl<'a> Entry<'a> {
                 entries.push(Self { objects: vec![object], rows });
                 continue;
             }
-            let key = (object.object.kind.as_str(), object.restarts, rows.clone());
+            let key = (object.restarts, rows.clone());
             match known.get(&key).and_then(|index| entries.get_mut(*index)) {
                 Some(entry) => entry.objects.push(object),
                 None => {
@@ -131,59 +132,96 @@ impl<'a> Entry<'a> {
         if self.objects.len() == 1 { "restarts its Pods" } else { "restart their Pods" }
     }
 
-    /// `Deployment shop/web`; `3 Deployments shop/api, shop/jobs, shop/web`.
+    /// `Deployment shop/web`; `3 Deployments shop/api, shop/jobs, shop/web`; `2 objects: Service shop/web, Ingress shop/web`.
     pub fn names(&self) -> String {
         match &self.objects[..] {
             [object] => object.object.to_string(),
             objects => {
                 let kind = objects.first().map_or("", |object| object.object.kind.as_str());
-                let mut names: Vec<String> =
-                    objects.iter().take(NAMED_MAX).map(|object| object.object.place()).collect();
+                let is_of_one = objects.iter().all(|object| object.object.kind == kind);
+                let name = |object: &&ObjectDiff| match is_of_one {
+                    true => object.object.place(),
+                    false => object.object.to_string(),
+                };
+                let mut names: Vec<String> = objects.iter().take(NAMED_MAX).map(name).collect();
+                let kinds = if is_of_one { plural(kind) } else { "objects:".to_owned() };
                 let more = objects.len().saturating_sub(NAMED_MAX);
                 names.extend((more > 0).then(|| format!("and {more} more")));
-                format!("{} {} {}", objects.len(), plural(kind), names.join(", "))
+                format!("{} {kinds} {}", objects.len(), names.join(", "))
             }
         }
     }
 }
 
-/// What changes in an environment, but for the namespaces: equal for environments that change alike.
-///
-/// By Application what becomes of it and of its objects, in an order that does not depend on its name.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Likeness<'a>(Vec<(Change, Vec<LikeObject<'a>>)>);
+/// What changes in an environment, but for names of Applications and namespaces: equal for environments that change alike.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Likeness {
+    /// What becomes of each Application and of its objects, in an order that does not depend on its name.
+    applications: Vec<(String, Vec<String>)>,
+    /// What is said of all of them: counts and dangers.
+    facts: Vec<String>,
+}
 
-/// Kind, name, what becomes of it, and its lines.
-type LikeObject<'a> = (&'a str, &'a str, Change, Vec<Row>);
-
-impl<'a> Likeness<'a> {
+impl Likeness {
     /// That of an environment; none for one where more must be said than what becomes of its objects.
-    pub fn of(environment: &'a EnvironmentDiff, with_noise: bool) -> Option<Self> {
-        let is_plain = |application: &ApplicationDiff| {
-            application.moved_from.is_none()
-                && application.unreadable.is_none()
-                && application.handed_over.is_none()
-                && application.origin().is_none()
-        };
-        if !environment.is_whole() || !environment.applications.iter().all(is_plain) {
+    pub fn of(environment: &EnvironmentDiff, with_noise: bool) -> Option<Self> {
+        let is_plain =
+            |application: &ApplicationDiff| application.unreadable.is_none() && application.origin().is_none();
+        let is_told = environment.applications.is_empty() || environment.like.is_some();
+        if is_told || !environment.is_whole() || !environment.applications.iter().all(is_plain) {
             return None;
         }
-        let of_object = |object: &'a ObjectDiff| {
+        let of_object = |object: &ObjectDiff| {
+            let rows: Vec<String> = rows(object, with_noise)
+                .iter()
+                .map(|row| format!("{} {} {}", row.mark.sign(), row.indent, row.text))
+                .collect();
             let name = &object.object;
-            (name.kind.as_str(), name.name.as_str(), object.change, rows(object, with_noise))
+            format!("{} {} {:?} {}\n{}", name.kind, name.name, object.change, object.restarts, rows.join("\n"))
         };
-        let of_application = |application: &'a ApplicationDiff| {
-            let mut objects: Vec<_> = application.objects.iter().map(of_object).collect();
-            objects.sort();
-            (application.change, objects)
+        let of_application = |application: &ApplicationDiff| {
+            let head = format!("{:?} {} {:?}", application.change, application.what(), application.notes());
+            (head, application.objects.iter().map(of_object).collect())
         };
-        let mut applications: Vec<_> = environment.applications.iter().map(of_application).collect();
-        applications.sort();
-        Some(Self(applications))
+        let overview = Overview::of(environment);
+        let mut facts = vec![state(environment, &overview), overview.restarts_text(), overview.noise.to_string()];
+        for group in &overview.dangers {
+            let names: Vec<String> =
+                group.objects.iter().map(|object| format!("{} {}", object.kind, object.name)).collect();
+            facts.push(format!("{} {} {} {}", group.danger.severity, names.join(", "), group.danger, group.advice()));
+        }
+        let applications = environment.applications.iter().map(of_application).collect();
+        Some(Self { applications, facts }.sorted())
     }
 
-    /// How many lines it takes to show it.
-    pub fn lines(&self) -> usize {
-        self.0.iter().flat_map(|(_, objects)| objects).map(|(.., rows)| rows.len() + 1).sum()
+    fn sorted(mut self) -> Self {
+        self.applications.iter_mut().for_each(|(_, objects)| objects.sort());
+        self.applications.sort();
+        self.facts.sort();
+        self
+    }
+
+    /// The same of an environment of another name.
+    pub fn renamed(&self, words: &Words) -> Self {
+        let of_application = |(head, objects): &(String, Vec<String>)| {
+            (words.replaced(head), objects.iter().map(|object| words.replaced(object)).collect())
+        };
+        let applications = self.applications.iter().map(of_application).collect();
+        let facts = self.facts.iter().map(|fact| words.replaced(fact)).collect();
+        Self { applications, facts }.sorted()
+    }
+
+    /// Whether as many Applications and objects change.
+    pub fn is_as_long_as(&self, other: &Self) -> bool {
+        let lengths = |one: &Self| {
+            let objects: usize = one.applications.iter().map(|(_, objects)| objects.len()).sum();
+            (one.applications.len(), objects)
+        };
+        lengths(self) == lengths(other)
+    }
+
+    /// Whether the same objects change in the same way.
+    pub fn changes_as(&self, other: &Self) -> bool {
+        self.applications == other.applications
     }
 }

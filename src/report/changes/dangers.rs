@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::diff::{Danger, ObjectName};
 
-/// A danger, and the objects of one kind that have it.
+/// A danger, and the objects that have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DangerGroup<'a> {
     /// The danger.
@@ -16,27 +16,48 @@ pub struct DangerGroup<'a> {
 /// How many objects of a group are named; the rest is counted.
 const NAMED_MAX: usize = 5;
 
+/// How many objects of several kinds are named together.
+const FEW_MAX: usize = 4;
+
 impl<'a> DangerGroup<'a> {
-    /// The groups of what was found, in the order of [`Danger`], then of kinds.
+    /// The groups of what was found, in the order of [`Danger`]; those with objects of many kinds by kind.
     pub(super) fn of(found: impl IntoIterator<Item = (&'a Danger, &'a ObjectName)>) -> Vec<Self> {
-        let mut groups: BTreeMap<(&Danger, &str), Vec<&ObjectName>> = BTreeMap::new();
+        let mut groups: BTreeMap<&Danger, Vec<&ObjectName>> = BTreeMap::new();
         for (danger, object) in found {
-            groups.entry((danger, &object.kind)).or_default().push(object);
+            groups.entry(danger).or_default().push(object);
         }
-        groups.into_iter().map(|((danger, _), objects)| Self { danger, objects }).collect()
+        let by_kind = |(danger, objects): (&'a Danger, Vec<&'a ObjectName>)| {
+            if objects.len() <= FEW_MAX {
+                return vec![Self { danger, objects }];
+            }
+            let mut kinds: BTreeMap<&str, Vec<&ObjectName>> = BTreeMap::new();
+            for object in objects {
+                kinds.entry(&object.kind).or_default().push(object);
+            }
+            kinds.into_values().map(|objects| Self { danger, objects }).collect()
+        };
+        groups.into_iter().flat_map(by_kind).collect()
     }
 
-    /// `Deployment shop/web`; `48 Jobs`.
+    fn is_of_one_kind(&self) -> bool {
+        let first = self.objects.first().map(|object| &object.kind);
+        self.objects.iter().all(|object| Some(&object.kind) == first)
+    }
+
+    /// `Deployment shop/web`; `48 Jobs`; `ConfigMap shop/web, Service shop/web`.
     pub fn subject(&self) -> String {
         match &self.objects[..] {
             [object] => object.to_string(),
-            objects => format!("{} {}", objects.len(), plural(objects.first().map_or("", |object| &object.kind))),
+            objects if self.is_of_one_kind() => {
+                format!("{} {}", objects.len(), plural(objects.first().map_or("", |object| &object.kind)))
+            }
+            objects => objects.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
         }
     }
 
-    /// The objects of a group that has more than one; empty for one, which the subject names.
+    /// The objects of a group that has more than one; empty where the subject names them.
     pub fn members(&self) -> String {
-        if self.objects.len() < 2 {
+        if self.objects.len() < 2 || !self.is_of_one_kind() {
             return String::new();
         }
         let name = |object: &&ObjectName| object.place();
@@ -50,7 +71,7 @@ impl<'a> DangerGroup<'a> {
     /// What Argo CD removes, and what to do, as one sentence.
     pub fn advice(&self) -> String {
         let advice = self.danger.advice();
-        match self.danger.pruning {
+        match self.danger.pruning_text() {
             Some(pruning) => format!("{pruning}; {advice}"),
             None => advice.to_owned(),
         }

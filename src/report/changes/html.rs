@@ -92,7 +92,7 @@ struct Application {
     path: String,
     what: String,
     origin: String,
-    note: String,
+    notes: Vec<String>,
     danger_count: usize,
     objects: Vec<Object>,
     noise: Vec<Object>,
@@ -297,21 +297,9 @@ fn application(id: String, application: &ApplicationDiff, environment: &Environm
     Application {
         title: printable(application.title()),
         path: printable(application.path.as_str()),
-        what: match (application.change, &application.moved_from) {
-            (Change::Added, _) => "new".to_owned(),
-            (Change::Removed, _) => "removed".to_owned(),
-            (Change::Changed, Some(from)) => format!("moved from {}", printable(from.as_str())),
-            (Change::Changed, None) => String::new(),
-        },
+        what: printable(&application.what()),
         origin: application.origin().as_deref().map(printable).unwrap_or_default(),
-        note: match &application.unreadable {
-            Some(why) => format!("What is on the branch cannot be compared: {}", printable(why)),
-            None if application.handed_over.is_some() => {
-                application.handed_over.as_deref().map(printable).unwrap_or_default()
-            }
-            None if application.objects.is_empty() => "The same objects, written differently.".to_owned(),
-            None => String::new(),
-        },
+        notes: application.notes().iter().map(|note| printable(note)).collect(),
         danger_count: overview.danger_count(),
         noise_text: format!("{differ} only in generated fields: {}", noise_text(&overview.noise_kinds)),
         objects: objects.into_iter().map(shown).collect(),

@@ -60,6 +60,17 @@ struct Environment<'a> {
     #[serde(skip_serializing_if = "is_empty")]
     failures: &'a [Diagnostic],
     applications: Vec<Application<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    like: Option<Like<'a>>,
+}
+
+#[derive(Serialize)]
+struct Like<'a> {
+    branch: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    word: Option<[&'a str; 2]>,
+    applications: Vec<Application<'a>>,
+    lacks: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -88,6 +99,10 @@ struct Application<'a> {
     change: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     moved_from: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    renamed_from: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effect: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unreadable: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -197,6 +212,12 @@ fn environment(environment: &EnvironmentDiff) -> Environment<'_> {
         behind: &branch.behind,
         failures: &branch.failures,
         applications: environment.applications.iter().map(|one| application(one, environment)).collect(),
+        like: environment.like.as_ref().map(|like| Like {
+            branch: like.branch.as_str(),
+            word: like.words.as_ref().map(|words| [words.from.as_str(), words.to.as_str()]),
+            applications: like.applications.iter().map(|one| application(one, environment)).collect(),
+            lacks: like.others.iter().map(|name| name.as_str()).collect(),
+        }),
     }
 }
 
@@ -207,7 +228,9 @@ fn application<'a>(application: &'a ApplicationDiff, environment: &'a Environmen
         rule: application.rule,
         path: application.path.as_str(),
         change: change(application.change),
-        moved_from: application.moved_from.as_ref().map(|path| path.as_str()),
+        moved_from: application.moved_from.as_deref(),
+        renamed_from: application.renamed_from.as_ref().map(|name| name.as_str()),
+        effect: application.effect.as_deref(),
         unreadable: application.unreadable.as_deref(),
         handed_over: application.handed_over.as_deref(),
         objects: application.objects.iter().map(|one| object(one, environment)).collect(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::alike::{CommonChange, Entry};
-use super::overview::{all, overall};
+use super::overview::{all, but_for, overall};
 use super::repeats::{Here, Repeats};
 use super::{ApplicationDiff, Changes, EnvironmentDiff, Overview};
 use crate::diag::printable;
@@ -23,9 +23,41 @@ const TEXT_MAX: usize = 1000;
 /// What is kept free for the end: the sections to close, and what is said of what was cut.
 const END_BYTES: usize = 400;
 
-/// The changes as GitHub's Markdown, in about `limit` bytes: first the fields of Applications are left out, from the last
-/// ones on.
+/// The changes as GitHub's Markdown, in at most `limit` bytes: first the fields of Applications are left out, from the last
+/// ones on; where that is not enough, all but a line for each environment.
 pub fn markdown(changes: &Changes, limit: usize) -> String {
+    let page = whole(changes, limit);
+    if page.len() <= limit { page } else { lines(changes, limit) }
+}
+
+/// What is said when there is no room for more than lines.
+const CUT: &str = "_Cut: `git hydrate diff` shows all._\n";
+
+/// A line for all of it and one for each environment, as many as there is room for.
+fn lines(changes: &Changes, limit: usize) -> String {
+    let first = overall(changes).map(|line| format!("{}.\n\n", escaped(&line)));
+    let environments = changes.environments.iter().map(|environment| {
+        let counts = match environment.renders() {
+            true => Overview::of(environment).counts(),
+            false => "fails, so it stays as it is".to_owned(),
+        };
+        let counts = if counts.is_empty() { "no change" } else { &counts };
+        format!("- {}: {counts}\n", code(environment.branch.branch.as_str()))
+    });
+    let mut text = String::new();
+    let room = |text: &str| limit.saturating_sub(text.len() + CUT.len() + 1);
+    for line in first.into_iter().chain(environments) {
+        if line.len() > room(&text) {
+            break;
+        }
+        text += &line;
+    }
+    let start = if text.is_empty() { "" } else { "\n" };
+    let end = if text.len() + start.len() + CUT.len() <= limit { [start, CUT].concat() } else { String::new() };
+    text + &end
+}
+
+fn whole(changes: &Changes, limit: usize) -> String {
     let mut page = Page {
         text: head(changes, limit),
         limit: limit.saturating_sub(END_BYTES),
@@ -192,11 +224,18 @@ impl<'a> Page<'a> {
         }
         self.text += &start;
         if let Some(before) = self.repeats.environment_before(environment, false) {
+            let words = escaped(&but_for(&before.words));
+            let before = code(before.branch);
             let _ =
-                writeln!(self.text, "\nThe same objects change in the same way as in {}.\n\n</details>", code(before));
+                writeln!(self.text, "\nThe same objects change in the same way as in {before}{words}.\n\n</details>");
             return;
         }
-        for application in &environment.applications {
+        let applications = environment.like.as_ref().map_or(&environment.applications, |like| &like.applications);
+        if let Some(like) = &environment.like {
+            let words = escaped(&but_for(&like.words));
+            let _ = writeln!(self.text, "\nLike {}{words}, except for what follows.", code(like.branch.as_str()));
+        }
+        for application in applications {
             let block = self.application(application, environment);
             if self.text.len() + block.len() > self.limit {
                 self.cut += 1;
@@ -208,25 +247,20 @@ impl<'a> Page<'a> {
     }
 
     fn application(&mut self, application: &'a ApplicationDiff, environment: &'a EnvironmentDiff) -> String {
-        let what = match (application.change, &application.moved_from) {
-            (Change::Added, _) => ", new".to_owned(),
-            (Change::Removed, _) => ", removed".to_owned(),
-            (Change::Changed, Some(from)) => format!(", moved from {}", code(from.as_str())),
-            (Change::Changed, None) => String::new(),
+        let what = match application.what() {
+            what if what.is_empty() => what,
+            what => format!(", {}", escaped(&what)),
         };
         let maker = application.origin().map_or(String::new(), |origin| format!(", {}", escaped(&origin)));
         let mut text =
             format!("\n{} in {}{what}{maker}\n\n", code(application.title()), code(application.path.as_str()));
-        if let Some(why) = &application.unreadable {
-            let _ = writeln!(text, "What is on the branch cannot be compared: {}", escaped(why));
-            return text;
-        }
         let entries = Entry::all(application, false);
         let lines: Vec<String> = entries.iter().map(|entry| self.entry(entry, (environment, application))).collect();
-        if let Some(what) = &application.handed_over {
-            let _ = writeln!(text, "{}.\n", escaped(what));
+        let notes = application.notes();
+        for note in &notes {
+            let _ = writeln!(text, "{}.\n", escaped(note));
         }
-        if lines.is_empty() && application.handed_over.is_some() {
+        if lines.is_empty() && !notes.is_empty() {
             return text;
         }
         if lines.is_empty() {

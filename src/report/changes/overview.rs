@@ -1,8 +1,10 @@
+//! The most important changes of a diff, in one line.
+
 use std::collections::BTreeMap;
 
 use super::dangers::DangerGroup;
-use super::{Changes, EnvironmentDiff, noise_in};
-use crate::diff::{Change, Image, ImageChange, Noise, ObjectDiff, Severity};
+use super::{ApplicationDiff, Changes, EnvironmentDiff, noise_in};
+use crate::diff::{Change, Image, ImageChange, Noise, ObjectDiff, Severity, Words};
 
 /// What matters most of the changes of some objects.
 #[derive(Debug, Default)]
@@ -41,6 +43,7 @@ impl<'a> Overview<'a> {
                     overview.noise += 1;
                     noise.push(&object.difference);
                 }
+                Change::Changed if object.is_unchanged() => {}
                 Change::Changed if object.moved_from.is_some() && object.difference.is_noise() => overview.moved += 1,
                 Change::Changed => overview.changed += 1,
             }
@@ -76,7 +79,12 @@ impl<'a> Overview<'a> {
         for group in &self.dangers {
             *counts.entry(group.danger.severity).or_default() += group.objects.len();
         }
-        counts.iter().map(|(severity, count)| format!("{count} {severity}")).collect::<Vec<_>>().join(", ")
+        let text = |(severity, count): (Severity, usize)| match (severity, count) {
+            (Severity::Outage, 2..) => format!("{count} outages"),
+            (Severity::Other, 2..) => format!("{count} dangers"),
+            _ => format!("{count} {severity}"),
+        };
+        counts.into_iter().map(text).collect::<Vec<_>>().join(", ")
     }
 
     /// How many dangers there are, each object counted.
@@ -126,6 +134,10 @@ pub(super) fn state(environment: &EnvironmentDiff, overview: &Overview<'_>) -> S
         return frozen.to_string();
     }
     let count = environment.applications.len();
+    let new = match &environment.like {
+        Some(like) => format!("new, like {}{}: ", like.branch, but_for(&like.words)),
+        None => String::new(),
+    };
     let failed = environment.branch.behind.iter().filter(|behind| !behind.paused).count();
     let failed = match failed {
         0 => String::new(),
@@ -138,9 +150,29 @@ pub(super) fn state(environment: &EnvironmentDiff, overview: &Overview<'_>) -> S
     let counts = match overview.counts() {
         counts if !counts.is_empty() => counts,
         _ if overview.noise > 0 => "only generated fields".to_owned(),
-        _ => "no object".to_owned(),
+        _ => return format!("{}, no object changes{failed}", whole(environment)),
     };
-    format!("{counts} in {count} of {} Applications{failed}", all(environment))
+    format!("{new}{counts} in {count} of {} Applications{failed}", all(environment))
+}
+
+/// ` with qa for staging`; empty without words.
+pub(super) fn but_for(words: &Option<Words>) -> String {
+    words.as_ref().map_or(String::new(), |words| format!(" with {words}"))
+}
+
+/// What becomes of Applications whose objects stay as they are: `1 of 3 Applications renamed, 1 moved`.
+fn whole(environment: &EnvironmentDiff) -> String {
+    let count = |is: fn(&ApplicationDiff) -> bool| environment.applications.iter().filter(|one| is(one)).count();
+    let counts = [
+        (count(|one| one.renamed_from.is_some()), "renamed"),
+        (count(|one| one.renamed_from.is_none() && one.moved_from.is_some()), "moved"),
+        (count(|one| one.is_in_place() && one.change == Change::Changed), "written differently"),
+        (count(|one| one.is_in_place() && one.change == Change::Added), "added"),
+        (count(|one| one.is_in_place() && one.change == Change::Removed), "removed"),
+    ];
+    let mut texts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let first = texts.next().map(|(count, what)| format!("{count} of {} Applications {what}", all(environment)));
+    first.into_iter().chain(texts.map(|(count, what)| format!("{count} {what}"))).collect::<Vec<_>>().join(", ")
 }
 
 /// How many Applications there are before or after. One that goes is not among those that the branch has then.

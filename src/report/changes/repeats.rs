@@ -1,8 +1,10 @@
-use std::collections::{BTreeMap, HashMap};
+//! Changes that were shown before: one line in place of all.
+
+use std::collections::HashMap;
 
 use super::alike::Likeness;
 use super::{ApplicationDiff, EnvironmentDiff, Row};
-use crate::diff::ObjectDiff;
+use crate::diff::{ObjectDiff, Words};
 
 /// From how many lines on a change is not shown again elsewhere.
 const LINES_MIN: usize = 7;
@@ -14,16 +16,36 @@ pub(super) type Here<'a> = (&'a EnvironmentDiff, &'a ApplicationDiff);
 #[derive(Default)]
 pub(super) struct Repeats<'a> {
     shown: HashMap<(&'a str, Vec<Row>), Here<'a>>,
-    environments: BTreeMap<Likeness<'a>, &'a str>,
+    environments: Vec<(Likeness, &'a str)>,
+}
+
+/// An environment that changes as an earlier one.
+pub(super) struct Before<'a> {
+    /// The branch of the earlier one.
+    pub branch: &'a str,
+    /// The word of its name, and the one in its place here; none where no line has it.
+    pub words: Option<Words>,
+    /// Whether what may do harm is the same too, and everything else that is said.
+    pub is_all: bool,
 }
 
 impl<'a> Repeats<'a> {
     /// The environment where the same objects changed in the same way and were shown; else this one counts as shown.
-    pub fn environment_before(&mut self, environment: &'a EnvironmentDiff, with_noise: bool) -> Option<&'a str> {
-        let likeness = Likeness::of(environment, with_noise).filter(|likeness| likeness.lines() >= LINES_MIN)?;
+    pub fn environment_before(&mut self, environment: &'a EnvironmentDiff, with_noise: bool) -> Option<Before<'a>> {
+        let likeness = Likeness::of(environment, with_noise)?;
         let branch = environment.branch.branch.as_str();
-        let first = *self.environments.entry(likeness).or_insert(branch);
-        (first != branch).then_some(first)
+        for (earlier, other) in self.environments.iter().filter(|(earlier, _)| earlier.is_as_long_as(&likeness)) {
+            if earlier.changes_as(&likeness) {
+                return Some(Before { branch: other, words: None, is_all: *earlier == likeness });
+            }
+            let Some(words) = Words::between(other, branch) else { continue };
+            let renamed = earlier.renamed(&words);
+            if renamed.changes_as(&likeness) {
+                return Some(Before { branch: other, words: Some(words), is_all: renamed == likeness });
+            }
+        }
+        self.environments.push((likeness, branch));
+        None
     }
 
     /// The environment, or the Application of the same one, where an object of the same kind changed in the same way and

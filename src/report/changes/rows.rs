@@ -322,6 +322,12 @@ mod tests {
                 "  spec.e[name=A]\n-   value: 1\n+   value: 2",
             ),
             (
+                "an item that is called otherwise",
+                "{e: [{host: a, x: 1}, {host: c, x: 2}]}",
+                "{e: [{host: b, x: 1}, {host: c, x: 2}]}",
+                "  spec.e[host=b]\n-   host: a\n+   host: b",
+            ),
+            (
                 "an item that comes",
                 "{e: [{name: A}]}",
                 "{e: [{name: A}, {name: B, v: 1}]}",

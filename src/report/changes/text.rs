@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::alike::{CommonChange, Entry};
-use super::overview::{overall, state};
+use super::overview::{but_for, overall, state};
 use super::repeats::{Here, Repeats};
-use super::{ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, Mark, Overview, Row, noise_text};
+use super::{ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, LikeEnvironment, Mark, Overview, Row, noise_text};
 use crate::diag::printable;
 use crate::diff::Change;
 use crate::report::text::merged;
@@ -48,7 +48,6 @@ pub fn text(changes: &Changes, detail: Detail, form: Form) -> String {
     let paint = form.paint;
     let mut page = Text { text: String::new(), paint, form, detail, repeats: Repeats::default() };
     let width = changes.environments.iter().map(|environment| environment.branch.branch.as_str().len()).max();
-    let brief = detail == Detail::Environments;
     if let Some(base) = &changes.merge_base {
         let line = page.wrapped(&base.to_string(), "  ");
         let _ = writeln!(page.text, "{}", paint.by(Style::Warning, &line));
@@ -56,7 +55,7 @@ pub fn text(changes: &Changes, detail: Detail, form: Form) -> String {
     page.overall(changes);
     page.inputs(changes);
     let (same, changed): (Vec<_>, Vec<_>) =
-        changes.environments.iter().partition(|one| brief && one.is_same() && one.branch.frozen.is_none());
+        changes.environments.iter().partition(|one| one.is_same() && one.branch.frozen.is_none());
     for environment in changed {
         page.environment(environment, width.unwrap_or_default());
     }
@@ -129,7 +128,19 @@ impl<'a> Text<'a> {
         };
         let state = state(environment, &overview);
         let name = self.paint.by(Style::Branch, branch.branch.as_str());
-        let _ = writeln!(self.text, "{name:width$}  {}", self.paint.by(style, &wrap(&printable(&state), "    ")));
+        let with_noise = self.detail == (Detail::Fields { with_noise: true });
+        let before = match self.detail {
+            Detail::Environments => None,
+            Detail::Objects | Detail::Fields { .. } => self.repeats.environment_before(environment, with_noise),
+        };
+        if let Some(before) = before.as_ref().filter(|before| before.is_all) {
+            let more = [overview.restarts_text(), overview.dangers_text()];
+            let more: String = more.iter().filter(|more| !more.is_empty()).map(|more| format!("; {more}")).collect();
+            let line = format!("as {}{}: {state}{more}", before.branch, but_for(&before.words));
+            let _ = writeln!(self.text, "{name:width$}  {}", self.paint.by(style, &self.wrapped(&line, "    ")));
+            return;
+        }
+        let _ = writeln!(self.text, "{name:width$}  {}", self.paint.by(style, &self.wrapped(&state, "    ")));
         for behind in branch.behind.iter().take(NAMED_MAX) {
             let style = if behind.paused { Style::Warning } else { Style::Error };
             let line = self.wrapped(&behind.to_string(), "    ");
@@ -156,12 +167,13 @@ impl<'a> Text<'a> {
         if self.detail == Detail::Environments {
             return;
         }
-        let with_noise = self.detail == (Detail::Fields { with_noise: true });
-        if let (Detail::Fields { .. }, Some(before)) =
-            (self.detail, self.repeats.environment_before(environment, with_noise))
-        {
-            let same = self.wrapped(&format!("the same objects change in the same way as in {before}"), "    ");
+        if let Some(before) = before {
+            let same =
+                format!("the same objects change in the same way as in {}{}", before.branch, but_for(&before.words));
+            let same = self.wrapped(&same, "    ");
             let _ = writeln!(self.text, "  {}", self.paint.by(Style::Dim, &same));
+        } else if let Some(like) = &environment.like {
+            self.like(like, environment);
         } else {
             for application in &environment.applications {
                 self.application(application, environment);
@@ -172,10 +184,30 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// What differs in a new environment from the one that it is like.
+    fn like(&mut self, like: &'a LikeEnvironment, environment: &'a EnvironmentDiff) {
+        if !like.others.is_empty() {
+            let names: Vec<&str> = like.others.iter().map(|name| name.as_str()).collect();
+            let line = self.wrapped(&format!("{} has also {}", like.branch, names.join(", ")), "    ");
+            let _ = writeln!(self.text, "  {line}");
+        }
+        let line = match like.applications.len() {
+            0 => format!("nothing differs from {}", like.branch),
+            1 => format!("1 Application differs from {}:", like.branch),
+            count => format!("{count} Applications differ from {}:", like.branch),
+        };
+        let line = self.wrapped(&line, "    ");
+        let _ = writeln!(self.text, "  {}", self.paint.by(Style::Dim, &line));
+        for application in &like.applications {
+            self.application(application, environment);
+        }
+    }
+
     /// The worst first; only those that are not severe may be left out.
     fn dangers(&mut self, dangers: &[DangerGroup<'_>]) {
         let (severe, others): (Vec<_>, Vec<_>) = dangers.iter().partition(|group| group.danger.severity.is_severe());
-        for group in severe.into_iter().chain(others.iter().copied().take(NAMED_MAX)) {
+        let mut shown = severe.into_iter().chain(others.iter().copied().take(NAMED_MAX)).peekable();
+        while let Some(group) = shown.next() {
             let severity = group.danger.severity;
             let style = if severity.is_severe() { Style::Error } else { Style::Warning };
             let what = self.wrapped(&format!("{}: {}", group.subject(), group.danger), "    ");
@@ -183,8 +215,11 @@ impl<'a> Text<'a> {
             if self.detail == Detail::Environments {
                 continue;
             }
-            for line in [group.members(), group.advice()].iter().filter(|line| !line.is_empty()) {
-                let line = self.wrapped(line, "    ");
+            // What is to be done about several is said once, behind the last of them.
+            let goes_on = shown.peek().is_some_and(|next| next.advice() == group.advice());
+            let advice = Some(group.advice()).filter(|_| !goes_on);
+            for line in [Some(group.members()), advice].into_iter().flatten().filter(|line| !line.is_empty()) {
+                let line = self.wrapped(&line, "    ");
                 let _ = writeln!(self.text, "    {}", self.paint.by(Style::Dim, &line));
             }
         }
@@ -204,12 +239,7 @@ impl<'a> Text<'a> {
     }
 
     fn application(&mut self, application: &'a ApplicationDiff, environment: &'a EnvironmentDiff) {
-        let what = match (application.change, &application.moved_from) {
-            (Change::Added, _) => "new".to_owned(),
-            (Change::Removed, _) => "removed".to_owned(),
-            (Change::Changed, Some(from)) => format!("moved from {from}"),
-            (Change::Changed, None) => String::new(),
-        };
+        let what = printable(&application.what());
         let title = printable(application.title());
         let line =
             format!("{}  {}  {what}", self.paint.by(Style::Heading, &title), printable(application.path.as_str()));
@@ -218,14 +248,9 @@ impl<'a> Text<'a> {
             let origin = self.wrapped(&origin, "    ");
             let _ = writeln!(self.text, "    {origin}");
         }
-        if let Some(why) = &application.unreadable {
-            let what = self.wrapped(&format!("what is on the branch cannot be compared: {why}"), "    ");
-            let _ = writeln!(self.text, "    {what}");
-        } else if let Some(what) = &application.handed_over {
-            let what = self.wrapped(what, "    ");
-            let _ = writeln!(self.text, "    {what}");
-        } else if application.objects.is_empty() && application.moved_from.is_none() {
-            let _ = writeln!(self.text, "    the same objects, written differently");
+        for note in application.notes() {
+            let note = self.wrapped(&note, "    ");
+            let _ = writeln!(self.text, "    {note}");
         }
         let with_noise = matches!(self.detail, Detail::Fields { with_noise: true });
         for entry in Entry::all(application, with_noise) {

@@ -6,7 +6,7 @@ use super::super::function::{Functions, Int};
 use super::super::list::{List, ListType};
 use super::super::text::Text;
 use super::common::TEXT_BYTES;
-use crate::go::regexp::{COST_MAX, Regex, quote_meta};
+use crate::go::regexp::{GROUPS_COST_MAX, Regex, Work, quote_meta};
 use crate::go::strconv::{can_backquote, quote_bytes};
 
 pub(super) fn add(table: &mut Functions) {
@@ -23,16 +23,16 @@ pub(super) fn add(table: &mut Functions) {
     for (name, errors) in [("regexFind", Errors::Panics), ("mustRegexFind", Errors::Returned)] {
         table.add(name, move |call: &mut Call<'_>, pattern: Text, text: Text| {
             let regex = compile(call, &pattern, errors)?;
-            prepare(call, &regex, &text)?;
-            Ok::<_, Failure>(Text::from(regex.find(&text).unwrap_or_default()))
+            prepare(call, &text)?;
+            Ok::<_, Failure>(Text::from(regex.find(&text, |steps| call.charge(steps))?.unwrap_or_default()))
         });
     }
     for (name, errors) in [("regexFindAll", Errors::Panics), ("mustRegexFindAll", Errors::Returned)] {
         table.add(name, move |call: &mut Call<'_>, pattern: Text, text: Text, count: Int| {
             let regex = compile(call, &pattern, errors)?;
             let count = usize::try_from(count.0).unwrap_or(usize::MAX);
-            prepare(call, &regex, &text)?;
-            let found = regex.find_all(&text, count, |left| take(call, left))?;
+            prepare(call, &text)?;
+            let found = regex.find_all(&text, count, |work| take(call, work))?;
             Ok::<_, Failure>(if found.is_empty() { List::nil(&ListType::STRINGS) } else { texts(found) })
         });
     }
@@ -43,8 +43,8 @@ pub(super) fn add(table: &mut Functions) {
                 return Ok(List::nil(&ListType::STRINGS));
             }
             let count = usize::try_from(count.0).unwrap_or(usize::MAX);
-            prepare(call, &regex, &text)?;
-            let parts = regex.split(&text, count, pattern.is_empty(), |left| take(call, left))?;
+            prepare(call, &text)?;
+            let parts = regex.split(&text, count, pattern.is_empty(), |work| take(call, work))?;
             Ok::<_, Failure>(texts(parts))
         });
     }
@@ -57,14 +57,9 @@ pub(super) fn add(table: &mut Functions) {
     for (name, errors, is_literal) in replacing {
         table.add(name, move |call: &mut Call<'_>, pattern: Text, text: Text, replacement: Text| {
             let regex = compile(call, &pattern, errors)?;
-            prepare(call, &regex, &text)?;
+            prepare(call, &text)?;
             let max = call.bytes_left();
-            let replaced = regex.replace_all(&text, &replacement, is_literal, max, |left, made| {
-                if made > max {
-                    call.charge_bytes(made)?;
-                }
-                call.charge(1 + left / SEARCH_BYTES_PER_STEP)
-            })?;
+            let replaced = regex.replace_all(&text, &replacement, is_literal, max, |work| take(call, work))?;
             Ok::<_, Failure>(replaced.map_or(text, Text::from))
         });
     }
@@ -95,29 +90,25 @@ fn compile(call: &mut Call<'_>, pattern: &Text, errors: Errors) -> Result<Regex,
     })
 }
 
-/// How many bytes the engine searches in the time of a step.
-const SEARCH_BYTES_PER_STEP: usize = 64;
+/// Before a search: a text that is no UTF-8 is copied for it.
+fn prepare(call: &mut Call<'_>, text: &Text) -> Result<(), Failure> {
+    call.reserve(Regex::haystack_bytes(text))
+}
 
-/// Takes what a search costs that has to find all of a match: where it begins, and its groups.
-fn prepare(call: &mut Call<'_>, regex: &Regex, text: &Text) -> Result<(), Failure> {
-    if regex.cost(text.len()) > COST_MAX {
-        return Err(Limit::Regex.into());
+/// Takes what a search does next.
+fn take(call: &mut Call<'_>, work: Work) -> Result<(), Failure> {
+    match work {
+        Work::Steps(_) => {}
+        Work::Match => call.charge_bytes(TEXT_BYTES)?,
+        // The result itself is taken when it is there.
+        Work::Made(bytes) => call.reserve(bytes)?,
+        Work::Groups { states, .. } if states > GROUPS_COST_MAX => return Err(Limit::Regex.into()),
+        Work::Groups { bytes, .. } => call.reserve(bytes)?,
     }
-    survey(call, regex, text)
-}
-
-fn survey(call: &mut Call<'_>, regex: &Regex, text: &Text) -> Result<(), Failure> {
-    call.reserve(Regex::haystack_bytes(text))?;
-    regex.survey(text, |steps| call.charge(steps))
-}
-
-/// Before each search: the one before it found a match.
-fn take(call: &mut Call<'_>, left: usize) -> Result<(), Failure> {
-    call.charge_bytes(TEXT_BYTES)?;
-    call.charge(1 + left / SEARCH_BYTES_PER_STEP)
+    call.charge(work.steps())
 }
 
 fn is_match(call: &mut Call<'_>, regex: &Regex, text: &Text) -> Result<bool, Failure> {
-    survey(call, regex, text)?;
-    Ok(regex.is_match(text))
+    prepare(call, text)?;
+    regex.is_match(text, |steps| call.charge(steps))
 }

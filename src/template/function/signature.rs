@@ -30,7 +30,7 @@ pub struct Uint32(pub u32);
 #[derive(Debug)]
 pub struct Rest<T>(pub Vec<T>);
 
-/// A Rust type that stands for a Go type in a signature.
+/// A Rust type that represents a Go type in a signature.
 pub trait Param: Sized {
     /// The Go type.
     const TYPE: Type;
@@ -156,7 +156,7 @@ impl Signature {
     }
 }
 
-/// A Rust function or closure that templates can call. `M` only tells the implementations apart.
+/// A Rust function or closure that templates can call. `M` only distinguishes the implementations.
 pub trait Handler<M> {
     /// Its signature, and itself made uniform.
     fn signature(self) -> Signature;

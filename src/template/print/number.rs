@@ -1,4 +1,5 @@
 //! Numbers: integers in every base, characters by number, floats.
+#![expect(clippy::indexing_slicing, reason = "a digit is less than the base")]
 
 use super::super::error::Limit;
 use super::super::text::push_char;

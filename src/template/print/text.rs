@@ -1,4 +1,5 @@
 //! Texts and bytes: as they are, quoted, in hexadecimal; cut and padded.
+#![expect(clippy::indexing_slicing, reason = "half a byte is less than 16")]
 
 use super::super::error::Limit;
 use super::super::text::runes;

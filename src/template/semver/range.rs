@@ -149,7 +149,10 @@ impl Comparison {
         let text = if given == 3 {
             parts.text.to_owned()
         } else {
-            let number = |index: usize| if index < given { parts.numbers[index].unwrap_or("0") } else { "0" };
+            let number = |index: usize| {
+                let number = parts.numbers.get(index).filter(|_| index < given);
+                number.copied().flatten().unwrap_or("0")
+            };
             let pre = parts.pre.map(|pre| format!("-{pre}")).unwrap_or_default();
             format!("{}.{}.{}{pre}", number(0), number(1), number(2))
         };

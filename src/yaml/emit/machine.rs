@@ -97,7 +97,7 @@ pub(super) struct Emitter<'a> {
     column: usize,
     /// The last character was a blank, or the line has just begun.
     whitespace: bool,
-    /// Nothing but indentation stands in the line so far.
+    /// There is nothing but indentation in the line so far.
     indention: bool,
     /// A foot was written at this indentation, so an empty line has to follow before what comes there; else -1.
     foot_indent: i32,

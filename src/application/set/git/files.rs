@@ -12,7 +12,6 @@ use super::super::params::{self, Params};
 use super::pathspec::Pathspec;
 use super::{Generator, Item, Path, Sources, Walking, patterns, unreadable};
 use crate::diag::Span;
-use crate::inputs::is_top;
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
 use crate::yaml::{Mapping, Value};
@@ -120,7 +119,6 @@ fn walk_into(
         }
         walking.count(&path, 1)?;
         match entry.kind {
-            Kind::Directory if is_top(dir, &entry.name) => {}
             Kind::Directory => walk_into(walking, sources, &path, only, files)?,
             Kind::File | Kind::Link | Kind::Submodule => files.push(path),
         }

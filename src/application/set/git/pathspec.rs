@@ -1,6 +1,7 @@
 //! Pathspecs as `git ls-files -- PATTERN` reads one at the top of a work tree.
 //!
 //! Reference: git 2.47 pathspec.c and dir.c `match_pathspec_item`.
+#![expect(clippy::indexing_slicing, reason = "the path begins with the text and is longer")]
 
 use super::wildmatch::{Options, Wildmatch};
 use crate::path::{PathError, RepoPath};

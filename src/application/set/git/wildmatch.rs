@@ -1,6 +1,7 @@
 //! Git's wildcards.
 //!
 //! Reference: git 2.47 wildmatch.c.
+#![expect(clippy::indexing_slicing, reason = "indexes are compared with the length")]
 
 /// A compiled pattern. Bytes, not characters, are compared.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ impl<'p> Parser<'p> {
         self.advance(1);
         let is_negated = self.rest.starts_with(b"^");
         self.advance(usize::from(is_negated));
-        let mut all = ClassUnicode::empty();
+        let mut all = Vec::new();
         let mut is_first = true;
         while is_first || self.rest.first() != Some(&b']') {
             is_first = false;
@@ -24,9 +24,10 @@ impl<'p> Parser<'p> {
             } else {
                 self.class_range(start)?
             };
-            all.union(&part);
+            all.extend_from_slice(part.ranges());
         }
         self.advance(1);
+        let mut all = ClassUnicode::new(all);
         if is_negated {
             all.negate();
         }
@@ -43,9 +44,7 @@ impl<'p> Parser<'p> {
         let Some(mut found) = class::posix(name.strip_prefix('^').unwrap_or(&name)) else {
             return error(BAD_RANGE, whole);
         };
-        if self.flags.folds_case {
-            found = class::folded(found);
-        }
+        found = self.folded(found)?;
         if name.starts_with('^') {
             found.negate();
         }
@@ -71,8 +70,7 @@ impl<'p> Parser<'p> {
         if high < low {
             return Ok(ClassUnicode::empty());
         }
-        let class = ClassUnicode::new([ClassUnicodeRange::new(low, high)]);
-        Ok(if self.flags.folds_case { class::folded(class) } else { class })
+        self.folded(ClassUnicode::new([ClassUnicodeRange::new(low, high)]))
     }
 
     pub(super) fn class_char(&mut self, bracket: &'p [u8]) -> Result<u32> {

@@ -20,7 +20,7 @@ impl Parser<'_> {
                 let mut left = quoted;
                 while !left.is_empty() {
                     let (c, after) = next_char(left)?;
-                    self.literal(c);
+                    self.literal(c)?;
                     left = after;
                 }
                 self.advance(quoted.len() + 2);
@@ -28,7 +28,7 @@ impl Parser<'_> {
             _ => match self.class_escape()? {
                 Some(class) => self.push_class(class),
                 None => match char::from_u32(self.escape()?) {
-                    Some(c) => self.literal(c),
+                    Some(c) => self.literal(c)?,
                     // A surrogate, which no text has.
                     None => self.push_class(ClassUnicode::empty()),
                 },
@@ -63,9 +63,7 @@ impl Parser<'_> {
         } else {
             return Ok(None);
         };
-        if self.flags.folds_case {
-            found = class::folded(found);
-        }
+        found = self.folded(found)?;
         if is_negated {
             found.negate();
         }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::super::CompileError;
 use super::super::decimal::Decimal;
 use super::super::draft::Draft;
 use super::super::report::{fragment, push_pointer};
+use super::super::{CompileError, PATTERNS_BYTES_MAX};
 use super::{Additional, Compiler, Dependency, Keywords, SchemaId};
 use crate::go::regexp::Regex;
 use crate::yaml::Value;
@@ -167,12 +167,15 @@ impl<'a> Object<'a> {
         }
     }
 
-    pub(super) fn regex(&self, keyword: &str, pattern: &str) -> Result<Regex, CompileError> {
-        Regex::new(pattern.as_bytes()).map_err(|reason| CompileError::Regex {
+    pub(super) fn regex(&mut self, keyword: &str, pattern: &str) -> Result<Regex, CompileError> {
+        self.compiler.go_on()?;
+        let regex = Regex::new(pattern.as_bytes()).map_err(|reason| CompileError::Regex {
             regex: pattern.to_owned(),
             at: format!("{}#{}/{keyword}", self.url, fragment(self.pointer)),
             reason: reason.to_string(),
-        })
+        })?;
+        self.compiler.pattern_bytes += regex.size();
+        if self.compiler.pattern_bytes > PATTERNS_BYTES_MAX { Err(CompileError::Patterns) } else { Ok(regex) }
     }
 
     pub(super) fn text(&self, keyword: &str) -> Option<&'a str> {

@@ -18,7 +18,7 @@ impl Checking<'_> {
             self.add(|| format!("maxItems: got {}, want {}", count(size), count(max)));
         }
         if keywords.unique_items
-            && let Some((first, second)) = duplicates(items)
+            && let Some((first, second)) = duplicates(items, self.run)
         {
             self.add(|| format!("items at {} and {} are equal", count(first), count(second)));
         }

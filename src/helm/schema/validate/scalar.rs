@@ -5,7 +5,7 @@ use super::super::decimal::Decimal;
 use super::super::report::{Problem, count, display, number as show_number, quote};
 use super::super::{decimal, format, number};
 use super::Checking;
-use super::equality::equals;
+use super::equality::{equals, kind};
 use crate::yaml::Value;
 
 impl Checking<'_> {
@@ -20,7 +20,7 @@ impl Checking<'_> {
             return Err(self.problem(format!("got {kind}, want {}", types.join(" or "))));
         }
         if let Some(wanted) = constant
-            && !equals(value, wanted)
+            && !equals(value, wanted, self.run)
         {
             let is_scalar = !matches!(wanted, Value::Sequence(_) | Value::Mapping(_));
             let message =
@@ -28,7 +28,7 @@ impl Checking<'_> {
             return Err(self.problem(message));
         }
         if let Some(wanted) = one_of_values
-            && !wanted.iter().any(|wanted| equals(value, wanted))
+            && !wanted.iter().any(|wanted| equals(value, wanted, self.run))
         {
             let all_scalar = wanted.iter().all(|value| !matches!(value, Value::Sequence(_) | Value::Mapping(_)));
             let all = || wanted.iter().map(display).collect::<Vec<_>>().join(", ");
@@ -82,16 +82,5 @@ impl Checking<'_> {
                 self.add(|| format!("{keyword}: got {}, want {}", show_number(got), show_number(limit)));
             }
         }
-    }
-}
-
-pub(super) fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Int(_) | Value::Uint(_) | Value::Float(_) => "number",
-        Value::String(_) => "string",
-        Value::Sequence(_) => "array",
-        Value::Mapping(_) => "object",
     }
 }

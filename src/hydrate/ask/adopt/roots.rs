@@ -78,7 +78,7 @@ fn found(judged: &Judged, tree: &Tree<'_>, renderers: &Renderers) -> Result<Cand
     let mut below: BTreeSet<RepoPath> = BTreeSet::new();
     let (sources, _) = unnamed::sources(judged, tree)?;
     let applications = made_up(&sources);
-    let mut reach = Reach::new(true);
+    let mut reach = Reach::new(true, judged.rules.plain.inputs());
     let parents: Vec<&Application> =
         applications.iter().map(|one| &**one).filter(|one| reach.may_make(one, tree.files)).collect();
     let context = render_context(&judged.rules.settings, tree.files, &tree.dry_commit);

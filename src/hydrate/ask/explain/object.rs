@@ -1,3 +1,5 @@
+//! Finds an object in the manifests of a branch.
+
 use serde::Serialize;
 
 use crate::diff::ObjectName;

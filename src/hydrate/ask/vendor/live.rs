@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::application::{self, is_same_repository};
 use crate::diag::{Diagnostic, Span};
-use crate::inputs;
+use crate::inputs::{InputsDir, TOP};
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
 use crate::yaml::{self, Limits, Node};
@@ -21,6 +21,8 @@ pub(super) struct Known<'a> {
     pub places: Vec<RepoPath>,
     /// The URLs of this repository; empty when they are not known.
     pub repo_urls: &'a [String],
+    /// Where inputs are that no tool looks for at a place of its own.
+    pub inputs: &'a InputsDir,
     /// The names of the Applications that are hydrated.
     pub hydrated: BTreeSet<&'a str>,
 }
@@ -103,7 +105,7 @@ impl Search<'_> {
             let Ok(path) = dir.child(&entry.name) else { continue };
             match entry.kind {
                 _ if self.entries > ENTRIES_MAX => return,
-                Kind::Directory if inputs::is_top(dir, &entry.name) => {}
+                Kind::Directory if self.known.inputs.keeps(dir, &entry.name) => {}
                 Kind::Directory => self.directory(&path),
                 Kind::File if application::may_hold_applications(&path) => self.file(&path),
                 Kind::File | Kind::Link | Kind::Submodule => {}
@@ -176,7 +178,8 @@ impl Search<'_> {
             let files = generator.at(&["git", "files"]).and_then(Node::as_sequence).unwrap_or_default();
             let (excluded, taken): (Vec<&Node>, Vec<&Node>) =
                 files.iter().partition(|item| text_at(item, &["exclude"]) == "true");
-            if excluded.iter().any(|item| text_at(item, &["path"]).starts_with(inputs::TOP)) {
+            let top = if self.known.inputs == &InputsDir::default() { TOP } else { self.known.inputs.path().as_str() };
+            if excluded.iter().any(|item| text_at(item, &["path"]).starts_with(top)) {
                 continue;
             }
             let paths = taken.iter().filter_map(|item| item.get("path"));
@@ -240,6 +243,7 @@ mod tests {
             let known = Known {
                 places: vec![place(".hydrate/inputs/git/h/base@v1"), place("web/charts/web")],
                 repo_urls: &["https://h/dry.git".to_owned()],
+                inputs: &InputsDir::default(),
                 hydrated: ["known"].into(),
             };
             let found = warnings(&View::new(&files), &known);

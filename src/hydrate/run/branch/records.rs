@@ -21,6 +21,7 @@ impl Branch {
         let own = self.commits.get(self.earlier.commits..).unwrap_or_default();
         let last = own.last().and_then(|commit| object_id(&commit.dry_sha));
         let (Some(tip), false) = (&self.tip, self.closed) else { return self.earlier.records.clone() };
+        let is_shared = !settings.active_paths(&self.name).is_empty();
         let new = |tip: ObjectId, dry_commit: ObjectId, made: Vec<ObjectId>| BranchRecord {
             tip,
             dry_branch: self.dry_branch.clone(),
@@ -35,7 +36,7 @@ impl Branch {
         let own = match (before, last, self.dry) {
             (before, Some(dry_commit), _) => {
                 let mut record = new(tip.id, dry_commit, made);
-                if let Some(before) = before.filter(|_| !settings.active_paths(&self.name).is_empty()) {
+                if let Some(before) = before.filter(|_| is_shared) {
                     record.others.clone_from(&before.others);
                     record.others.insert(before.dry_branch.clone(), before.dry_commit);
                     record.others.remove(&self.dry_branch);
@@ -61,6 +62,17 @@ impl Branch {
                 made,
                 ..before.clone()
             },
+            // No note tells how far each of the dry branches is that share it.
+            (Some(before), None, Some(dry_commit))
+                if self.reached && is_shared && before.dry_commit_of(&self.dry_branch) != Some(dry_commit) =>
+            {
+                let mut record = BranchRecord { settings: self.settings, made, ..before.clone() };
+                match before.dry_branch == self.dry_branch {
+                    true => record.dry_commit = dry_commit,
+                    false => drop(record.others.insert(self.dry_branch.clone(), dry_commit)),
+                }
+                record
+            }
             (Some(before), None, _) if self.settings != before.settings => {
                 BranchRecord { settings: self.settings, made, ..before.clone() }
             }

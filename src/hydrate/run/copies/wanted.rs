@@ -8,7 +8,7 @@ use super::branch::{APPLICATIONS, Copy, SETS};
 use crate::application::parent::is_made;
 use crate::application::set::{ARGOCD_NAMESPACE, ApplicationSet};
 use crate::application::{self, Application, BranchName, By, Maker};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Span};
 use crate::git::{Mode, ObjectId};
 use crate::hydrate::copier::Copies;
 use crate::hydrate::dry_tree::DryTree;
@@ -22,6 +22,9 @@ use crate::metadata::{Behind, Followed, Hydrated};
 use crate::path::RepoPath;
 use crate::view::View;
 use crate::yaml::{Dialect, Limits, Value, decode};
+
+/// How many sets without a copy are named.
+const SETS_TOLD: usize = 5;
 
 /// How many Applications of files are kept parsed.
 const OBJECTS_MAX: usize = 20_000;
@@ -65,6 +68,9 @@ impl Wanted {
 /// An Application that is deployed, with its dry tree and the blob of its manifests.
 type Deployed = (Arc<Application>, Rc<DryTree>, ObjectId);
 
+/// A dry commit, and the branch that shows it.
+type Shown = (Rc<DryTree>, BranchName);
+
 /// A set that makes Applications, as it was at the dry commits that these show.
 #[derive(Default)]
 struct OfSet {
@@ -103,6 +109,8 @@ pub fn wanted(run: &mut Run<'_>, followed: &[Followed], heads: &[DryHead]) -> Re
         namespace,
         wanted: Wanted::default(),
         sets: BTreeMap::new(),
+        unled: Vec::new(),
+        shown: BTreeMap::new(),
         objects: HashMap::new(),
         kept: 0,
     };
@@ -122,6 +130,10 @@ struct Search<'s, 'a> {
     namespace: String,
     wanted: Wanted,
     sets: BTreeMap<RepoPath, OfSet>,
+    /// The sets whose template cannot lead to what is hydrated, and why.
+    unled: Vec<(By, String, Span)>,
+    /// Which dry commit and environment branch each copy is of.
+    shown: BTreeMap<RepoPath, Shown>,
     /// The Applications of files, by the tree and the path.
     objects: HashMap<(ObjectId, RepoPath), Vec<Value>>,
     /// How many they are together.
@@ -209,7 +221,7 @@ impl Search<'_, '_> {
         Ok(then.cloned().map(|application| (application, tree, manifest)))
     }
 
-    fn take(&mut self, application: &Arc<Application>, tree: &DryTree, manifest: ObjectId) -> Result<(), Stopped> {
+    fn take(&mut self, application: &Arc<Application>, tree: &Rc<DryTree>, manifest: ObjectId) -> Result<(), Stopped> {
         if tree.is_parent(application) {
             self.note_rendered(manifest)?;
         }
@@ -230,7 +242,17 @@ impl Search<'_, '_> {
             return Ok(());
         };
         let copy = Copy { manifest, leads_to: vec![leads_to] };
-        if let Some(other) = self.wanted.copies.get(&dir).filter(|other| other.leads_to != copy.leads_to) {
+        let other = self.wanted.copies.get(&dir).filter(|other| other.leads_to != copy.leads_to);
+        let shown = (tree.clone(), application.environment_branch().clone());
+        if let (Some(other), Some(theirs)) = (other, self.shown.get(&dir)) {
+            if self.has_left(&dir, &shown, theirs) {
+                return Ok(());
+            }
+            if self.has_left(&dir, theirs, &shown) {
+                self.shown.insert(dir.clone(), shown);
+                self.wanted.copies.insert(dir, copy);
+                return Ok(());
+            }
             let place = |copy: &Copy| copy.leads_to.first().map(|(branch, _)| branch.to_string()).unwrap_or_default();
             let text = format!(
                 "the Application `{}` is hydrated to `{}` and to `{}`: one copy cannot lead to both",
@@ -241,8 +263,18 @@ impl Search<'_, '_> {
             let hint = "give them names or namespaces of their own";
             self.wanted.mistakes.push(Diagnostic::error(text).hint(hint).at(application.places.name.clone()));
         }
+        self.shown.insert(dir.clone(), shown);
         self.wanted.copies.insert(dir, copy);
         Ok(())
+    }
+
+    /// Whether what a branch still shows of an earlier dry commit is hydrated elsewhere since: a later one, by which it is there,
+    /// does not have it on that branch any more.
+    fn has_left(&self, dir: &RepoPath, (earlier, branch): &Shown, (later, _): &Shown) -> bool {
+        let (then, now) = (earlier.commit.id, later.commit.id);
+        let is_later = then != now && earlier.branch() == later.branch();
+        let is_its = |application: &Arc<Application>| directory_of(application, &self.namespace).as_ref() == Some(dir);
+        is_later && self.run.found.setup.repository.is_ancestor(then, now) && !later.applications(branch).any(is_its)
     }
 
     /// The directory of the set that makes an Application, if the set is copied.
@@ -276,13 +308,9 @@ impl Search<'_, '_> {
         let rendered: Option<ApplicationSet> = application.rendered_set();
         let copies = Copies::of(&self.run.found, tree.branch());
         let copy = rendered.as_ref().or(tree.written_set(maker)).map(|set| (set, set.copy(&copies.copier())));
-        let (manifest, warning) = match copy {
+        let (manifest, unled) = match copy {
             Some((_, Ok(copy))) => (self.bytes(copy), None),
-            Some((set, Err(why))) => {
-                let text = format!("{} has no copy that leads to what is hydrated: {why}", maker.by);
-                let hint = "name it in `expand` of a rule of the settings: what it makes is copied then";
-                (None, Some(Diagnostic::warning(text).hint(hint).at(set.span())))
-            }
+            Some((set, Err(why))) => (None, Some((maker.by.clone(), why, set.span()))),
             None => (None, None),
         };
         let of_set = self.sets.entry(dir.clone()).or_default();
@@ -291,8 +319,8 @@ impl Search<'_, '_> {
             Some(manifest) => drop(of_set.manifests.insert(manifest)),
             None => drop(self.wanted.unsettled.insert(dir)),
         }
-        if let Some(warning) = warning.filter(|warning| !self.wanted.warnings.contains(warning)) {
-            self.wanted.warnings.push(warning);
+        if let Some(unled) = unled.filter(|unled| !self.unled.contains(unled)) {
+            self.unled.push(unled);
         }
         Ok(())
     }
@@ -345,6 +373,23 @@ impl Search<'_, '_> {
             }
         }
         wanted.copies.retain(|dir, _| !wanted.rendered.contains(dir));
+        wanted.warnings.extend(warning_of(&self.unled));
         wanted
     }
+}
+
+/// One warning of all sets that have no copy, since each push has it.
+fn warning_of(unled: &[(By, String, Span)]) -> Option<Diagnostic> {
+    let (by, why, at) = unled.first()?;
+    let (text, it, what) = match unled.len() {
+        1 => (format!("{by} has no copy that leads to what is hydrated: {why}"), "it", "it makes"),
+        count => {
+            let names: Vec<String> = unled.iter().take(SETS_TOLD).map(|(by, ..)| format!("`{}`", by.name())).collect();
+            let (names, more) = (names.join(", "), if count > SETS_TOLD { ", …" } else { "" });
+            let text = format!("{count} ApplicationSets have no copies that lead to what is hydrated: {names}{more}");
+            (format!("{text}; of the first, {why}"), "them", "they make")
+        }
+    };
+    let hint = format!("name {it} in `expand` of a rule of the settings: what {what} is copied then");
+    Some(Diagnostic::warning(text).hint(hint).at(at.clone()))
 }

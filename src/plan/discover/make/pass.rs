@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use super::super::super::reader::too_many_applications;
 use super::super::Discovered;
-use super::super::reader::too_many_applications;
 use super::parents::{Asked, contents};
 use super::sets::{LIMITS, take_off};
 use super::{Expansion, Expansions, FoundSet, Refused, Site, Unanswered};

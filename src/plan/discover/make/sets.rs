@@ -79,6 +79,7 @@ fn question(discovered: &Discovered, site: &Site<'_>, left: &Limits) -> Question
         home: site.home(),
         argocd_namespace: site.makers.argocd_namespace.clone(),
         recorded_files: site.makers.parameters.clone(),
+        inputs: site.makers.rules.inputs().clone(),
         secrets: discovered.clusters.iter().map(|(path, _)| path.clone()).collect(),
         lists: site.makers.clusters.clone(),
         only: site.only.cloned(),

@@ -1,7 +1,7 @@
 //! Between text, values and the nodes of a build.
 
-use super::error::{Error, Result, Step};
-use super::tree::{DEPTH_MAX, Kind, Node, NodeId, Style, Tree, check_depth};
+use super::super::error::{Error, Result, Step};
+use super::{DEPTH_MAX, Kind, Node, NodeId, Style, Tree, check_depth};
 use crate::yaml::{self, Data, Dialect, Limits, Mapping, Plain, Sequences, Tag, Value};
 
 /// The limits of every text that is read.
@@ -148,7 +148,7 @@ pub(crate) fn of(tree: &Tree, id: NodeId) -> Result<String> {
     Ok(yaml::emit_node(&to_yaml(tree, id, 0)?, Sequences::Compact))
 }
 
-/// Whether a text is written as it is when it stands plain.
+/// Whether a text is written without quotes.
 fn is_bare_word(text: &str) -> bool {
     text.as_bytes().first().is_some_and(u8::is_ascii_alphanumeric)
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte))

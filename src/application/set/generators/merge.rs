@@ -4,10 +4,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::fault::{Fault, Result};
-use super::generators::{Engine, Parent};
-use super::origin::Element;
-use super::params::{self, Params};
+use super::super::fault::{Fault, Result};
+use super::super::origin::Element;
+use super::super::params::{self, Params};
+use super::{Engine, Parent};
 use crate::template::Map;
 use crate::yaml::{Value, json};
 

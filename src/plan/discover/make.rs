@@ -215,7 +215,7 @@ impl Expansions {
         let makers = with_urls(makers, discovered);
         if self.makers != makers {
             self.kept.clear();
-            self.reach = Reach::new(!makers.rules.is_empty());
+            self.reach = Reach::new(!makers.rules.is_empty(), makers.rules.inputs());
             self.makers = makers.clone();
         }
         let view = View::new(files);

@@ -7,14 +7,14 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::dry_tree::DryTree;
+use super::DryTree;
 use crate::application::{Application, BranchName, By, Maker};
 use crate::path::RepoPath;
 use crate::plan::{Destination, Unanswered};
 
 /// What fed a branch when it was hydrated last.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Former {
+pub(in crate::hydrate) struct Former {
     /// The dry commit that the branch shows; none when that is not known.
     pub tree: Option<Rc<DryTree>>,
     /// The Applications whose files it holds.
@@ -65,7 +65,7 @@ impl Former {
 }
 
 /// What an Application writes.
-pub(super) fn destination(application: &Application) -> Destination {
+pub(in crate::hydrate) fn destination(application: &Application) -> Destination {
     Destination {
         path: application.sync_path.clone(),
         application: (application.namespace.clone(), application.name.clone()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::super::reader::too_many_applications;
+use super::super::super::reader::too_many_applications;
 use super::sets::LIMITS;
 use super::{Expansion, Expansions, Key, Refused, Rendered, Site, Unanswered, Unrendered};
 use crate::application::Application;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::super::check::Tree;
 use super::PreviewedBranch;
-use super::check::Tree;
 use crate::application::BranchName;
 use crate::git::{ObjectId, Repository, object_id};
 use crate::hydrate::{HydrateError, RefNames};
@@ -106,9 +106,9 @@ fn between(
     let [before, after] = [before, after].map(|tree| TreeFiles::new(repository, tree));
     let [old_view, new_view] = [View::new(&before), View::new(&after)];
     // A lock file that cannot be read is told where it is needed.
-    let (Ok(old), Ok(new)) = (Kept::read(&old_view), Kept::read(&new_view)) else { return Ok(Vec::new()) };
+    let (Ok(old_kept), Ok(new_kept)) = (Kept::read(&old_view), Kept::read(&new_view)) else { return Ok(Vec::new()) };
     let mut groups: BTreeMap<(Kind, &str, &str), [Vec<&Entry>; 2]> = BTreeMap::new();
-    for (side, kept) in [&old, &new].into_iter().enumerate() {
+    for (side, kept) in [&old_kept, &new_kept].into_iter().enumerate() {
         for entry in kept.lock().into_iter().flat_map(inputs::Lock::entries) {
             let group = (entry.key.kind, entry.key.url.as_str(), entry.key.name.as_str());
             groups.entry(group).or_default()[side].push(entry);
@@ -128,7 +128,7 @@ fn between(
         come.retain(|entry| !same.contains(&pin(entry)));
         let pairs = (0..gone.len().max(come.len())).map(|index| (gone.get(index).copied(), come.get(index).copied()));
         for (old, new) in pairs {
-            let trees = [files(&old_view, old), files(&new_view, new)];
+            let trees = [files(&old_view, &old_kept, old), files(&new_view, &new_kept, new)];
             changes.push(InputChange {
                 kind: kind.word(),
                 url: url.to_owned(),
@@ -158,7 +158,7 @@ fn version(entry: &Entry) -> String {
 
 fn users(tree: &Tree<'_>, renderers: &Renderers) -> Result<BTreeMap<inputs::Key, Vec<String>>, HydrateError> {
     let mut users: BTreeMap<inputs::Key, BTreeSet<String>> = BTreeMap::new();
-    for (need, uses) in super::inputs(tree, renderers)?.found.needs {
+    for (need, uses) in super::super::inputs(tree, renderers)?.found.needs {
         let (Need::Chart(key, _) | Need::Directory(key, _) | Need::File(key) | Need::Either(key, ..)) = need;
         users.entry(key).or_default().extend(uses.into_iter().map(|used| used.application));
     }
@@ -166,8 +166,8 @@ fn users(tree: &Tree<'_>, renderers: &Renderers) -> Result<BTreeMap<inputs::Key,
 }
 
 /// The files of an input, by their paths.
-fn files(view: &View<'_>, entry: Option<&Entry>) -> BTreeMap<String, Arc<[u8]>> {
-    let place = entry.and_then(|entry| entry.places().into_iter().next());
+fn files(view: &View<'_>, kept: &Kept<'_>, entry: Option<&Entry>) -> BTreeMap<String, Arc<[u8]>> {
+    let place = entry.and_then(|entry| kept.lock()?.places(entry).into_iter().next());
     let files = place.and_then(|place| inputs::files(view, &place).ok()).unwrap_or_default();
     files.into_iter().map(|file| (file.path.to_string(), file.data)).collect()
 }

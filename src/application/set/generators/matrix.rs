@@ -2,10 +2,10 @@
 //!
 //! Reference: argo-cd `37ee0097` applicationset/generators/matrix.go.
 
-use super::fault::{Fault, Result};
-use super::generators::{Engine, Parent};
-use super::origin::Element;
-use super::params::{self, Params};
+use super::super::fault::{Fault, Result};
+use super::super::origin::Element;
+use super::super::params::{self, Params};
+use super::{Engine, Parent};
 use crate::yaml::Value;
 
 /// The product, in order: the second generator runs anew for each params set of the first, which its texts may name.

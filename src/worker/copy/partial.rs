@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::copy::Copy;
+use super::Copy;
 use crate::git;
 use crate::hydrate;
 

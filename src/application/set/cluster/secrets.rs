@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::super::search::{is_inside_chart, may_hold_applications};
-use super::cluster::{Cluster, Unclear};
-use crate::inputs::is_top;
+use super::super::super::search::{is_inside_chart, may_hold_applications};
+use super::{Cluster, Unclear};
+use crate::inputs::InputsDir;
 use crate::path::RepoPath;
 use crate::view::{Kind, View, ViewError};
 use crate::yaml::{self, Dialect, Limits, Mapping, Value};
 
-pub(super) const LABEL: &str = "argocd.argoproj.io/secret-type";
+pub(in crate::application::set) const LABEL: &str = "argocd.argoproj.io/secret-type";
 /// How many bytes the paths that are looked at may have, and how deep directories may nest.
 const PATH_BYTES_MAX: usize = 64 << 20;
 const DEPTH_MAX: usize = 128;
@@ -20,8 +20,8 @@ const LIST_DEPTH_MAX: u32 = 8;
 ///
 /// Secrets of `namespace` and those without a namespace count. What a SealedSecret or an ExternalSecret makes counts
 /// when its name and server stand in the plain part of its template; otherwise nobody outside of the cluster knows it.
-pub(super) fn find(view: &View<'_>, namespace: &str) -> Result<Found, Unclear> {
-    let mut search = Search { view, namespace, path_bytes: 0, found: Vec::new() };
+pub(super) fn find(view: &View<'_>, namespace: &str, inputs: &InputsDir) -> Result<Found, Unclear> {
+    let mut search = Search { view, namespace, inputs: Some(inputs), path_bytes: 0, found: Vec::new() };
     search.directory(&RepoPath::root())?;
     Ok(search.found)
 }
@@ -32,7 +32,7 @@ pub(super) fn of_files<'p>(
     namespace: &str,
     files: impl Iterator<Item = &'p RepoPath>,
 ) -> Result<Found, Unclear> {
-    let mut search = Search { view, namespace, path_bytes: 0, found: Vec::new() };
+    let mut search = Search { view, namespace, inputs: None, path_bytes: 0, found: Vec::new() };
     for path in files {
         search.file(path)?;
     }
@@ -50,6 +50,7 @@ pub(super) type Found = Vec<(RepoPath, Cluster)>;
 struct Search<'a> {
     view: &'a View<'a>,
     namespace: &'a str,
+    inputs: Option<&'a InputsDir>,
     path_bytes: usize,
     found: Found,
 }
@@ -68,7 +69,7 @@ impl Search<'_> {
                 ));
             }
             match entry.kind {
-                Kind::Directory if is_top(dir, &entry.name) => {}
+                Kind::Directory if self.inputs.is_some_and(|inputs| inputs.keeps(dir, &entry.name)) => {}
                 Kind::Directory => self.directory(&path)?,
                 Kind::File if may_hold_applications(&path) && !self.is_of_chart(&path) => self.file(&path)?,
                 Kind::File | Kind::Link | Kind::Submodule => {}

@@ -1,0 +1,23 @@
+//! What functions keep from call to call.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use crate::template::{Parsed, Text};
+
+/// What functions keep during a render.
+#[derive(Default)]
+pub struct Host {
+    /// How many calls of a template by `include` are open.
+    pub open: HashMap<Text, u32>,
+    /// What `tpl` parsed.
+    pub parsed: HashMap<Text, Parsed>,
+    /// How long these texts are together.
+    pub parsed_bytes: usize,
+    /// Files that can't be read, of the chart whose template is executed.
+    pub unreadable: Unreadable,
+}
+
+/// The files of a chart that can't be read, by path, with what to say when a template asks for one.
+#[derive(Debug, Clone, Default)]
+pub struct Unreadable(pub Rc<BTreeMap<Text, String>>);

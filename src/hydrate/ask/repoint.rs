@@ -1,0 +1,67 @@
+//! The sources with which Argo CD renders what is hydrated.
+
+use crate::application::{Application, BranchName, Profile, Tool, source};
+use crate::git::ObjectBuffer;
+use crate::hydrate::dry_tree::DryTrees;
+use crate::hydrate::error::HydrateError;
+use crate::hydrate::setup::Setup;
+use crate::hydrate::snapshot::Snapshot;
+use crate::view::View;
+use crate::yaml::{Mapping, Value};
+
+/// An Application that is hydrated, with what its specification has for sources where nothing is.
+#[derive(Debug)]
+pub struct Repointed {
+    /// The Application.
+    pub application: Application,
+    /// `source`, or `sources`, of `spec`: the whole of it.
+    pub spec: Mapping,
+    /// Whether the branch that is deployed exists.
+    pub is_made: bool,
+}
+
+/// The Applications that are hydrated from the dry branches, with their sources.
+///
+/// Errors: the world failed.
+pub fn repointed(setup: &Setup<'_>) -> Result<Vec<Repointed>, HydrateError> {
+    let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
+    let mut trees = DryTrees::default();
+    let heads = found.heads();
+    let is_made = |branch: &BranchName| found.tip(branch).is_some();
+    let mut repointed = Vec::new();
+    for head in &heads {
+        let tree = trees.read(head.tip, head, &heads, &found)?;
+        let files = trees.files(tree.tree, setup.repository);
+        let profile = found.rules.settings.profile.into();
+        for application in tree.hydrated() {
+            let spec = spec(application, &View::new(&*files), profile);
+            let is_made = is_made(&application.sync_branch);
+            repointed.push(Repointed { application: (**application).clone(), spec, is_made });
+        }
+    }
+    Ok(repointed)
+}
+
+fn spec(application: &Application, view: &View<'_>, profile: Profile) -> Mapping {
+    let mut sources = application.all_sources().map(|source| source.to_value());
+    if !application.sources.is_empty() {
+        return Mapping::from([("sources".to_owned(), Value::Sequence(sources.collect()))]);
+    }
+    let mut only = sources.next().unwrap_or_default();
+    if let Value::Mapping(entries) = &mut only
+        && is_called_by_helm(application, view, profile)
+    {
+        let empty = || Value::Mapping(Mapping::new());
+        if let Value::Mapping(helm) = entries.entry("helm".to_owned()).or_insert_with(empty) {
+            helm.insert("releaseName".to_owned(), Value::from("release-name"));
+        }
+    }
+    Mapping::from([("source".to_owned(), only)])
+}
+
+/// Whether its release has the name that Helm gives it: Argo CD would give it that of the Application.
+fn is_called_by_helm(application: &Application, view: &View<'_>, profile: Profile) -> bool {
+    let tool = source(view, application, profile).map(|source| source.tool);
+    let is_unnamed = matches!(tool, Ok(Tool::Helm(helm)) if helm.release_name.is_none());
+    is_unnamed && application.profile(profile) == Profile::Proposal
+}

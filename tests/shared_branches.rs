@@ -1,0 +1,127 @@
+//! Several dry branches that share an environment branch by the setting `activePaths`: each keeps its directories.
+
+use crate::push::{application, both, config_map, dry, tip, verified};
+use crate::support::{Lab, Repo};
+
+/// A server on which `main` writes `a` and `other` writes `b` on `environments/dev`, and a clone.
+fn shared(server: &Repo, profile: &str) -> Repo {
+    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]).success();
+    server.hydrate(&["config", "set", "dryBranches", "main", "other"]).success();
+    server.hydrate(&["config", "set", "profile", profile]).success();
+    server.hydrate(&["config", "set", "activePaths", "{environments/dev: [a, b, c]}"]).success();
+    let clone = dry(server, &["a"], &["dev"]);
+    clone.push().success();
+    clone.git(&["checkout", "-q", "--orphan", "other"]);
+    clone.git(&["rm", "-q", "-r", "--force", "."]);
+    clone.commit("other", &[(&of_other("b").0, &of_other("b").1), ("apps/b/dev/config.yaml", &config_map("b", "b"))]);
+    clone.push().success();
+    clone
+}
+
+/// The Application of `other`, which writes to `path`.
+fn of_other(path: &str) -> (String, String) {
+    let (file, text) = application("b", "dev");
+    let text = text.replace("targetRevision: main", "targetRevision: other");
+    (file, text.replace("      path: b\n", &format!("      path: {path}\n")))
+}
+
+fn push(clone: &Repo) -> String {
+    clone.run("git", &["push", "-q", "origin", "main", "other"]).success().remote().join("\n")
+}
+
+/// What each hydrated commit has at `a`, oldest first.
+fn history_of_a(server: &Repo) -> Vec<String> {
+    let commits = server.git(&["rev-list", "--reverse", "environments/dev"]);
+    let shown = |commit: &str| server.run("git", &["show", &format!("{commit}:a/manifest.yaml")]).stdout;
+    let named = |text: String| {
+        let name = text.lines().find_map(|line| line.trim().strip_prefix("name: ").map(str::to_owned));
+        name.unwrap_or_default()
+    };
+    commits.lines().map(|commit| named(shown(commit))).filter(|name| !name.is_empty()).collect()
+}
+
+fn take_and_give_back(server: &Repo, profile: &str) {
+    let clone = shared(server, profile);
+    let (file, at_b) = of_other("b");
+    clone.commit("take it", &[(&file, &of_other("a").1)]);
+    let taken = clone.git(&["rev-parse", "HEAD"]);
+    clone.commit("give it back", &[(&file, &at_b), ("apps/b/dev/config.yaml", &config_map("b", "again"))]);
+    let told = push(&clone);
+    assert!(told.contains("`a` on `environments/dev` is hydrated from `main`, not from `other`"), "{told}");
+    assert!(history_of_a(server).iter().all(|name| name == "a"), "{:?}", history_of_a(server));
+    assert!(server.git(&["show", "environments/dev:b/manifest.yaml"]).contains("value: again"));
+    server.hydrate(&["status"]).success();
+    verified(server);
+    // A push that changes nothing there is hydrated as well.
+    clone.commit("nothing", &[("README", "x")]);
+    push(&clone);
+    server.hydrate(&["status"]).success();
+    // What hydration would not have made is found, made of the very dry commit that asks for it.
+    let message = server.git(&["log", "-1", "--format=%B", "environments/dev"]);
+    let lines = message.lines().map(|line| match line.strip_prefix("Hydrate-Dry: ") {
+        Some(_) => format!("Hydrate-Dry: {taken}"),
+        None => line.to_owned(),
+    });
+    let message = lines.collect::<Vec<_>>().join("\n");
+    let (base, old) = (server.git(&["rev-parse", "environments/dev~1"]), tip(server, "environments/dev"));
+    let forged = server.git(&["rev-parse", "environments/dev~1:b"]);
+    let tree = format!("40000 tree {forged}\ta\n40000 tree {forged}\tb\n");
+    let script = format!("printf '%b' '{}' | git mktree", tree.replace('\n', "\\n").replace('\t', "\\t"));
+    let tree = server.run("sh", &["-ec", &script]).success().stdout.trim().to_owned();
+    let commit = server.git(&["commit-tree", &tree, "-p", &base, "-m", &message]);
+    server.git(&["update-ref", "refs/heads/environments/dev", &commit]);
+    let told = server.hydrate(&["verify"]);
+    assert_eq!(told.code, Some(1), "{told:?}");
+    server.git(&["update-ref", "refs/heads/environments/dev", &old]);
+    verified(server);
+}
+
+#[test]
+fn a_commit_in_between_does_not_write_where_another_dry_branch_does() {
+    both(|server| take_and_give_back(server, "proposal"));
+    both(|server| take_and_give_back(server, "argocd"));
+}
+
+#[test]
+fn a_directory_changes_hands_in_one_push() {
+    both(|server| {
+        let clone = shared(server, "proposal");
+        // `main`, which is hydrated first, gets what `other` gives up; and the other way round.
+        clone.commit("give b up", &[(&of_other("b").0, &of_other("c").1)]);
+        clone.git(&["checkout", "-q", "main"]);
+        let (file, text) = application("a", "dev");
+        clone.commit("take b", &[(&file, &text.replace("      path: a\n", "      path: b\n"))]);
+        let told = push(&clone);
+        assert!(!told.contains("error"), "{told}");
+        let shows = |dir: &str, name: &str| {
+            let text = server.git(&["show", &format!("environments/dev:{dir}/manifest.yaml")]);
+            assert!(text.contains(&format!("name: {name}")), "{dir}: {text}");
+        };
+        shows("b", "a");
+        shows("c", "b");
+        clone.git(&["checkout", "-q", "other"]);
+        clone.commit("take a", &[(&of_other("b").0, &of_other("a").1)]);
+        let told = push(&clone);
+        assert!(!told.contains("error"), "{told}");
+        shows("a", "b");
+        server.hydrate(&["status"]).success();
+        verified(server);
+    });
+}
+
+#[test]
+fn a_deleted_dry_branch_leaves_its_directories_to_nobody() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = shared(&server, "proposal");
+    server.git(&["config", "receive.denyDeleteCurrent", "ignore"]);
+    clone.commit("take it", &[(&of_other("b").0, &of_other("a").1)]);
+    let told = clone.run("git", &["push", "-q", "origin", ":main", "other"]).success().remote().join("\n");
+    assert!(history_of_a(&server).iter().all(|name| name == "a"), "{told}");
+    // The settings say whose it is, and an admin changes them.
+    server.hydrate(&["config", "set", "dryBranches", "other"]).success();
+    clone.commit("again", &[("apps/b/dev/config.yaml", &config_map("b", "again"))]);
+    clone.run("git", &["push", "-q", "origin", "other"]).success();
+    assert_eq!(history_of_a(&server).last().map(String::as_str), Some("b"), "{told}");
+    verified(&server);
+}
