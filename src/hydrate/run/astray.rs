@@ -7,8 +7,7 @@ use super::state::{Moved, Run};
 use super::stopped::Stopped;
 use crate::application::{AppName, Application, BranchName, PAUSED};
 use crate::diag::{Diagnostic, clipped, shell_word};
-use crate::hydrate::dry_tree::DryTree;
-use crate::hydrate::dry_tree::Former;
+use crate::hydrate::dry_tree::{DryTree, Former};
 use crate::hydrate::heads::DryHead;
 
 type Name<'a> = (Option<&'a AppName>, &'a AppName);

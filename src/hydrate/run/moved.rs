@@ -15,8 +15,7 @@ use super::memory::Identity;
 use super::plan::{Done, Failing, Hydration, Stage};
 use crate::application::{AppName, Application, BranchName, PAUSED};
 use crate::diag::Diagnostic;
-use crate::hydrate::dry_tree::DryTree;
-use crate::hydrate::dry_tree::Former;
+use crate::hydrate::dry_tree::{DryTree, Former};
 
 pub use departures::{Departures, on_no_branch};
 

@@ -9,8 +9,7 @@ use super::{Name, at_branch, leaves, moved_from, name_of};
 use crate::application::{AppName, Application, BranchName};
 use crate::diag::Diagnostic;
 use crate::git::ObjectId;
-use crate::hydrate::dry_tree::DryTree;
-use crate::hydrate::dry_tree::Former;
+use crate::hydrate::dry_tree::{DryTree, Former};
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::report::Outcome;
 
