@@ -1,5 +1,8 @@
 //! `git hydrate diff`: what it says of a change is what the push then does, and it leaves no trace.
 
+use std::fs::File;
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::push::{application, config_map, dry};
@@ -80,6 +83,24 @@ fn the_working_tree_stands_for_a_commit() {
     assert_eq!(json(&clone, &["--worktree"], 1), shown, "the same files give the same commit");
     assert_eq!(json(&clone, &[], 0)["environments"][0]["applications"], Value::Array(Vec::new()));
     clone.hydrate(&["diff", "--worktree", "HEAD"]).exits(2);
+}
+
+/// Git looks at the content of a file that changed within the second in which its index was written: times do not tell.
+#[test]
+fn an_edit_of_the_same_size_in_the_second_of_a_commit_is_seen() {
+    let clone = clone();
+    // The time of the last change of the inode cannot be set.
+    clone.git(&["config", "core.trustctime", "false"]);
+    let file = clone.path.join("apps/web/dev/config.yaml");
+    let edited = std::fs::read_to_string(&file).expect("there").replace("name: web", "name: wob");
+    let second = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
+    let set = |path: &Path| File::options().write(true).open(path).and_then(|file| file.set_modified(second));
+    set(&file).expect("set");
+    clone.git(&["update-index", "--refresh"]);
+    set(&clone.path.join(".git/index")).expect("set");
+    std::fs::write(&file, edited).expect("written");
+    set(&file).expect("set");
+    assert_eq!(json(&clone, &["--worktree"], 1)["environments"][0]["applications"][0]["objects"][0]["name"], "web");
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! The working tree as a commit of its own.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::File;
+use std::io;
+use std::path::Path;
 
 use super::process::checked;
 use super::{Doing as _, Error, Git, NewCommit, ObjectBuffer, ObjectId, Repository, Signature, object_id};
@@ -26,8 +28,8 @@ impl Repository {
         let scratch = tempfile::Builder::new().prefix("hydrate-").tempdir_in(self.git_dir()).doing(doing)?;
         let index = scratch.path().join("index");
         // A copy knows which files git has seen already, so only edited ones are read.
-        match fs::copy(self.git_dir().join("index"), &index) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error).doing(doing),
+        match copy_with_time(&self.git_dir().join("index"), &index) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).doing(doing),
             _ => {}
         }
         let git = Git::new(self.git_dir());
@@ -59,4 +61,15 @@ impl Repository {
         buffer.flush_loose()?;
         Ok(commit)
     }
+}
+
+/// Copies an index with the time of its last change.
+///
+/// Git trusts what an index says of a file only when that file is older than the index, by the second ("racy Git"). A
+/// copy with a newer time would hide an edit that keeps the size within the second of the last `git add`.
+fn copy_with_time(from: &Path, to: &Path) -> io::Result<()> {
+    let mut from = File::open(from)?;
+    let mut to = File::create(to)?;
+    io::copy(&mut from, &mut to)?;
+    to.set_modified(from.metadata()?.modified()?)
 }
